@@ -1,0 +1,268 @@
+//! Writes the code of a declared tool.
+//!
+//! Beside the function a module gets one new name, the type of the tool; all else stands in an
+//! unnamed constant. All paths lead through `::haft` or the standard library, so that neither names
+//! nor dependencies of the user matter. Our variables are hygienic (`Span::mixed_site`), so that a
+//! function of the user may have the name of one; they begin with `__` as well, since hygiene does
+//! not keep a variable apart from a constant.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, Index, ReturnType};
+
+use crate::argument::{Argument, Input, Kind, Presence};
+use crate::declared::{Declared, Words};
+use crate::key::EffectKey;
+
+/// Writes the function, the type beside it, and the implementation of `Tool`.
+pub(crate) fn tool(declared: &Declared) -> TokenStream {
+    let item = &declared.function.item;
+    let conditions = attributes(&item.attrs, &["cfg"]);
+    let function = function(declared);
+    let unit = unit(declared);
+    let arguments_ident = format_ident!("__ArgumentsOf{}", declared.type_name);
+    let arguments = arguments(declared, &arguments_ident);
+    let implementation = implementation(declared, &arguments_ident);
+    quote! {
+        #function
+        #unit
+
+        #(#conditions)*
+        const _: () = {
+            #arguments
+            #implementation
+        };
+    }
+}
+
+/// The function itself, as written.
+fn function(declared: &Declared) -> TokenStream {
+    let words = words_as_doc(declared);
+    let function = &declared.function.item;
+    // `async` is our demand, and the words for the model are no place for an `# Errors` section.
+    quote! {
+        #words
+        #[allow(clippy::unused_async, clippy::missing_errors_doc)]
+        #function
+    }
+}
+
+/// The type that is the tool.
+fn unit(declared: &Declared) -> TokenStream {
+    let Declared { function, type_name, name, .. } = declared;
+    let visibility = &function.item.vis;
+    let attributes = attributes(&function.item.attrs, &["cfg", "doc", "allow"]);
+    let headline = format!(" The tool `{name}`.");
+    let words = words_as_doc(declared);
+    quote! {
+        #[doc = #headline]
+        #[doc = ""]
+        #words
+        #(#attributes)*
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+        #visibility struct #type_name;
+    }
+}
+
+/// A function whose words stand in a file needs no comment, but what people read of it does.
+fn words_as_doc(declared: &Declared) -> Option<TokenStream> {
+    let Words::File(file) = &declared.words else { return None };
+    let is_commented = attributes(&declared.function.item.attrs, &["doc"]).next().is_some();
+    (!is_commented).then(|| quote_spanned! { file.span()=> #[doc = ::core::include_str!(#file)] })
+}
+
+fn attributes<'a>(all: &'a [Attribute], names: &'a [&str]) -> impl Iterator<Item = &'a Attribute> {
+    all.iter().filter(|attribute| names.iter().any(|name| attribute.path().is_ident(name)))
+}
+
+/// The struct that the arguments of a call are read into, and whose schema the model is shown.
+fn arguments(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
+    let fields = declared.function.arguments().map(|argument| {
+        let Argument { name, attributes, .. } = argument;
+        let ty = field_type(argument);
+        quote! { #(#attributes)* #name: #ty }
+    });
+    quote! {
+        #[doc(hidden)]
+        #[derive(::haft::written_by_macro::serde::Deserialize, ::haft::written_by_macro::schemars::JsonSchema)]
+        #[serde(crate = "::haft::written_by_macro::serde", deny_unknown_fields)]
+        #[schemars(crate = "::haft::written_by_macro::schemars")]
+        pub struct #arguments_ident {
+            #(#fields,)*
+        }
+    }
+}
+
+/// A model sends a path where the function takes the located target.
+fn field_type(argument: &Argument) -> TokenStream {
+    let ty = &argument.ty;
+    match (argument.kind, argument.presence) {
+        (Kind::Target, Presence::Required) => quote_spanned! { ty.span()=> ::haft::path::RawPath },
+        (Kind::Target, Presence::Optional) => {
+            quote_spanned! { ty.span()=> ::core::option::Option<::haft::path::RawPath> }
+        }
+        (Kind::RawPath | Kind::Text | Kind::Other, _) => quote! { #ty },
+    }
+}
+
+fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
+    let Declared { type_name, name, .. } = declared;
+    let manual = manual(&declared.words);
+    let draft = located(declared).map(|argument| match argument.presence {
+        Presence::Required => quote! { ::haft::path::Target },
+        Presence::Optional => quote! { ::core::option::Option<::haft::path::Target> },
+    });
+    let plan = plan(declared);
+    let run = run(declared);
+    quote_spanned! { Span::mixed_site()=>
+        impl ::haft::tool::Tool for #type_name {
+            const NAME: &'static str = #name;
+            type Args = #arguments_ident;
+            type Draft = (#(#draft,)*);
+
+            fn manual(&self) -> ::haft::manual::Manual {
+                #manual
+            }
+
+            async fn plan(
+                &self,
+                __args: &Self::Args,
+                __cx: &::haft::context::PlanContext<'_>,
+            ) -> ::core::result::Result<(::haft::plan::Plan, Self::Draft), ::haft::error::ToolError> {
+                #plan
+            }
+
+            async fn run(
+                &self,
+                __args: Self::Args,
+                __draft: Self::Draft,
+                __cx: &::haft::context::RunContext<'_>,
+            ) -> ::core::result::Result<::haft::output::ToolOutput, ::haft::error::ToolError> {
+                #run
+            }
+        }
+    }
+}
+
+fn manual(words: &Words) -> TokenStream {
+    match words {
+        Words::File(file) => {
+            quote_spanned! { file.span()=> ::haft::manual::Manual::read(::core::include_str!(#file)) }
+        }
+        Words::Doc { text, title: None } => quote! { ::haft::manual::Manual::plain(Self::NAME, #text) },
+        Words::Doc { text, title: Some(title) } => quote! {
+            ::haft::manual::Manual {
+                title: ::core::convert::Into::into(#title),
+                ..::haft::manual::Manual::plain(Self::NAME, #text)
+            }
+        },
+    }
+}
+
+/// The arguments whose targets the draft carries from the plan to the function.
+fn located(declared: &Declared) -> impl Iterator<Item = &Argument> {
+    declared.function.arguments().filter(|argument| argument.kind == Kind::Target)
+}
+
+fn plan(declared: &Declared) -> TokenStream {
+    let session = &declared.session;
+    let steps: Vec<TokenStream> = declared.function.arguments().filter_map(plan_argument).collect();
+    if steps.is_empty() && session.is_empty() {
+        return quote! { ::core::result::Result::Ok((::haft::plan::Plan::nothing(), ())) };
+    }
+    let draft = located(declared).map(found);
+    quote_spanned! { Span::mixed_site()=>
+        let mut __effects = ::std::vec::Vec::new();
+        #(#steps)*
+        #(__effects.push(::haft::effect::Effect::Session(::haft::effect::StateKey(
+            ::core::convert::Into::into(#session)
+        )));)*
+        ::core::result::Result::Ok((::haft::plan::Plan::new(__effects), (#(#draft,)*)))
+    }
+}
+
+/// Names the variable that holds what an argument leads to.
+fn found(argument: &Argument) -> Ident {
+    format_ident!("__found_{}", argument.name.unraw(), span = Span::mixed_site())
+}
+
+fn plan_argument(argument: &Argument) -> Option<TokenStream> {
+    let ours = Span::mixed_site();
+    let effect = plan_effect(argument.effect?);
+    let name = &argument.name;
+    let found = found(argument);
+    Some(match (argument.kind, argument.presence) {
+        (Kind::Target, Presence::Required) => quote_spanned! { ours=>
+            let #found = { let __argument = &__args.#name; #effect __target };
+        },
+        (Kind::Target, Presence::Optional) => quote_spanned! { ours=>
+            let #found = match &__args.#name {
+                ::core::option::Option::Some(__argument) => { #effect ::core::option::Option::Some(__target) }
+                ::core::option::Option::None => ::core::option::Option::None,
+            };
+        },
+        (Kind::RawPath | Kind::Text | Kind::Other, Presence::Required) => quote_spanned! { ours=>
+            { let __argument = &__args.#name; #effect }
+        },
+        (Kind::RawPath | Kind::Text | Kind::Other, Presence::Optional) => quote_spanned! { ours=>
+            if let ::core::option::Option::Some(__argument) = &__args.#name { #effect }
+        },
+    })
+}
+
+/// Adds the effect of `__argument`; a path is located as `__target` on the way.
+fn plan_effect(key: EffectKey) -> TokenStream {
+    let ours = Span::mixed_site();
+    match key {
+        EffectKey::Reads => quote_spanned! { ours=>
+            let __target = __cx.locate(__argument)?;
+            __effects.push(::haft::effect::Effect::Read(::core::clone::Clone::clone(&__target)));
+        },
+        EffectKey::ReadsTree => quote_spanned! { ours=>
+            let __target = __cx.locate_tree(__argument)?;
+            __effects.push(::haft::effect::Effect::Read(::core::clone::Clone::clone(&__target)));
+        },
+        EffectKey::Changes => quote_spanned! { ours=>
+            let __target = __cx.locate(__argument)?;
+            let __change = match __cx.look().stamp(&__target) {
+                ::core::option::Option::Some(_) => ::haft::effect::Change::Replace,
+                ::core::option::Option::None => ::haft::effect::Change::Create,
+            };
+            __effects.push(::haft::effect::Effect::Change(::core::clone::Clone::clone(&__target), __change));
+        },
+        EffectKey::Runs => quote_spanned! { ours=>
+            let __command = ::haft::effect::CommandLine(::core::clone::Clone::clone(__argument));
+            __effects.push(::haft::effect::Effect::Run(__command));
+        },
+        EffectKey::Connects => quote_spanned! { ours=>
+            let __host = ::haft::effect::Host(::core::clone::Clone::clone(__argument));
+            __effects.push(::haft::effect::Effect::Connect(__host));
+        },
+    }
+}
+
+fn run(declared: &Declared) -> TokenStream {
+    let ours = Span::mixed_site();
+    let signature = &declared.function.item.sig;
+    let mut targets = 0..;
+    let inputs = declared.function.inputs.iter().map(|input| match input {
+        Input::Context => quote_spanned! { ours=> __cx },
+        Input::Argument(argument) if argument.kind == Kind::Target => {
+            let index = targets.next().map(Index::from);
+            quote_spanned! { ours=> __draft.#index }
+        }
+        Input::Argument(argument) => {
+            let name = &argument.name;
+            quote_spanned! { ours=> __args.#name }
+        }
+    });
+    // The span lets rustc show the return type when that cannot be shown to a model.
+    let span = match &signature.output {
+        ReturnType::Default => ours,
+        ReturnType::Type(_, ty) => ours.located_at(ty.span()),
+    };
+    let ident = &signature.ident;
+    quote_spanned! { span=> ::haft::output::IntoOutput::into_output(#ident(#(#inputs),*).await) }
+}

@@ -1,0 +1,128 @@
+//! What a tool is given: eyes while it plans, hands while it runs.
+
+use crate::call::Origin;
+use crate::door::{Doors, ListRequest, Listing, Look, Page, PageRequest, Permit, SessionName};
+use crate::effect::Change;
+use crate::error::ToolError;
+use crate::limits::Limits;
+use crate::path::{Extent, RawPath, Target};
+use crate::stamp::Stamp;
+
+/// What the session knows of files it has read.
+pub trait Seen: Send + Sync {
+    /// Returns the version of the file that was read in this session.
+    fn stamp_when_read(&self, target: &Target) -> Option<Stamp>;
+}
+
+/// Takes pieces of output while a call runs.
+pub trait Progress: Send + Sync {
+    /// Passes on a piece of text.
+    fn chunk(&self, text: &str);
+}
+
+/// What a tool has while it plans: it may look, never change.
+pub struct PlanContext<'a> {
+    look: &'a dyn Look,
+    seen: &'a dyn Seen,
+    origin: Origin,
+    limits: &'a Limits,
+}
+
+impl<'a> PlanContext<'a> {
+    /// Gives a tool its eyes.
+    pub fn new(look: &'a dyn Look, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
+        Self { look, seen, origin, limits }
+    }
+
+    /// Says where the path of one entry leads.
+    pub fn locate(&self, raw: &RawPath) -> Result<Target, ToolError> {
+        self.look.locate(raw, Extent::Entry)
+    }
+
+    /// Says where the path of a tree leads.
+    pub fn locate_tree(&self, raw: &RawPath) -> Result<Target, ToolError> {
+        self.look.locate(raw, Extent::Tree)
+    }
+
+    /// Looks at what is there.
+    pub fn look(&self) -> &dyn Look {
+        self.look
+    }
+
+    /// Returns the version of the file that was read in this session.
+    pub fn stamp_when_read(&self, target: &Target) -> Option<Stamp> {
+        self.seen.stamp_when_read(target)
+    }
+
+    /// Returns who made the call.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Returns the limits of the session's profile.
+    pub fn limits(&self) -> &Limits {
+        self.limits
+    }
+}
+
+/// What a tool has while it runs: the doors, opened by the permit of this call.
+pub struct RunContext<'a> {
+    permit: &'a Permit,
+    doors: &'a Doors,
+    progress: &'a dyn Progress,
+    session: &'a SessionName,
+    limits: &'a Limits,
+}
+
+impl<'a> RunContext<'a> {
+    /// Gives a tool its hands.
+    pub fn new(
+        permit: &'a Permit,
+        doors: &'a Doors,
+        progress: &'a dyn Progress,
+        (session, limits): (&'a SessionName, &'a Limits),
+    ) -> Self {
+        Self { permit, doors, progress, session, limits }
+    }
+
+    /// Reads some lines of a file.
+    pub async fn page(&self, target: &Target, request: PageRequest) -> Result<Page, ToolError> {
+        self.doors.files.page(self.permit, target, request).await
+    }
+
+    /// Lists a folder.
+    pub async fn list(&self, target: &Target, request: ListRequest) -> Result<Listing, ToolError> {
+        self.doors.files.list(self.permit, target, request).await
+    }
+
+    /// Creates or replaces a file.
+    pub async fn write(&self, target: &Target, content: &[u8]) -> Result<Change, ToolError> {
+        self.doors.files.write(self.permit, target, content).await
+    }
+
+    /// Reads some lines of an output of this session that was too long to show.
+    pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
+        self.permit.go_on()?;
+        self.doors.store.spilled(self.session, id, request).await
+    }
+
+    /// Passes on a piece of output while the call is running.
+    pub fn chunk(&self, text: &str) {
+        self.progress.chunk(text);
+    }
+
+    /// Fails once the call was told to stop. Long work asks between its steps.
+    pub fn go_on(&self) -> Result<(), ToolError> {
+        self.permit.go_on()
+    }
+
+    /// Waits until the call is told to stop.
+    pub async fn stopped(&self) {
+        self.permit.stop().cancelled().await;
+    }
+
+    /// Returns the limits of the session's profile.
+    pub fn limits(&self) -> &Limits {
+        self.limits
+    }
+}

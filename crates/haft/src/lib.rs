@@ -1,0 +1,46 @@
+//! The contract between a tool, the pipeline that runs it, and the doors it acts through.
+//!
+//! A tool author needs this crate and nothing else: say what the arguments are, say what a call
+//! would touch ([`Plan`]), then do it through the doors of a [`RunContext`]. Everything that
+//! follows from the declared effects (questions, sandbox, overlap, undo) is derived elsewhere.
+//!
+//! Not here: I/O, tasks, policy, provider formats. The doors are traits ([`door`]); the crates
+//! `haft-workspace` and, for processes, `haft-sandbox` implement them.
+
+// `#[haft::tool]` writes paths that begin with `haft::`, also when it is used in this crate.
+extern crate self as haft;
+
+pub mod call;
+pub mod closest;
+pub mod context;
+pub mod door;
+pub mod effect;
+pub mod error;
+pub mod kinds;
+pub mod lift;
+pub mod limits;
+pub mod manual;
+pub mod output;
+pub mod path;
+pub mod plan;
+pub mod prelude;
+pub mod result;
+pub mod schema;
+pub mod schema_rules;
+pub mod spec;
+pub mod stamp;
+pub mod tool;
+
+pub use haft_macros::tool;
+
+use std::pin::Pin;
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What the code written by `#[haft::tool]` refers to. Not part of the interface.
+#[doc(hidden)]
+pub mod written_by_macro {
+    pub use schemars;
+    pub use serde;
+}

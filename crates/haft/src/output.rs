@@ -1,0 +1,130 @@
+//! What a tool returns when it worked.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Next, ToolError};
+use crate::kinds::ErrorKind;
+
+/// One piece of what the model reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Text.
+    Text(String),
+}
+
+impl Content {
+    /// Returns the text of the piece.
+    pub fn text(&self) -> &str {
+        match self {
+            Content::Text(text) => text,
+        }
+    }
+}
+
+/// What a tool returns when it worked: words for the model, perhaps others for the person.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutput {
+    /// What the model reads.
+    pub for_model: Vec<Content>,
+    /// What the person sees instead, where that is shorter or clearer.
+    pub for_human: Option<String>,
+    /// The same as data, for programs.
+    pub data: Option<Value>,
+}
+
+impl ToolOutput {
+    /// Returns text to the model.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { for_model: vec![Content::Text(text.into())], ..Self::default() }
+    }
+
+    /// Adds the result as data.
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// Adds other words for the person.
+    pub fn with_display(mut self, words: impl Into<String>) -> Self {
+        self.for_human = Some(words.into());
+        self
+    }
+}
+
+/// What a `#[haft::tool]` function may return.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "cannot be shown to a model",
+    note = "return text, a number, a `bool`, nothing, a `ToolOutput`, or a `Result` of one of these; \
+            for any other type that implements `serde::Serialize`, return `haft::output::Json(value)`"
+)]
+pub trait IntoOutput {
+    /// Turns the value into an output, or says why it cannot be shown.
+    fn into_output(self) -> Result<ToolOutput, ToolError>;
+}
+
+/// Returns any serialisable value to the model as JSON, and as data.
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoOutput for Json<T> {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        let data = serde_json::to_value(self.0).map_err(|error| {
+            ToolError::new(
+                ErrorKind::Bug,
+                format!("the tool's result cannot be written as JSON: {error}"),
+                Next::DoNotRetry("tell the user that this tool has a defect".into()),
+            )
+        })?;
+        Ok(ToolOutput::text(data.to_string()).with_data(data))
+    }
+}
+
+/// An error that becomes a [`ToolError`] is the error of the call.
+impl<T: IntoOutput, E: Into<ToolError>> IntoOutput for Result<T, E> {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        self.map_err(Into::into)?.into_output()
+    }
+}
+
+impl IntoOutput for ToolOutput {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoOutput for Value {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Json(self).into_output()
+    }
+}
+
+impl IntoOutput for String {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text(self))
+    }
+}
+
+impl IntoOutput for &str {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text(self))
+    }
+}
+
+impl IntoOutput for () {
+    fn into_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("Done."))
+    }
+}
+
+macro_rules! plain_values_are_text_and_data {
+    ($($kind:ty),*) => {$(
+        impl IntoOutput for $kind {
+            fn into_output(self) -> Result<ToolOutput, ToolError> {
+                Ok(ToolOutput::text(self.to_string()).with_data(Value::from(self)))
+            }
+        }
+    )*};
+}
+
+plain_values_are_text_and_data!(bool, i32, i64, u32, u64, usize, f64);

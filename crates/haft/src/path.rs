@@ -1,0 +1,168 @@
+//! Paths as statements: what was written, and where it leads.
+//!
+//! A path from a model is only text ([`RawPath`]) until the door has located it ([`Target`]). A
+//! target is still a statement, judged and shown; the file that the door opens beneath the root is
+//! the proof, and the door refuses when that is not the target any more.
+//!
+//! Not here: touching the file system (`haft-workspace`).
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A path exactly as a model or a person wrote it. Nothing may be done with it but to locate it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RawPath(String);
+
+impl RawPath {
+    /// Wraps the text of a path.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the id when this names a spilled output (`spill:ID`) instead of a file.
+    pub fn spill_id(&self) -> Option<&str> {
+        self.0.strip_prefix("spill:")
+    }
+}
+
+impl JsonSchema for RawPath {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Path".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = String::json_schema(generator);
+        schema.insert("minLength".into(), 1.into());
+        schema
+    }
+}
+
+/// How much of the file system a target covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// This one entry.
+    Entry,
+    /// A folder and everything below it.
+    Tree,
+}
+
+/// A place in the file system, relative to the root for places inside, absolute for others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    path: Arc<Path>,
+    extent: Extent,
+}
+
+impl Place {
+    /// States a place.
+    pub fn new(path: impl AsRef<Path>, extent: Extent) -> Self {
+        Self { path: Arc::from(path.as_ref()), extent }
+    }
+
+    /// Returns the path; empty for the root of the workspace.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns how much is covered.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    fn holds(&self, other: &Place) -> bool {
+        self == other || (self.extent == Extent::Tree && other.path.starts_with(&self.path))
+    }
+
+    fn overlaps(&self, other: &Place) -> bool {
+        self.path == other.path
+            || (self.extent == Extent::Tree && other.path.starts_with(&self.path))
+            || (other.extent == Extent::Tree && self.path.starts_with(&other.path))
+    }
+}
+
+/// Where a path leads, as the door found it while planning.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// Beneath the root of the workspace.
+    Inside(Place),
+    /// Anywhere else.
+    Outside(Place),
+}
+
+impl Target {
+    /// Returns the place, wherever it is.
+    pub fn place(&self) -> &Place {
+        match self {
+            Target::Inside(place) | Target::Outside(place) => place,
+        }
+    }
+
+    /// Returns whether the target lies beneath the root of the workspace.
+    pub fn is_inside(&self) -> bool {
+        matches!(self, Target::Inside(_))
+    }
+
+    /// Returns whether the other is the same or lies in this tree.
+    pub fn holds(&self, other: &Target) -> bool {
+        match (self, other) {
+            (Target::Inside(a), Target::Inside(b)) | (Target::Outside(a), Target::Outside(b)) => a.holds(b),
+            (Target::Inside(_), Target::Outside(_)) | (Target::Outside(_), Target::Inside(_)) => false,
+        }
+    }
+
+    /// Returns whether the two are equal or one tree holds the other.
+    pub fn overlaps(&self, other: &Target) -> bool {
+        match (self, other) {
+            (Target::Inside(a), Target::Inside(b)) | (Target::Outside(a), Target::Outside(b)) => a.overlaps(b),
+            // A tree outside may hold the workspace itself; where that is, only the door knows.
+            (Target::Inside(_), Target::Outside(outside)) | (Target::Outside(outside), Target::Inside(_)) => {
+                outside.extent == Extent::Tree
+            }
+        }
+    }
+}
+
+/// Shows the path for people and models; bytes that are not text are replaced.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.place().path();
+        if path.as_os_str().is_empty() {
+            return f.write_str(".");
+        }
+        write!(f, "{}", path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(path: &str, extent: Extent) -> Target {
+        Target::Inside(Place::new(path, extent))
+    }
+
+    #[test]
+    fn targets_overlap_when_equal_or_when_one_tree_holds_the_other() {
+        let file = inside("src/a.rs", Extent::Entry);
+        assert!(file.overlaps(&file));
+        assert!(file.overlaps(&inside("src", Extent::Tree)));
+        assert!(inside("", Extent::Tree).overlaps(&file));
+        assert!(!file.overlaps(&inside("src", Extent::Entry)));
+        assert!(!file.overlaps(&inside("src/a", Extent::Tree)));
+        assert!(!file.overlaps(&inside("src/b.rs", Extent::Entry)));
+    }
+}

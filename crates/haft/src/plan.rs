@@ -1,0 +1,72 @@
+//! What a call would do, found by looking and never by changing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::effect::Effect;
+
+/// What a call would do: judged, shown, enforced and recorded.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Everything the call would touch. A door refuses what is not in here.
+    pub effects: Arc<[Effect]>,
+    /// What a person is shown before saying yes.
+    pub preview: Preview,
+    /// Whether the result may be kept for an identical call.
+    pub cache: Cache,
+}
+
+impl Plan {
+    /// Plans a call with these effects, previewed as its arguments, never cached.
+    pub fn new(effects: impl IntoIterator<Item = Effect>) -> Self {
+        Self { effects: effects.into_iter().collect(), preview: Preview::Arguments, cache: Cache::No }
+    }
+
+    /// Plans a call that touches nothing.
+    pub fn nothing() -> Self {
+        Self::new([])
+    }
+
+    /// Shows this to the person who is asked.
+    pub fn preview(mut self, preview: Preview) -> Self {
+        self.preview = preview;
+        self
+    }
+
+    /// Lets an identical call of the session have this call's result for some time.
+    pub fn cached_for(mut self, time: Duration) -> Self {
+        self.cache = Cache::For(time);
+        self
+    }
+}
+
+/// What a person is shown before saying yes: data, rendered by whoever asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Preview {
+    /// The arguments of the call are all there is to show.
+    Arguments,
+    /// A file before and after.
+    Diff {
+        /// The file, as shown.
+        path: String,
+        /// Its content now; empty for a new file.
+        before: String,
+        /// Its content after the call.
+        after: String,
+    },
+    /// A command line.
+    Command(String),
+    /// A request to another machine: method and address.
+    Request(String),
+    /// Plain words.
+    Text(String),
+}
+
+/// Whether a result may serve an identical call. Failures are never kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// Every call runs.
+    No,
+    /// An identical call within this time has the same result.
+    For(Duration),
+}

@@ -1,0 +1,35 @@
+//! What is known of a tool without calling it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::manual::Manual;
+
+/// Describes a tool: what the catalogue lists and a model is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// The name that calls use.
+    pub name: String,
+    /// Title, words and examples.
+    pub manual: Manual,
+    /// The schema of the arguments; its root is an object.
+    pub input_schema: Arc<Value>,
+    /// Other names of arguments that models use: what they write, what is meant.
+    pub aliases: Vec<(String, String)>,
+    /// Changes when the tool would answer differently, so that kept results do not outlive it.
+    pub version: String,
+}
+
+impl Spec {
+    /// Describes a tool of this name.
+    pub fn new(name: impl Into<String>, manual: Manual, input_schema: Value) -> Self {
+        Self {
+            name: name.into(),
+            manual,
+            input_schema: Arc::new(input_schema),
+            aliases: Vec::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What a tool is: typed for its author, erased for the catalogue.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::BoxFuture;
+use crate::context::{PlanContext, RunContext};
+use crate::error::{Next, ToolError};
+use crate::kinds::ErrorKind;
+use crate::manual::Manual;
+use crate::output::ToolOutput;
+use crate::plan::Plan;
+use crate::result::ToolResult;
+use crate::schema;
+use crate::spec::Spec;
+
+/// What a tool author writes. Put it into a catalogue with [`Typed`].
+pub trait Tool: Send + Sync + 'static {
+    /// The name that calls use.
+    const NAME: &'static str;
+
+    /// Other names of arguments that models use: what they write, what is meant.
+    const ALIASES: &'static [(&'static str, &'static str)] = &[];
+
+    /// The arguments. The schema that a model is shown comes from this type.
+    type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// What planning found, so that running does not look twice.
+    type Draft: Send + Sync + 'static;
+
+    /// Returns the words of the tool, usually of its `name.md`.
+    fn manual(&self) -> Manual;
+
+    /// Finds out what the call would do. Looks, never changes; may be called again.
+    fn plan(
+        &self,
+        args: &Self::Args,
+        cx: &PlanContext<'_>,
+    ) -> impl Future<Output = Result<(Plan, Self::Draft), ToolError>> + Send;
+
+    /// Does it, once.
+    fn run(
+        &self,
+        args: Self::Args,
+        draft: Self::Draft,
+        cx: &RunContext<'_>,
+    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+
+    /// Tells a person in a few lines how a call went.
+    fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
+        result.default_summary(max_lines)
+    }
+}
+
+/// What the catalogue holds. Definition files and remote tools implement it directly.
+pub trait AnyTool: Send + Sync + 'static {
+    /// Describes the tool.
+    fn spec(&self) -> &Spec;
+
+    /// Binds validated arguments to the tool. Pure.
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError>;
+
+    /// Tells a person in a few lines how a call went.
+    fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
+        result.default_summary(max_lines)
+    }
+}
+
+/// A tool with its arguments: one call that can be planned and then run.
+pub trait Bound: Send + Sync {
+    /// Finds out what the call would do. May be called again; the last plan counts.
+    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>>;
+
+    /// Does it, once.
+    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+}
+
+/// Makes a [`Tool`] fit for the catalogue.
+pub struct Typed<T: Tool> {
+    tool: T,
+    spec: Spec,
+}
+
+impl<T: Tool> Typed<T> {
+    /// Describes the tool once and for all.
+    pub fn new(tool: T) -> Self {
+        let mut spec = Spec::new(T::NAME, tool.manual(), schema::of::<T::Args>());
+        spec.aliases = T::ALIASES.iter().map(|(alias, name)| (alias.to_string(), name.to_string())).collect();
+        Self { tool, spec }
+    }
+}
+
+impl<T: Tool> AnyTool for Typed<T> {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        let args: T::Args = serde_path_to_error::deserialize(args).map_err(|error| {
+            // The schema comes from the same type, so only what a schema cannot say gets here.
+            let path = match error.path().to_string() {
+                path if path == "." => "$".to_owned(),
+                path => format!("$.{path}"),
+            };
+            ToolError::new(
+                ErrorKind::BadArguments,
+                format!("{}: {path} cannot be used: {}.", T::NAME, error.inner()),
+                Next::FixArguments(format!("change {path}")),
+            )
+        })?;
+        Ok(Box::new(TypedCall { typed: self, args, draft: None }))
+    }
+
+    fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
+        self.tool.summary(result, max_lines)
+    }
+}
+
+struct TypedCall<T: Tool> {
+    typed: Arc<Typed<T>>,
+    args: T::Args,
+    draft: Option<T::Draft>,
+}
+
+impl<T: Tool> Bound for TypedCall<T> {
+    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
+        Box::pin(async move {
+            let (plan, draft) = self.typed.tool.plan(&self.args, cx).await?;
+            self.draft = Some(draft);
+            Ok(plan)
+        })
+    }
+
+    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let Some(draft) = self.draft else {
+                return Err(ToolError::of(ErrorKind::Bug, "The call was run before it was planned."));
+            };
+            self.typed.tool.run(self.args, draft, cx).await
+        })
+    }
+}

@@ -1,0 +1,5 @@
+/// Has a receiver.
+#[haft::tool]
+async fn method(&self) {}
+
+fn main() {}

@@ -1,0 +1,125 @@
+//! Calls a tool as the pipeline would, on a workspace of one file in memory.
+
+use std::sync::Arc;
+
+use haft::BoxFuture;
+use haft::call::{CallId, Origin};
+use haft::context::{PlanContext, Progress, RunContext, Seen};
+use haft::door::{
+    Doors, FileFacts, FileKind, Files, ListRequest, Listing, Look, Page, PageLine, PageRequest, Permit, SessionName,
+    Store,
+};
+use haft::effect::{Change, Effect};
+use haft::error::ToolError;
+use haft::kinds::ErrorKind;
+use haft::limits::Limits;
+use haft::path::{Extent, Place, RawPath, Target};
+use haft::stamp::Stamp;
+use haft::tool::{AnyTool, Tool, Typed};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Binds, plans and runs a call; returns one line per effect, then what the model reads.
+pub async fn call(tool: impl Tool, args: Value) -> String {
+    let mut lines = Vec::new();
+    if let Err(error) = follow(tool, args, &mut lines).await {
+        lines.push(error.to_string());
+    }
+    lines.join("\n")
+}
+
+async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result<(), ToolError> {
+    let doors = Doors { look: Arc::new(OneFile), files: Arc::new(OneFile), store: Arc::new(OneFile) };
+    let limits = Limits::default();
+    let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
+    let plan = bound.plan(&PlanContext::new(&OneFile, &OneFile, Origin::Model, &limits)).await?;
+    lines.extend(plan.effects.iter().map(|effect| format!("would {effect}")));
+    let permit = Permit::issue(CallId::new("1"), plan.effects, CancellationToken::new());
+    let session = SessionName::new("scene");
+    let output = bound.run(&RunContext::new(&permit, &doors, &OneFile, (&session, &limits))).await?;
+    lines.extend(output.for_model.iter().map(|content| content.text().to_owned()));
+    lines.extend(output.data.map(|data| format!("data {data}")));
+    Ok(())
+}
+
+/// The workspace: there is `notes.txt`, and nothing else.
+struct OneFile;
+
+const STAMP: Stamp = Stamp { size: 6, modified_ns: 0, changed_ns: 0, inode: 1 };
+
+fn is_notes(target: &Target) -> bool {
+    target.to_string() == "notes.txt"
+}
+
+async fn unused<T>() -> Result<T, ToolError> {
+    Err(ToolError::of(ErrorKind::Bug, "No scene needs this."))
+}
+
+impl Look for OneFile {
+    fn locate(&self, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
+        match raw.as_str().strip_prefix("./").unwrap_or(raw.as_str()) {
+            "nowhere" => Err(ToolError::of(ErrorKind::MissingFile, "\"nowhere\" cannot be located.")),
+            path => Ok(Target::Inside(Place::new(path, extent))),
+        }
+    }
+
+    fn facts(&self, _: &Target) -> Result<FileFacts, ToolError> {
+        Ok(FileFacts { kind: FileKind::File, stamp: STAMP })
+    }
+
+    fn stamp(&self, target: &Target) -> Option<Stamp> {
+        is_notes(target).then_some(STAMP)
+    }
+}
+
+impl Seen for OneFile {
+    fn stamp_when_read(&self, _: &Target) -> Option<Stamp> {
+        None
+    }
+}
+
+impl Progress for OneFile {
+    fn chunk(&self, _: &str) {}
+}
+
+impl Files for OneFile {
+    fn page<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        _: PageRequest,
+    ) -> BoxFuture<'a, Result<Page, ToolError>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Read(target.clone()))?;
+            let lines = vec![PageLine { text: "hello".into(), cut: 0 }];
+            Ok(Page { lines, first_line: 1, more: false, total_lines: Some(1), size: 6 })
+        })
+    }
+
+    fn list<'a>(&'a self, _: &'a Permit, _: &'a Target, _: ListRequest) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn write<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        _: &'a [u8],
+    ) -> BoxFuture<'a, Result<Change, ToolError>> {
+        Box::pin(async move {
+            let change = if is_notes(target) { Change::Replace } else { Change::Create };
+            permit.admit(&Effect::Change(target.clone(), change))?;
+            Ok(change)
+        })
+    }
+}
+
+impl Store for OneFile {
+    fn spill<'a>(&'a self, _: &'a SessionName, _: &'a str) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn spilled<'a>(&'a self, _: &'a SessionName, _: &'a str, _: PageRequest) -> BoxFuture<'a, Result<Page, ToolError>> {
+        Box::pin(unused())
+    }
+}
