@@ -1,0 +1,43 @@
+//! What was decided, by which rule, and why.
+
+/// Whether a call may run. Ordered: the strictest opinion wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decision {
+    /// It may.
+    Allow,
+    /// Somebody has to say yes.
+    Ask,
+    /// It may not.
+    Deny,
+}
+
+/// How much is at stake when somebody is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Everyday work: `--yes` answers it, and a grant may cover it.
+    Ordinary,
+    /// Always a person's own word, each time.
+    Dangerous,
+}
+
+/// A decision with the rule that made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// What was decided.
+    pub decision: Decision,
+    /// How much is at stake.
+    pub class: Class,
+    /// The rule that decided.
+    pub rule: String,
+    /// Why, in a sentence for people and models.
+    pub reason: String,
+    /// What to do instead, for refusals.
+    pub instead: String,
+}
+
+impl Ruling {
+    /// Returns the stricter of the two; the first one when they are equal.
+    pub fn stricter(self, other: Ruling) -> Ruling {
+        if (other.decision, other.class) > (self.decision, self.class) { other } else { self }
+    }
+}

@@ -1,0 +1,11 @@
+//! Judges planned effects: allow, ask or deny, by which rule, and what a grant covers.
+//!
+//! Everything here is a pure and total function of values it is given, so that a decision can be
+//! explained, tested and repeated. The strictest opinion wins; adding a rule never loosens.
+//!
+//! Not here: asking anybody, I/O, names of tools in code.
+
+pub mod decision;
+pub mod grant;
+pub mod policy;
+pub mod rule;

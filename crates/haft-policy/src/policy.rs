@@ -1,0 +1,195 @@
+//! The judge: all rules over all effects of a call, the strictest wins.
+
+use haft::effect::Effect;
+
+use crate::decision::{Class, Decision, Ruling};
+use crate::grant::GrantScope;
+use crate::rule::{Rule, defaults};
+
+/// All rules that hold.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    rules: Vec<Rule>,
+}
+
+/// Whether changes are possible at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// They are, by the rules.
+    #[default]
+    Normal,
+    /// Nothing is changed; planning only.
+    Plan,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { rules: defaults() }
+    }
+}
+
+impl Policy {
+    /// Adds rules. They can only make things stricter.
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        self.rules.extend(rules);
+        self
+    }
+
+    /// Judges the name of a tool, known or not.
+    pub fn judge_tool(&self, tool: &str) -> Option<Ruling> {
+        self.rules.iter().filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
+    }
+
+    /// Judges a call by what it would touch. An effect that no rule knows is asked about.
+    pub fn judge(&self, tool: &str, effects: &[Effect], mode: Mode) -> Ruling {
+        let start = self.judge_tool(tool).unwrap_or_else(touches_nothing);
+        effects.iter().map(|effect| self.judge_effect(effect, mode)).fold(start, Ruling::stricter)
+    }
+
+    /// Returns the effects that still need somebody's yes after these grants.
+    pub fn open_questions<'a>(&self, effects: &'a [Effect], grants: &[GrantScope]) -> Vec<&'a Effect> {
+        let asks = |effect: &Effect| self.judge_effect(effect, Mode::Normal).decision != Decision::Allow;
+        let granted = |effect: &Effect| grants.iter().any(|grant| grant.covers(effect));
+        effects.iter().filter(|effect| asks(effect) && !granted(effect)).collect()
+    }
+
+    fn judge_effect(&self, effect: &Effect, mode: Mode) -> Ruling {
+        let judged = self.rules.iter().filter_map(|rule| rule.on_effect(effect)).reduce(Ruling::stricter);
+        let judged = judged.unwrap_or_else(|| no_rule_knows(effect));
+        if mode == Mode::Plan && effect.changes() { judged.stricter(plan_mode(effect)) } else { judged }
+    }
+}
+
+fn touches_nothing() -> Ruling {
+    Ruling {
+        decision: Decision::Allow,
+        class: Class::Ordinary,
+        rule: "no effects".to_owned(),
+        reason: "It touches nothing.".to_owned(),
+        instead: String::new(),
+    }
+}
+
+fn no_rule_knows(effect: &Effect) -> Ruling {
+    Ruling {
+        decision: Decision::Ask,
+        class: Class::Dangerous,
+        rule: "unknown effect".to_owned(),
+        reason: format!("It would {effect}, which no rule speaks about."),
+        instead: "ask the user to allow it".to_owned(),
+    }
+}
+
+fn plan_mode(effect: &Effect) -> Ruling {
+    Ruling {
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        rule: "plan mode".to_owned(),
+        reason: format!("It would {effect}, and nothing is changed in plan mode."),
+        instead: "describe the change instead, and let the user leave plan mode".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::{EffectSort, Pattern};
+    use haft::effect::{Change, Claim, CommandLine, Host, RemoteClaim, StateKey};
+    use haft::path::{Extent, Place, Target};
+
+    fn inside(path: &str) -> Target {
+        Target::Inside(Place::new(path, Extent::Entry))
+    }
+
+    fn outside(path: &str) -> Target {
+        Target::Outside(Place::new(path, Extent::Entry))
+    }
+
+    fn judge(effects: &[Effect], mode: Mode) -> (Decision, String) {
+        let ruling = Policy::default().judge("t", effects, mode);
+        (ruling.decision, ruling.rule)
+    }
+
+    fn every_sort() -> Vec<Effect> {
+        let remote = |claims| RemoteClaim { server: "s".into(), tool: "t".into(), claims };
+        vec![
+            Effect::Read(inside("a")),
+            Effect::Read(outside("/etc/passwd")),
+            Effect::Change(inside("a"), Change::Replace),
+            Effect::Change(outside("/a"), Change::Create),
+            Effect::Run(CommandLine("make".into())),
+            Effect::Connect(Host("x.example".into())),
+            Effect::Remote(remote(Claim::OnlyReads)),
+            Effect::Remote(remote(Claim::MayChange)),
+            Effect::Delegate(haft::effect::AgentName("scout".into())),
+            Effect::Session(StateKey("todo".into())),
+        ]
+    }
+
+    #[test]
+    fn reading_inside_is_allowed_and_everything_that_acts_is_asked_about() {
+        use Decision::*;
+        let decisions: Vec<Decision> =
+            every_sort().iter().map(|e| judge(std::slice::from_ref(e), Mode::Normal).0).collect();
+        assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Allow]);
+        assert_eq!(judge(&[], Mode::Normal).0, Allow);
+    }
+
+    #[test]
+    fn plan_mode_denies_whatever_changes_something() {
+        for effect in every_sort() {
+            let (decision, rule) = judge(std::slice::from_ref(&effect), Mode::Plan);
+            assert_eq!(
+                decision == Decision::Deny && rule == "plan mode",
+                effect.changes() && effect != every_sort()[3],
+                "{effect}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
+        let nothing = Policy { rules: Vec::new() };
+        for effect in every_sort() {
+            assert_eq!(nothing.judge("t", &[effect], Mode::Normal).decision, Decision::Ask);
+        }
+    }
+
+    #[test]
+    fn adding_a_rule_never_loosens() {
+        let sorts = [EffectSort::ReadInside, EffectSort::Run, EffectSort::ChangeOutside];
+        for decision in [Decision::Allow, Decision::Ask, Decision::Deny] {
+            for sort in sorts {
+                let rule = Rule {
+                    name: "added".into(),
+                    matches: Pattern::Effect(sort),
+                    decision,
+                    class: Class::Ordinary,
+                    reason: "added".into(),
+                    instead: String::new(),
+                };
+                let stricter = Policy::default().with_rules([rule]);
+                for effect in every_sort() {
+                    let effects = [effect];
+                    let before = Policy::default().judge("t", &effects, Mode::Normal).decision;
+                    assert!(stricter.judge("t", &effects, Mode::Normal).decision >= before);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_grant_covers_only_what_its_words_say() {
+        for effect in every_sort() {
+            for scope in GrantScope::offered_for(&effect) {
+                assert!(scope.covers(&effect), "{scope} was offered for {effect}");
+                let others = every_sort().into_iter().filter(|other| *other != effect);
+                let wide = scope == GrantScope::ChangesInside || matches!(scope, GrantScope::Remote { .. });
+                assert!(wide || others.into_iter().all(|other| !scope.covers(&other)), "{scope}");
+            }
+        }
+        assert!(!GrantScope::ChangesInside.covers(&Effect::Change(outside("/a"), Change::Create)));
+        let make = GrantScope::Command(CommandLine("make".into()));
+        assert!(!make.covers(&Effect::Run(CommandLine("make install".into()))));
+    }
+}
