@@ -1,0 +1,152 @@
+//! The user's files, opened beneath the root of the workspace.
+//!
+//! A [`Target`] says where a path led while the call was planned. Here it is opened again by
+//! descriptor, beneath the root and without following any link: when the answer is not the target
+//! any more, nothing is done.
+//!
+//! Blocking work runs on the blocking pool, in steps that ask the permit whether to go on.
+
+mod facts;
+mod list;
+mod locate;
+mod missing;
+mod open;
+pub(crate) mod page;
+mod write;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use haft::BoxFuture;
+use haft::door::{FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, Receipt};
+use haft::effect::{Change, Effect};
+use haft::error::{Next, Operation, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::{Extent, RawPath, Target};
+use haft::stamp::Stamp;
+
+use open::Root;
+
+/// One workspace: the root that everything is opened beneath.
+#[derive(Clone)]
+pub struct Workspace {
+    root: Arc<Root>,
+}
+
+impl Workspace {
+    /// Opens the folder as a workspace.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        Ok(Self { root: Arc::new(Root::open(folder)?) })
+    }
+
+    /// Returns the real path of the root, for people and for naming the workspace's state.
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Returns the path of a folder that a path leads to, or nothing if it is no folder.
+    pub fn is_folder(folder: &Path) -> bool {
+        folder.is_dir()
+    }
+}
+
+impl Look for Workspace {
+    fn locate(&self, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
+        locate::locate(&self.root, raw, extent)
+    }
+
+    fn facts(&self, target: &Target) -> Result<FileFacts, ToolError> {
+        facts::facts(&self.root, target)
+    }
+
+    fn stamp(&self, target: &Target) -> Option<Stamp> {
+        facts::facts(&self.root, target).ok().map(|facts| facts.stamp)
+    }
+}
+
+impl Files for Workspace {
+    fn page<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: PageRequest,
+    ) -> BoxFuture<'a, Result<Page, ToolError>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Read(target.clone()))?;
+            let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
+            let (page, stamp) = blocking(move || page::page_of_file(&root, &place, request, &stop)).await?;
+            permit.note(Receipt::Read(target.clone(), stamp));
+            Ok(page)
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: ListRequest,
+    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Read(target.clone()))?;
+            let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
+            blocking(move || list::list(&root, &place, &request, &stop)).await
+        })
+    }
+
+    fn write<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        content: &'a [u8],
+    ) -> BoxFuture<'a, Result<Change, ToolError>> {
+        Box::pin(async move {
+            let exists = self.stamp(target).is_some();
+            let change = if exists { Change::Replace } else { Change::Create };
+            permit.admit(&Effect::Change(target.clone(), change))?;
+            let (root, place, content) = (self.root.clone(), target.clone(), content.to_vec());
+            blocking(move || write::replace(&root, &place, &content)).await?;
+            permit.note(Receipt::Changed(target.clone(), change));
+            if let Some(stamp) = self.stamp(target) {
+                permit.note(Receipt::Read(target.clone(), stamp));
+            }
+            Ok(change)
+        })
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(ToolError::of(ErrorKind::Bug, format!("The file door broke: {error}")).caused_by(error)),
+    }
+}
+
+/// Says what the system's answer means for this file.
+fn system_error(error: io::Error, path: &str, operation: Operation) -> ToolError {
+    let doing = match operation {
+        Operation::Read | Operation::Decode => "read",
+        Operation::Write => "write",
+        Operation::Access => "open",
+    };
+    let told = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            ToolError::of(ErrorKind::Permission, format!("The system does not let this user {doing} {path}."))
+        }
+        io::ErrorKind::NotFound => ToolError::of(ErrorKind::MissingFile, format!("{path} does not exist.")),
+        io::ErrorKind::NotADirectory => ToolError::of(
+            ErrorKind::MissingFile,
+            format!("{path} does not exist: a part of it is a file, not a folder."),
+        ),
+        io::ErrorKind::InvalidFilename => ToolError::of(ErrorKind::BadPath, format!("{path} is too long for a path.")),
+        io::ErrorKind::StorageFull => ToolError::new(
+            ErrorKind::Io,
+            format!("The disk is full; {path} keeps its old content."),
+            Next::AskUser("ask the user to free some space".into()),
+        ),
+        _ => ToolError::of(ErrorKind::Io, format!("The system could not {doing} {path}: {error}.")),
+    };
+    told.about_file(path, operation).caused_by(error)
+}

@@ -1,0 +1,51 @@
+//! What the kernel says of a file.
+
+use haft::door::{FileFacts, FileKind};
+use haft::error::{Operation, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::Target;
+use haft::stamp::Stamp;
+use rustix::fs::{FileType, OFlags, Stat};
+
+use super::open::Root;
+use super::{missing, system_error};
+
+/// Describes what is at a target.
+pub(super) fn facts(root: &Root, target: &Target) -> Result<FileFacts, ToolError> {
+    let opened = match root.open_target(target, OFlags::PATH) {
+        Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
+        opened => opened?,
+    };
+    let stat = rustix::fs::fstat(&opened)
+        .map_err(|errno| system_error(errno.into(), &target.to_string(), Operation::Access))?;
+    Ok(FileFacts { kind: kind_of(&stat), stamp: stamp_of(&stat) })
+}
+
+pub(super) fn kind_of(stat: &Stat) -> FileKind {
+    kind_of_type(FileType::from_raw_mode(stat.st_mode))
+}
+
+pub(super) fn kind_of_type(file_type: FileType) -> FileKind {
+    match file_type {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Folder,
+        FileType::Symlink => FileKind::Link,
+        _ => FileKind::Special,
+    }
+}
+
+pub(super) fn stamp_of(stat: &Stat) -> Stamp {
+    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    Stamp {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified_ns: nanoseconds(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+        changed_ns: nanoseconds(stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
+        inode: stat.st_ino,
+    }
+}
+
+/// The error for what is neither file nor folder.
+pub(super) fn special(path: &str) -> ToolError {
+    ToolError::of(ErrorKind::SpecialFile, format!("{path} is a pipe, a socket or a device, not a regular file."))
+        .about_file(path, Operation::Access)
+}

@@ -1,0 +1,41 @@
+//! What belongs to haft: private folders outside the workspace, and the files of its configuration.
+//!
+//! Not here: where those folders are (`haft-config`).
+
+mod config_file;
+mod private;
+mod recent;
+mod spill;
+
+pub use config_file::read_config_file;
+pub use private::ScratchFolder;
+pub use recent::RecentCalls;
+pub use spill::Spills;
+
+use std::path::{Path, PathBuf};
+
+/// The state of one workspace, in a private folder of its own.
+#[derive(Clone, Debug)]
+pub struct WorkspaceState {
+    folder: PathBuf,
+}
+
+impl WorkspaceState {
+    /// Names the state of the workspace at `root` beneath haft's state folder. Creates nothing yet.
+    pub fn new(state_folder: &Path, root: &Path) -> Self {
+        let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        let name: String = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let safe: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(32).collect();
+        Self { folder: state_folder.join("workspaces").join(format!("{safe}-{}", &hash[..16])) }
+    }
+
+    /// Returns the outputs that were too long to show.
+    pub fn spills(&self) -> Spills {
+        Spills::new(self.folder.join("spill"))
+    }
+
+    /// Returns the last calls of the workspace.
+    pub fn recent_calls(&self) -> RecentCalls {
+        RecentCalls::new(self.folder.join("recent.jsonl"))
+    }
+}

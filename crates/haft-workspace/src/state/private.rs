@@ -1,0 +1,58 @@
+//! Folders and files that only the user can read.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Creates a folder and its parents for the user alone.
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Creates a new file for the user alone; a file or link of that name is an error.
+pub(super) fn create_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Opens a file for appending, for the user alone.
+pub(super) fn append_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).read(true).create(true).mode(0o600).open(path)
+}
+
+/// A fresh folder for a short while; it goes when this is dropped.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    path: PathBuf,
+}
+
+impl ScratchFolder {
+    /// Makes a private folder with a name that nobody can guess, beneath `parent`.
+    pub fn beneath(parent: &Path) -> io::Result<Self> {
+        let path = parent.join(format!("haft-{}", uuid::Uuid::now_v7().simple()));
+        // Not recursive: the parent exists, and a folder that somebody else made is not taken over.
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts a file into the folder, with its parents.
+    pub fn put(&self, name: &str, content: &str) -> io::Result<()> {
+        let path = self.path.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, content)
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        // Left-overs in a temporary folder harm nobody, and there is nobody to tell.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}

@@ -1,0 +1,106 @@
+//! Outputs too long to show, kept whole so that they can be paged through.
+//!
+//! A session reads only its own. Oldest go first when the room is used up.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use haft::BoxFuture;
+use haft::door::{Page, PageRequest, SessionName, Store};
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+
+use super::private;
+use crate::files::page::{Text, page_of};
+
+/// Room for the outputs of one workspace.
+const ROOM: u64 = 256 * 1024 * 1024;
+
+/// The kept outputs of one workspace.
+#[derive(Clone, Debug)]
+pub struct Spills {
+    folder: PathBuf,
+}
+
+impl Spills {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn keep(&self, session: &SessionName, text: &str) -> io::Result<String> {
+        let folder = self.folder.join(session.as_str());
+        private::create_folder(&folder)?;
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let mut file = private::create_file(&folder.join(&id))?;
+        file.write_all(text.as_bytes())?;
+        self.make_room();
+        Ok(id)
+    }
+
+    /// Removes the oldest outputs until the room is enough. Best effort: another process may do the same.
+    fn make_room(&self) {
+        let mut files = files_below(&self.folder);
+        files.sort_unstable_by_key(|(modified, ..)| std::cmp::Reverse(*modified));
+        let mut used = 0;
+        for (_, size, path) in files {
+            used += size;
+            if used > ROOM {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    fn page(&self, session: &SessionName, id: &str, request: PageRequest) -> Result<Page, ToolError> {
+        let unknown = || {
+            ToolError::new(
+                ErrorKind::MissingFile,
+                format!("There is no kept output \"spill:{id}\" in this session."),
+                Next::FixArguments("use the id from the result that was cut, or run that call again".into()),
+            )
+        };
+        // An id is a name and never a path.
+        if id.is_empty() || !id.chars().all(|c| c.is_ascii_hexdigit()) {
+            return Err(unknown());
+        }
+        let file = std::fs::File::open(self.folder.join(session.as_str()).join(id)).map_err(|_| unknown())?;
+        let size = file.metadata().map_or(0, |facts| facts.len());
+        match page_of(file, size, request, &|| false) {
+            Ok(Text::Page(page)) => Ok(page),
+            Ok(Text::Binary | Text::Stopped) => {
+                Err(ToolError::of(ErrorKind::Binary, format!("The kept output \"spill:{id}\" is not text.")))
+            }
+            Err(error) => Err(ToolError::of(ErrorKind::Io, format!("\"spill:{id}\" cannot be read: {error}."))),
+        }
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<(SystemTime, u64, PathBuf)> {
+    let Ok(sessions) = std::fs::read_dir(folder) else { return Vec::new() };
+    let files = sessions.flatten().filter_map(|session| std::fs::read_dir(session.path()).ok()).flatten().flatten();
+    files
+        .filter_map(|file| {
+            let facts = file.metadata().ok()?;
+            Some((facts.modified().ok()?, facts.len(), file.path()))
+        })
+        .collect()
+}
+
+impl Store for Spills {
+    fn spill<'a>(&'a self, session: &'a SessionName, text: &'a str) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move {
+            self.keep(session, text).map_err(|error| {
+                ToolError::of(ErrorKind::Io, format!("The whole output could not be kept: {error}.")).caused_by(error)
+            })
+        })
+    }
+
+    fn spilled<'a>(
+        &'a self,
+        session: &'a SessionName,
+        id: &'a str,
+        request: PageRequest,
+    ) -> BoxFuture<'a, Result<Page, ToolError>> {
+        Box::pin(async move { self.page(session, id, request) })
+    }
+}
