@@ -1,0 +1,86 @@
+//! What the environment says, read once at the start.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Endings of variable names whose values are hidden wherever something is shown.
+const SECRET_ENDINGS: [&str; 8] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "PRIVATE"];
+
+/// The folders and secrets that the environment names.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Where haft's configuration is.
+    pub config_folder: PathBuf,
+    /// Where haft keeps its state.
+    pub state_folder: PathBuf,
+    /// Where short-lived folders may be made.
+    pub temporary_folder: PathBuf,
+    /// Values that are hidden wherever something is shown.
+    pub secrets: Vec<String>,
+}
+
+/// Says that no home folder is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no home folder is known; set HOME, or both XDG_CONFIG_HOME and XDG_STATE_HOME")]
+pub struct NoHome;
+
+impl Environment {
+    /// Reads the environment of this process.
+    pub fn read() -> Result<Self, NoHome> {
+        Self::of(std::env::vars_os().collect())
+    }
+
+    fn of(variables: Vec<(OsString, OsString)>) -> Result<Self, NoHome> {
+        let folder = |name: &str| {
+            let found = variables.iter().find(|(key, _)| key == name);
+            // The specification of these folders says that relative ones do not count.
+            found.map(|(_, value)| PathBuf::from(value)).filter(|path| path.is_absolute())
+        };
+        let home = folder("HOME");
+        let below_home = |path: &str| home.as_deref().map(|home: &Path| home.join(path));
+        Ok(Self {
+            config_folder: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")).ok_or(NoHome)?.join("haft"),
+            state_folder: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")).ok_or(NoHome)?.join("haft"),
+            temporary_folder: folder("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
+            secrets: secrets_in(&variables),
+        })
+    }
+}
+
+fn secrets_in(variables: &[(OsString, OsString)]) -> Vec<String> {
+    let is_secret = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    };
+    let secret = variables.iter().filter(|(name, _)| name.to_str().is_some_and(is_secret));
+    secret.filter_map(|(_, value)| value.to_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Result<Environment, NoHome> {
+        Environment::of(variables.iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    #[test]
+    fn folders_come_from_their_variables_else_from_home() {
+        let plain = environment(&[("HOME", "/h")]).expect("home is known");
+        assert_eq!(plain.config_folder, Path::new("/h/.config/haft"));
+        assert_eq!(plain.state_folder, Path::new("/h/.local/state/haft"));
+        let named = environment(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "relative")]);
+        let named = named.expect("home is known");
+        assert_eq!(named.config_folder, Path::new("/c/haft"));
+        assert_eq!(named.state_folder, Path::new("/h/.local/state/haft"));
+        assert!(environment(&[]).is_err());
+    }
+
+    #[test]
+    fn values_of_variables_that_are_named_like_secrets_are_secrets() {
+        let environment =
+            environment(&[("HOME", "/h"), ("OPENAI_API_KEY", "k"), ("my_token", "t"), ("KEYBOARD", "us")]);
+        assert_eq!(environment.expect("home is known").secrets, ["k", "t"]);
+    }
+}

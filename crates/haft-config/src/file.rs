@@ -1,0 +1,97 @@
+//! `config.toml`: what the user has set, with the place of every mistake.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::profile::{Profile, SomeLimits};
+
+/// What a configuration file may say.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfigFile {
+    pub(crate) profile: Option<Profile>,
+    #[serde(default)]
+    pub(crate) limits: SomeLimits,
+}
+
+/// A mistake in a file, with its place and the fix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: String,
+    /// How to mend it.
+    pub fix: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}; {}", self.file.display(), self.line, self.problem, self.fix)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// Reads a configuration file that may not be there.
+pub(crate) fn load(path: &Path) -> Result<ConfigFile, Mistake> {
+    let mistake = |line, problem: String, fix: &str| Mistake { file: path.into(), line, problem, fix: fix.to_owned() };
+    match haft_workspace::state::read_config_file(path) {
+        Ok(None) => Ok(ConfigFile::default()),
+        Ok(Some(text)) => parse(&text).map_err(|(line, problem, fix)| mistake(line, problem, &fix)),
+        Err(error) => Err(mistake(1, format!("cannot be read: {error}"), "make it a readable text file")),
+    }
+}
+
+/// Checks the text of a configuration file; returns line, problem and fix.
+pub fn check_config(text: &str) -> Result<(), (usize, String, String)> {
+    parse(text).map(drop)
+}
+
+fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let (problem, fix) = explain(error.message());
+        (line, problem, fix)
+    })
+}
+
+/// Splits the parser's words into what is wrong and what to do.
+fn explain(message: &str) -> (String, String) {
+    let message = message.trim().replace('\n', " ");
+    match message.split_once(", expected ") {
+        Some((problem, expected)) => {
+            let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+            let wrong = problem.split('`').nth(1).unwrap_or_default();
+            match haft::closest::closest(wrong, known.iter().copied()) {
+                Some(near) => (problem.to_owned(), format!("did you mean `{near}`?")),
+                None => (problem.to_owned(), format!("use {expected}")),
+            }
+        }
+        None => (message, "mend or remove this line".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        let (line, problem, fix) = check_config(text).expect_err("there is a mistake");
+        format!("{line}: {problem}; {fix}")
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line_and_the_fix() {
+        assert_eq!(told("profile = \"haft\"\n\n[limts]\n"), "3: unknown field `limts`; did you mean `limits`?");
+        assert_eq!(told("[limits]\nread_line = 3\n"), "2: unknown field `read_line`; did you mean `read_lines`?");
+        assert_eq!(told("[limits]\nread_lines = 0\n"), "2: must be at least 1; mend or remove this line");
+        assert!(told("profile = \"haf\"\n").ends_with("did you mean `haft`?"));
+        assert!(told("a = [\n").starts_with("2: ") || told("a = [\n").starts_with("1: "));
+    }
+}

@@ -1,0 +1,10 @@
+//! Reads environment, home and configuration files into small settings that others are handed.
+//!
+//! This is the only crate that reads the environment and knows where home is.
+//!
+//! Not here: touching files (they are read through `haft-workspace`), flags (`haft-cli`).
+
+pub mod environment;
+pub mod file;
+pub mod profile;
+pub mod settings;

@@ -1,0 +1,143 @@
+//! Profiles: the limits of each, as data.
+
+use std::time::Duration;
+
+use haft::limits::Limits;
+use serde::Deserialize;
+
+/// The profiles there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// haft's own.
+    #[default]
+    Haft,
+    /// As TunaCode.
+    Tunacode,
+    /// As Code-Ally.
+    Ally,
+    /// As wyrmspire/agent.
+    Wyrm,
+    /// As NexAU.
+    Nexau,
+}
+
+impl Profile {
+    /// All profiles.
+    pub const ALL: [Profile; 5] = [Profile::Haft, Profile::Tunacode, Profile::Ally, Profile::Wyrm, Profile::Nexau];
+
+    /// Returns the name of the profile.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Haft => "haft",
+            Profile::Tunacode => "tunacode",
+            Profile::Ally => "ally",
+            Profile::Wyrm => "wyrm",
+            Profile::Nexau => "nexau",
+        }
+    }
+
+    /// Finds a profile by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+
+    /// Returns the limits of the profile.
+    pub fn limits(self) -> Limits {
+        let table: Table = toml::from_str(include_str!("profiles.toml")).expect("the table of profiles is in order");
+        let own = match self {
+            Profile::Haft => SomeLimits::default(),
+            Profile::Tunacode => table.tunacode,
+            Profile::Ally => table.ally,
+            Profile::Wyrm => table.wyrm,
+            Profile::Nexau => table.nexau,
+        };
+        own.over(table.haft.over(Limits::default()))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    haft: SomeLimits,
+    tunacode: SomeLimits,
+    ally: SomeLimits,
+    wyrm: SomeLimits,
+    nexau: SomeLimits,
+}
+
+/// Limits of which some are set: a profile, or the user's file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SomeLimits {
+    result_whole: Option<usize>,
+    result_head: Option<usize>,
+    result_tail: Option<usize>,
+    read_lines: Option<Positive>,
+    line_length: Option<Positive>,
+    list_entries: Option<Positive>,
+    call_time: Option<Seconds>,
+    failures_in_a_row: Option<Positive>,
+}
+
+impl SomeLimits {
+    /// Puts what is set over other limits.
+    pub(crate) fn over(self, limits: Limits) -> Limits {
+        let number = |set: Option<Positive>, otherwise| set.map_or(otherwise, |Positive(number)| number);
+        Limits {
+            result_whole: self.result_whole.unwrap_or(limits.result_whole),
+            result_head: self.result_head.unwrap_or(limits.result_head),
+            result_tail: self.result_tail.unwrap_or(limits.result_tail),
+            read_lines: number(self.read_lines, limits.read_lines),
+            line_length: number(self.line_length, limits.line_length),
+            list_entries: number(self.list_entries, limits.list_entries),
+            call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
+            failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
+        }
+    }
+}
+
+/// A number that is not zero: a limit of nothing would refuse everything.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "usize")]
+struct Positive(usize);
+
+impl TryFrom<usize> for Positive {
+    type Error = &'static str;
+
+    fn try_from(number: usize) -> Result<Self, Self::Error> {
+        if number == 0 { Err("must be at least 1") } else { Ok(Self(number)) }
+    }
+}
+
+/// A time in seconds, which may have fractions.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "f64")]
+struct Seconds(Duration);
+
+impl TryFrom<f64> for Seconds {
+    type Error = &'static str;
+
+    fn try_from(seconds: f64) -> Result<Self, Self::Error> {
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| "must be a time in seconds")?;
+        if time.is_zero() { Err("must be more than 0 seconds") } else { Ok(Self(time)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_profile_has_the_default_limits_and_each_other_one_its_differences() {
+        assert_eq!(Profile::Haft.limits(), Limits::default());
+        assert_eq!(Profile::Tunacode.limits().result_head, 2_500);
+        assert_eq!(Profile::Tunacode.limits().read_lines, Limits::default().read_lines);
+        assert_eq!(Profile::Wyrm.limits().call_time, Duration::from_secs(30));
+        for profile in Profile::ALL {
+            assert_eq!(Profile::named(profile.name()), Some(profile));
+            let limits = profile.limits();
+            assert!(limits.result_head + limits.result_tail <= limits.result_whole);
+        }
+    }
+}
