@@ -1,0 +1,16 @@
+//! The built-in tools: one file and one text each, named in one list.
+//!
+//! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
+//! the doors it is given.
+
+pub mod list_dir;
+pub mod read_file;
+
+use std::sync::Arc;
+
+use haft::tool::{AnyTool, Typed};
+
+/// Returns all built-in tools, in the order they are shown.
+pub fn all() -> Vec<Arc<dyn AnyTool>> {
+    vec![Arc::new(Typed::new(read_file::ReadFile)), Arc::new(Typed::new(list_dir::ListDir))]
+}
