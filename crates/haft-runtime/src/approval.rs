@@ -1,0 +1,104 @@
+//! Asking somebody: the question, who answers it, and the answers there are.
+//!
+//! No reply means no. `--yes` is an approver around another one, for the ordinary class only.
+
+use haft::BoxFuture;
+use haft::call::CallId;
+use haft::plan::Preview;
+use haft_policy::decision::{Class, Ruling};
+use haft_policy::grant::GrantScope;
+use serde_json::Value;
+
+/// Answers questions. One at a time per session.
+pub trait Approver: Send + Sync {
+    /// Answers one question.
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict>;
+}
+
+/// The question: exactly the call that would run, secrets hidden.
+#[derive(Clone, Debug)]
+pub struct ApprovalRequest {
+    /// The call.
+    pub call: CallId,
+    /// The tool, as shown.
+    pub tool: String,
+    /// The title of the tool.
+    pub title: String,
+    /// The arguments.
+    pub arguments: Value,
+    /// What the call would do, in words; those that need the yes.
+    pub effects: Vec<String>,
+    /// What to show.
+    pub preview: Preview,
+    /// The rule that asks, why, and how much is at stake.
+    pub ruling: Ruling,
+    /// What a yes for longer could cover, the narrowest first; empty when only "once" is offered.
+    pub offers: Vec<GrantScope>,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes, this once.
+    AllowOnce,
+    /// Yes, and for whatever this covers.
+    AllowFor(GrantScope),
+    /// No, perhaps with a word for the model.
+    Refuse {
+        /// What the model is told.
+        note: Option<String>,
+    },
+    /// No, and the turn is over.
+    StopTurn,
+    /// Nobody answered; says how it could be allowed.
+    NoAnswer {
+        /// What would have to be done, for the next step.
+        how: String,
+    },
+}
+
+/// Stands where nobody is.
+#[derive(Clone, Debug)]
+pub struct Nobody {
+    how: String,
+}
+
+impl Nobody {
+    /// Says how a call could be allowed all the same.
+    pub fn there(how: impl Into<String>) -> Self {
+        Self { how: how.into() }
+    }
+}
+
+impl Approver for Nobody {
+    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        Box::pin(async { Verdict::NoAnswer { how: self.how.clone() } })
+    }
+}
+
+/// Says yes to ordinary questions and passes the others on: `--yes`.
+pub struct YesToOrdinary<A> {
+    otherwise: A,
+}
+
+impl<A: Approver> YesToOrdinary<A> {
+    /// Passes dangerous questions on to this approver.
+    pub fn or_ask(otherwise: A) -> Self {
+        Self { otherwise }
+    }
+}
+
+impl<A: Approver> Approver for YesToOrdinary<A> {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        match request.ruling.class {
+            Class::Ordinary => Box::pin(async { Verdict::AllowOnce }),
+            Class::Dangerous => self.otherwise.ask(request),
+        }
+    }
+}
+
+impl Approver for Box<dyn Approver> {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        (**self).ask(request)
+    }
+}

@@ -1,0 +1,70 @@
+//! Turns what a model sent as arguments into a value a tool can trust, or says what is wrong with it.
+//!
+//! Models send almost-right JSON: a trailing comma, a number in quotes, `filePath` for `file_path`. What
+//! has exactly one sensible reading is mended and told; everything else is refused with the place, what
+//! belongs there and what to do, because a guess that changes the meaning is worse than an error.
+//!
+//! The order for one call is [`read_text`], [`fit`], [`Checker::check`]; each step can be used alone.
+//! Valid input passes all three unchanged.
+//!
+//! Not here: which tool is meant, its schema and its aliases (the catalog), how a fault is sent to the
+//! model (the stages), and any file, process or network: a schema that refers to another document does
+//! not load.
+
+mod check;
+mod example;
+mod fault;
+mod fit;
+mod outline;
+mod repair;
+mod strict;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::Checker;
+pub use example::minimal_example;
+pub use fault::Fault;
+pub use fit::fit;
+pub use words::read_words;
+
+use serde_json::{Map, Value};
+
+/// Arguments that were read and what had to be mended, in lines for the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The arguments. After [`read_text`] always an object.
+    pub value: Value,
+    /// One line per repair, `json: …` for the text and `$.path: …` for a key or a value.
+    pub repairs: Vec<String>,
+}
+
+impl Reading {
+    fn unchanged(value: Value) -> Self {
+        Self { value, repairs: Vec::new() }
+    }
+}
+
+/// Reads the raw text of a model as one JSON object.
+///
+/// Nothing, blanks and `null` are an object without entries. Valid JSON is never altered; broken JSON is
+/// mended only when it has one sensible reading.
+///
+/// # Errors
+///
+/// Returns the place and the remedy when the text has no single reading as an object: cut off inside a
+/// string, a key given twice, two objects, a number that would lose digits, nested deeper than 127.
+pub fn read_text(text: &str) -> Result<Reading, Fault> {
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Ok(Reading::unchanged(Value::Object(Map::new())));
+    }
+    match strict::parse(text) {
+        Ok(Value::Null) => Ok(Reading::unchanged(Value::Object(Map::new()))),
+        Ok(value @ Value::Object(_)) => Ok(Reading::unchanged(value)),
+        Ok(Value::String(inner)) => repair::read_encoded(&inner),
+        Ok(other) => Err(repair::no_object(&fault::shown(&other))),
+        Err(strict::Refusal::Duplicate(fault)) => Err(fault),
+        Err(strict::Refusal::Unread) => repair::read(text),
+    }
+}

@@ -1,0 +1,102 @@
+//! Checks arguments against the schema of a tool and says what is wrong in words for a model.
+//!
+//! The verdict is that of the `jsonschema` crate. Its messages speak of keywords ("not valid under any of
+//! the schemas"), so each error is translated: which place, what belongs there, what came, what to do.
+//! `check/report.rs` does that, `check/wanted.rs` says what a schema wants, `check/union.rs` picks the
+//! branch of a union worth speaking of, `check/narrow.rs` keeps the cost of it bounded.
+//!
+//! Not here: changing a value (`fit.rs`), fetching a schema from elsewhere: a reference to another
+//! document is an error when the checker is made.
+
+mod narrow;
+mod report;
+mod union;
+mod wanted;
+
+#[cfg(test)]
+mod tests;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::fault::Fault;
+use super::outline::Outline;
+use report::Report;
+
+/// Most faults of one answer: enough to mend a call at once, few enough to be read.
+const MOST_FAULTS: usize = 8;
+/// Most errors looked at, so that a list of a million wrong items costs no more than its check.
+const MOST_ERRORS: usize = 64;
+/// Deepest nesting of a schema.
+const DEEPEST_SCHEMA: usize = 128;
+/// Most characters of a description: a schema of a stranger may list thousands of names.
+const LONGEST_WORDS: usize = 400;
+
+/// A schema made ready for checking many values. It can be shared between threads.
+#[derive(Debug)]
+pub struct Checker {
+    schema: Value,
+    validator: Validator,
+}
+
+impl Checker {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the schema: an unknown type, a reference that leads nowhere or to another
+    /// document, a pattern that is none, nesting that is too deep, or references that multiply.
+    pub fn new(schema: &Value) -> Result<Checker, String> {
+        if is_deeper_than(schema, DEEPEST_SCHEMA) {
+            return Err(format!("the schema nests deeper than {DEEPEST_SCHEMA} levels; flatten it"));
+        }
+        narrow::refuse_multiplying(schema)?;
+        let built = jsonschema::options().offline().build(schema);
+        let validator = built.map_err(|error| {
+            let place = error.instance_path().as_str();
+            let place = if place.is_empty() { "its root" } else { place };
+            shortened(format!("the schema is not valid at {place}: {error}"))
+        })?;
+        Ok(Checker { schema: schema.clone(), validator })
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    ///
+    /// Returns at most eight faults, missing properties first.
+    pub fn check(&self, value: &Value) -> Result<(), Vec<Fault>> {
+        if self.validator.is_valid(value) {
+            return Ok(());
+        }
+        let outline = Outline::new(&self.schema);
+        if narrow::is_costly(&outline, &self.schema, value) {
+            return Err(vec![narrow::one_fault(&outline, &self.schema, value)]);
+        }
+        let mut report = Report::new(&self.schema, value);
+        for error in self.validator.iter_errors(value).take(MOST_ERRORS) {
+            report.add(&error);
+        }
+        Err(report.finish(MOST_FAULTS))
+    }
+}
+
+/// Cuts a description that would take more room than it is worth.
+fn shortened(mut words: String) -> String {
+    if let Some((end, _)) = words.char_indices().nth(LONGEST_WORDS) {
+        words.truncate(end);
+        words.push('…');
+    }
+    words
+}
+
+fn is_deeper_than(value: &Value, most: usize) -> bool {
+    let mut pending = vec![(value, 0)];
+    while let Some((part, depth)) = pending.pop() {
+        if depth > most {
+            return true;
+        }
+        pending.extend(narrow::children(part).into_iter().map(|child| (child, depth + 1)));
+    }
+    false
+}

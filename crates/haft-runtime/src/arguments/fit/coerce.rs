@@ -1,0 +1,155 @@
+//! Reads one value as the type its schema wants, when that loses nothing and there is one way to do it.
+//!
+//! A reading counts only if the schema admits the result, so `"5"` for a number of at least 10 stays a
+//! text and the check speaks of what was sent. A text stays a text wherever a text is admitted.
+
+use serde_json::{Map, Number, Value};
+
+use super::super::outline::{admits_choice, admits_type, is_whole, parts, types};
+use super::super::strict;
+use super::site::Site;
+use super::{Fitting, Layers};
+
+impl<'s> Fitting<'_, 's> {
+    /// Replaces the value by its single reading, if it needs one and has one.
+    pub(super) fn coerce(&mut self, value: &mut Value, schema: &'s Value, layers: Layers<'_, 's>, site: &Site<'_, 's>) {
+        if let Some(whole) = self.whole_number(value, schema) {
+            self.tell_change(site, value, &whole);
+            *value = whole;
+            return;
+        }
+        if layers.iter().all(|layer| admits_type(value, layer) && admits_choice(value, layer)) {
+            return;
+        }
+        let mut readings: Vec<Value> = Vec::new();
+        for layer in layers {
+            for reading in self.readings(value, layer, schema, site) {
+                if self.outline.admits(&reading, schema) && !readings.contains(&reading) {
+                    readings.push(reading);
+                }
+            }
+        }
+        if let [reading] = &mut readings[..] {
+            self.tell_change(site, value, reading);
+            *value = reading.take();
+        }
+    }
+
+    fn readings(
+        &self,
+        value: &Value,
+        layer: &'s Map<String, Value>,
+        schema: &'s Value,
+        site: &Site<'_, 's>,
+    ) -> Vec<Value> {
+        if admits_type(value, layer) {
+            return other_spellings(value, layer);
+        }
+        let types = types(layer);
+        let mut readings = Vec::new();
+        if let Value::String(text) = value {
+            readings.extend(types.iter().filter_map(|name| scalar_in_text(text, name)));
+            if let Some(decoded) = container_in_text(text, &types) {
+                if self.outline.admits(&decoded, schema) {
+                    // A list written as text is that list, even where a list of that one text would do.
+                    return vec![decoded];
+                }
+                readings.push(self.trial_inside(decoded, schema, site));
+            }
+        }
+        if types.contains(&"array") && !value.is_null() && !value.is_array() {
+            readings.push(self.trial_inside(Value::Array(vec![value.clone()]), schema, site));
+        }
+        readings
+    }
+
+    fn trial_inside(&self, value: Value, schema: &'s Value, site: &Site<'_, 's>) -> Value {
+        self.trial(value, schema, &site.in_branch(site.known)).value
+    }
+
+    /// Returns `5` for `5.0` where only whole numbers are wanted: typed tools do not read the other form.
+    fn whole_number(&self, value: &Value, schema: &'s Value) -> Option<Value> {
+        if !value.is_f64() || !is_whole(value) || !self.wants_whole(value, schema, 0) {
+            return None;
+        }
+        let float = value.as_f64()?;
+        // 2^53: up to here every whole float is exactly one whole number.
+        if float.abs() > 9_007_199_254_740_992.0 {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation)] // whole and below 2^53, as was just seen
+        let whole = float as i64;
+        Some(Value::from(whole))
+    }
+
+    fn wants_whole(&self, value: &Value, schema: &'s Value, depth: usize) -> bool {
+        self.outline.layers(schema).iter().any(|layer| {
+            let types = types(layer);
+            let own = types.contains(&"integer") && !types.contains(&"number");
+            own || depth < 2
+                && ["anyOf", "oneOf"].iter().any(|keyword| {
+                    let mut fitting =
+                        parts(layer, keyword).iter().filter(|branch| self.outline.admits(value, branch)).peekable();
+                    fitting.peek().is_some() && fitting.all(|branch| self.wants_whole(value, branch, depth + 1))
+                })
+        })
+    }
+}
+
+/// Choices that differ from a text in case only.
+fn other_spellings(value: &Value, layer: &Map<String, Value>) -> Vec<Value> {
+    let Value::String(text) = value else { return Vec::new() };
+    let letters = text.to_lowercase();
+    let listed = layer.get("enum").and_then(Value::as_array).into_iter().flatten();
+    listed
+        .chain(layer.get("const"))
+        .filter(|choice| choice.as_str().is_some_and(|choice| choice.to_lowercase() == letters))
+        .cloned()
+        .collect()
+}
+
+/// Reads a number or a truth value written as text, in the one way it is usually written.
+fn scalar_in_text(text: &str, wanted: &str) -> Option<Value> {
+    match wanted {
+        "integer" => whole_in_text(text),
+        "number" => whole_in_text(text).or_else(|| decimal_in_text(text)),
+        "boolean" => match text {
+            "true" | "True" => Some(Value::Bool(true)),
+            "false" | "False" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn whole_in_text(text: &str) -> Option<Value> {
+    let signed = text.parse::<i64>().ok().filter(|number| number.to_string() == text);
+    let unsigned = || text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+    signed.map(Value::from).or_else(|| unsigned().map(Value::from))
+}
+
+fn decimal_in_text(text: &str) -> Option<Value> {
+    let (whole, fraction) = text.split_once('.')?;
+    let unsigned = whole.strip_prefix('-').unwrap_or(whole);
+    let is_plain = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let leading_zero = unsigned.len() > 1 && unsigned.starts_with('0');
+    // Fifteen digits always survive a 64-bit float.
+    if !is_plain(unsigned) || !is_plain(fraction) || leading_zero || unsigned.len() + fraction.len() > 15 {
+        return None;
+    }
+    Number::from_f64(text.parse().ok()?).map(Value::Number)
+}
+
+/// Reads a list or an object written as JSON text. Broken JSON inside a value is not mended.
+fn container_in_text(text: &str, types: &[&str]) -> Option<Value> {
+    let wanted = match text.trim_start().chars().next()? {
+        '[' => "array",
+        '{' => "object",
+        _ => return None,
+    };
+    // An object may still become a list of one.
+    if !types.contains(&wanted) {
+        return None;
+    }
+    strict::parse(text).ok()
+}

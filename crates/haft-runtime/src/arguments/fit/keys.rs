@@ -1,0 +1,151 @@
+//! Renames a key that has the letters of exactly one property: `filePath` for `file_path`.
+//!
+//! Letters are the limit. `timeout` for `timeout_ms` may be seconds and `path` for `paths` may be one of
+//! many, so those are hints in a fault and never a rename.
+
+use serde_json::{Map, Value};
+
+use super::super::fault::shown_text;
+use super::super::outline::{MOST_LAYERS, parts};
+use super::Fitting;
+use super::site::Site;
+use haft::closest::folded;
+
+/// Names of properties a schema speaks of.
+#[derive(Default)]
+pub(super) struct Names<'s> {
+    /// Those a key may be renamed to: they apply whatever else the object holds.
+    targets: Vec<&'s str>,
+    /// All of them, also those of branches that may not apply.
+    pub(super) known: Vec<&'s str>,
+    /// Whether the schema says that other keys are welcome, or leads to one that may.
+    is_open: bool,
+    /// How many branches were looked at.
+    branches: usize,
+}
+
+/// Most branches of a union that are searched for names.
+const MOST_BRANCHES: usize = 200;
+
+impl<'s> Fitting<'_, 's> {
+    /// Renames the keys of an object; `aliases` count only where they are given, at the root.
+    pub(super) fn rename_keys(
+        &mut self,
+        value: &mut Value,
+        schema: &'s Value,
+        aliases: &[(String, String)],
+        site: &Site<'_, 's>,
+    ) {
+        let Value::Object(entries) = value else { return };
+        if has_only_own_keys(entries, schema) {
+            return;
+        }
+        let names = self.names(schema);
+        if names.is_open {
+            return;
+        }
+        let mut renames: Vec<(String, &str)> = Vec::new();
+        for key in entries.keys() {
+            if names.known.contains(&key.as_str()) || site.known.contains(&key.as_str()) {
+                continue;
+            }
+            if let Some(target) = names.target(key, aliases) {
+                renames.push((key.clone(), target));
+            }
+        }
+        let is_single = |target: &str| renames.iter().filter(|(_, other)| *other == target).count() == 1;
+        let settled: Vec<&(String, &str)> =
+            renames.iter().filter(|(_, target)| is_single(target) && !entries.contains_key(*target)).collect();
+        if settled.is_empty() {
+            return;
+        }
+        let old = std::mem::take(entries);
+        for (key, entry) in old {
+            match settled.iter().find(|(from, _)| *from == key) {
+                Some((_, target)) => {
+                    let place = site.at_key(&key).path();
+                    self.repairs.push(format!("{place}: read as {}", shown_text(target)));
+                    entries.insert((*target).to_owned(), entry);
+                }
+                None => {
+                    entries.insert(key, entry);
+                }
+            }
+        }
+    }
+
+    /// Collects the names of the properties of a schema.
+    pub(super) fn names(&self, schema: &'s Value) -> Names<'s> {
+        let mut names = Names::default();
+        let layers = self.outline.layers(schema);
+        names.is_open = layers.len() >= MOST_LAYERS;
+        for layer in layers {
+            names.targets.extend(property_names(layer));
+            names.is_open |= welcomes_others(layer) || self.outline.leads_away(layer);
+        }
+        self.add_known(schema, 0, &mut names);
+        names
+    }
+
+    fn add_known(&self, schema: &'s Value, depth: usize, names: &mut Names<'s>) {
+        names.branches += 1;
+        // Nobody can say any more which names are known, so none is renamed.
+        if depth > 4 || names.branches > MOST_BRANCHES {
+            names.is_open = true;
+        }
+        names.is_open |= !self.outline.is_readable(schema);
+        if names.is_open {
+            return;
+        }
+        for layer in self.outline.layers(schema) {
+            names.known.extend(property_names(layer));
+            names.is_open |= depth > 0 && welcomes_others(layer);
+            for keyword in ["anyOf", "oneOf"] {
+                for branch in parts(layer, keyword) {
+                    self.add_known(branch, depth + 1, names);
+                }
+            }
+            for keyword in ["if", "then", "else", "not"] {
+                if let Some(branch) = layer.get(keyword) {
+                    self.add_known(branch, depth + 1, names);
+                }
+            }
+            for keyword in ["dependentSchemas", "dependencies"] {
+                let branches = layer.get(keyword).and_then(Value::as_object);
+                for branch in branches.into_iter().flat_map(Map::values) {
+                    self.add_known(branch, depth + 1, names);
+                }
+            }
+        }
+    }
+}
+
+impl<'s> Names<'s> {
+    /// The property a key stands for: a listed alias, or the only one with the same letters.
+    fn target(&self, key: &str, aliases: &[(String, String)]) -> Option<&'s str> {
+        let listed = aliases.iter().find(|(alias, _)| alias == key);
+        if let Some((_, name)) = listed {
+            return self.targets.iter().copied().find(|target| target == name);
+        }
+        let letters = folded(key);
+        let mut found = self.targets.iter().copied().filter(|target| folded(target) == letters);
+        let target = found.next().filter(|_| !letters.is_empty())?;
+        found.all(|other| other == target).then_some(target)
+    }
+}
+
+/// The usual case, without collecting anything.
+fn has_only_own_keys(entries: &Map<String, Value>, schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    entries.keys().all(|key| properties.is_some_and(|properties| properties.contains_key(key)))
+}
+
+fn property_names(layer: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let properties = layer.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(Map::keys).map(String::as_str)
+}
+
+fn welcomes_others(layer: &Map<String, Value>) -> bool {
+    let is_welcome = |keyword: &str| layer.get(keyword).is_some_and(|others| others != &Value::Bool(false));
+    is_welcome("additionalProperties") || is_welcome("unevaluatedProperties") || is_welcome("patternProperties")
+}

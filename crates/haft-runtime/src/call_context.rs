@@ -1,0 +1,277 @@
+//! One call on its way: the only observer, and the guard that it ends exactly once.
+//!
+//! Timing, tracing and events of stages live here, so that stages and tools contain none of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use haft::call::{CallId, Origin, RawArguments, ToolCall};
+use haft::context::{PlanContext, Progress};
+use haft::door::{Permit, Receipt};
+use haft::effect::Effect;
+use haft::error::ToolError;
+use haft::kinds::ErrorKind;
+use haft::limits::Limits;
+use haft::path::Target;
+use haft::result::{Did, Status, ToolResult};
+use serde_json::Value;
+use tracing::Instrument;
+
+use crate::events::What;
+use crate::memory::{CallKey, Remembered, Went};
+use crate::redact::ChunkRedactor;
+use crate::session::Session;
+use crate::stage::{Halt, Stage};
+use crate::stages::execute::Ran;
+use crate::turn::{Place, Turn};
+
+/// One call on its way.
+pub(crate) struct CallContext<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) id: CallId,
+    pub(crate) origin: Origin,
+    pub(crate) turn: Arc<Turn>,
+    pub(crate) place: Arc<Place>,
+    stage: AtomicU8,
+    started: Instant,
+    permit: OnceLock<Arc<Permit>>,
+    notes: Mutex<Notes>,
+    chunks: Mutex<ChunkRedactor>,
+    closed: bool,
+}
+
+/// What the stages found out on the way.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) tool: String,
+    pub(crate) repairs: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) key: Option<CallKey>,
+    pub(crate) effects: Option<Arc<[Effect]>>,
+    /// Set when the tool was given up in the middle of its work.
+    pub(crate) abandoned: bool,
+}
+
+impl<'a> CallContext<'a> {
+    /// Opens a call: it has its place in the turn from now on.
+    pub(crate) fn open(session: &'a Session, turn: Arc<Turn>, call: &ToolCall) -> Self {
+        let place = turn.take_place(call.id.clone());
+        let cx = Self {
+            session,
+            id: call.id.clone(),
+            origin: call.origin,
+            turn,
+            place,
+            stage: AtomicU8::new(0),
+            started: Instant::now(),
+            permit: OnceLock::new(),
+            notes: Mutex::new(Notes { tool: call.name.clone(), ..Notes::default() }),
+            chunks: Mutex::default(),
+            closed: false,
+        };
+        cx.tell(|| What::Started { tool: call.name.clone(), arguments: cx.shown_arguments(&call.arguments) });
+        cx
+    }
+
+    /// Runs one stage: times it, traces it, tells it, and notes where the call is.
+    pub(crate) async fn at<T>(
+        &self,
+        stage: Stage,
+        work: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, Halt> {
+        self.stage.store(stage as u8, Ordering::Release);
+        let began = Instant::now();
+        let outcome = work.instrument(tracing::debug_span!("stage", stage = stage.code(), call = %self.id)).await;
+        self.tell(|| What::StageFinished { stage, took: began.elapsed(), halted: outcome.is_err() });
+        outcome.map_err(|error| Halt { at: stage, error })
+    }
+
+    /// Lets the call run until it ends, panics, or is cancelled before it has begun to act.
+    pub(crate) async fn guarded(&self, drive: impl Future<Output = Result<Ran, Halt>>) -> Result<Ran, Halt> {
+        let drive = AssertUnwindSafe(drive).catch_unwind();
+        tokio::select! {
+            // First the signal: a call that was stopped does not ask or begin anything more.
+            biased;
+            () = self.cancelled_before_execute() => Err(Halt {
+                at: self.stage(),
+                error: ToolError::of(ErrorKind::Cancelled, "The call was stopped before it had begun."),
+            }),
+            outcome = drive => outcome.unwrap_or_else(|panic| Err(self.panicked(&*panic))),
+        }
+    }
+
+    async fn cancelled_before_execute(&self) {
+        self.place.stop.cancelled().await;
+        if self.stage() >= Stage::Execute {
+            // From here on stopping is a signal to the tool and the doors; `execute` sees to it.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> Halt {
+        let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let words = words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into());
+        self.note(|notes| notes.abandoned = self.stage() == Stage::Execute);
+        let tool = self.note(|notes| notes.tool.clone());
+        let error = ToolError::of(ErrorKind::Bug, format!("The tool \"{tool}\" broke down: {words}."));
+        Halt { at: self.stage(), error }
+    }
+
+    /// Ends the call: memory first, then those behind, then the one terminal event.
+    pub(crate) fn close(mut self, result: ToolResult) -> ToolResult {
+        self.closed = true;
+        self.remember(&result);
+        self.turn.leave(&self.place);
+        self.tell(|| What::ended(result.clone()));
+        result
+    }
+
+    fn remember(&self, result: &ToolResult) {
+        let Some(key) = self.note(|notes| notes.key.clone()) else { return };
+        let receipts = self.receipts();
+        let went = match &result.error {
+            // A refusal is not a failure, and a stopped call says nothing of the next one.
+            Some(error) if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled => return,
+            Some(error) => Went::Failed(error.kind),
+            None => Went::Ok(read_in(&receipts)),
+        };
+        let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation: true };
+        self.session.memory.remember(key, remembered, &receipts);
+    }
+
+    /// Returns what the doors say was done.
+    pub(crate) fn did(&self) -> Did {
+        let given_up = self.note(|notes| notes.abandoned.then(|| notes.effects.clone().unwrap_or_default()));
+        if let Some(effects) = given_up {
+            return Did::Unknown(effects);
+        }
+        let files = changed_in(&self.receipts());
+        if files.is_empty() { Did::Nothing } else { Did::Changed { files } }
+    }
+
+    /// Returns what the doors noted.
+    pub(crate) fn receipts(&self) -> Vec<Receipt> {
+        self.permit.get().map(|permit| permit.receipts()).unwrap_or_default()
+    }
+
+    /// Issues the permit of this call, once.
+    pub(crate) fn issue_permit(
+        &self,
+        effects: Arc<[Effect]>,
+        stop: tokio_util::sync::CancellationToken,
+    ) -> Arc<Permit> {
+        self.permit.get_or_init(|| Arc::new(Permit::issue(self.id.clone(), effects, stop))).clone()
+    }
+
+    /// Returns what a tool sees while it plans.
+    pub(crate) fn plan_context(&self) -> PlanContext<'_> {
+        PlanContext::new(&*self.session.ground.doors.look, &self.session.memory, self.origin, self.limits())
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.session.ground.limits
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        let index = usize::from(self.stage.load(Ordering::Acquire));
+        Stage::ALL[index.min(Stage::ALL.len() - 1)]
+    }
+
+    pub(crate) fn elapsed(&self) -> std::time::Duration {
+        self.started.elapsed()
+    }
+
+    /// Reads or adds to what the stages found out. Never hands out the lock: it is held for one look.
+    pub(crate) fn note<T>(&self, look: impl FnOnce(&mut Notes) -> T) -> T {
+        look(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn tell(&self, what: impl FnOnce() -> What) {
+        self.session.ground.events.tell(&self.id, what);
+    }
+
+    /// Tells what is left of the output, and which files were changed.
+    pub(crate) fn tell_effects(&self) {
+        let redactor = &self.session.ground.redactor;
+        let rest = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).rest(redactor);
+        if !rest.is_empty() {
+            self.tell(|| What::OutputChunk(rest));
+        }
+        let files = changed_in(&self.receipts());
+        if !files.is_empty() {
+            self.tell(|| What::FilesChanged(files));
+        }
+    }
+
+    fn shown_arguments(&self, arguments: &RawArguments) -> Value {
+        let mut shown = match arguments {
+            RawArguments::Text(text) => Value::from(text.as_str()),
+            RawArguments::Object(fields) => Value::Object(fields.clone()),
+            RawArguments::Words(words) => {
+                words.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect()
+            }
+        };
+        self.session.ground.redactor.redact_value(&mut shown);
+        shown
+    }
+}
+
+impl Progress for CallContext<'_> {
+    fn chunk(&self, text: &str) {
+        let redactor = &self.session.ground.redactor;
+        let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(redactor, text);
+        if !shown.is_empty() {
+            self.tell(|| What::OutputChunk(shown));
+        }
+    }
+}
+
+/// A future that is dropped instead of finished still ends in one event, and frees its place.
+impl Drop for CallContext<'_> {
+    fn drop(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.note(|notes| notes.abandoned = self.stage() >= Stage::Execute);
+        let result = ToolResult {
+            id: self.id.clone(),
+            tool: self.note(|notes| notes.tool.clone()),
+            status: Status::Cancelled,
+            content: Vec::new(),
+            display: None,
+            error: Some(ToolError::of(ErrorKind::Cancelled, "The call was given up by its caller.")),
+            stopped_at: Some(self.stage().code()),
+            data: None,
+            did: self.did(),
+            repairs: Vec::new(),
+            warnings: Vec::new(),
+            spilled: None,
+            took: self.elapsed(),
+        };
+        self.turn.leave(&self.place);
+        self.tell(|| What::ended(result));
+    }
+}
+
+fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
+    let read = |receipt: &Receipt| match receipt {
+        Receipt::Read(target, stamp) => Some((target.clone(), *stamp)),
+        Receipt::Changed(..) => None,
+    };
+    receipts.iter().filter_map(read).collect()
+}
+
+fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
+    let mut files = Vec::new();
+    for receipt in receipts {
+        if let Receipt::Changed(target, _) = receipt
+            && !files.contains(target)
+        {
+            files.push(target.clone());
+        }
+    }
+    files
+}

@@ -1,0 +1,160 @@
+//! Which tools there are, each under one visible name.
+//!
+//! Not here: how one runs (`runtime`), what a provider is shown (`haft-model`).
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use haft::closest::closest;
+use haft::schema_rules::{BrokenRule, check};
+use haft::tool::AnyTool;
+use indexmap::IndexMap;
+
+use crate::entry::Entry;
+use crate::toolset::{Toolset, ToolsetError};
+
+/// All tools, in the order of their registration.
+#[derive(Default)]
+pub struct Catalog {
+    entries: RwLock<IndexMap<String, Arc<Entry>>>,
+}
+
+/// Why a tool cannot be registered or removed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// Two tools would have the same name.
+    #[error(
+        "two tools are called \"{name}\": one from {first}, one from {second}; show one of them under another name \
+         (`renamed`, `prefixed`), leave one out (`without`), or replace the first (`replace`)"
+    )]
+    Clash {
+        /// The name.
+        name: String,
+        /// Where the registered one is from.
+        first: String,
+        /// Where the new one is from.
+        second: String,
+    },
+    /// The description breaks a rule.
+    #[error(transparent)]
+    Rule(#[from] BrokenRule),
+    /// There is no such tool.
+    #[error("there is no tool \"{name}\" to {act}{}", near.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default())]
+    NotThere {
+        /// The name.
+        name: String,
+        /// What was to be done.
+        act: &'static str,
+        /// The nearest name there is.
+        near: Option<String>,
+    },
+    /// A toolset cannot be listed.
+    #[error(transparent)]
+    Toolset(#[from] ToolsetError),
+}
+
+impl Catalog {
+    /// Registers all tools of a toolset, or none.
+    pub async fn add(&self, toolset: &dyn Toolset) -> Result<(), CatalogError> {
+        let listed = toolset.list().await?;
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut grown = entries.clone();
+        for entry in listed {
+            insert_new(&mut grown, entry.in_toolset(toolset.name()))?;
+        }
+        *entries = grown;
+        Ok(())
+    }
+
+    /// Registers one tool.
+    pub fn register(&self, tool: Arc<dyn AnyTool>) -> Result<(), CatalogError> {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        insert_new(&mut entries, Entry::of(tool).in_toolset("the program"))
+    }
+
+    /// Puts a tool in the place of the one with the same name.
+    pub fn replace(&self, tool: Arc<dyn AnyTool>) -> Result<(), CatalogError> {
+        let entry = checked(Entry::of(tool).in_toolset("the program"))?;
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        match entries.get_mut(&entry.shown.name) {
+            Some(place) => {
+                *place = Arc::new(entry);
+                Ok(())
+            }
+            None => Err(not_there(&entries, &entry.shown.name, "replace")),
+        }
+    }
+
+    /// Removes a tool. Calls that have found it already go on.
+    pub fn unregister(&self, name: &str) -> Result<(), CatalogError> {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        match entries.shift_remove(name) {
+            Some(_) => Ok(()),
+            None => Err(not_there(&entries, name, "remove")),
+        }
+    }
+
+    /// Finds a tool by the name it is shown under.
+    pub fn find(&self, name: &str) -> Option<Arc<Entry>> {
+        self.read().get(name).cloned()
+    }
+
+    /// Returns all tools in order.
+    pub fn list(&self) -> Vec<Arc<Entry>> {
+        self.read().values().cloned().collect()
+    }
+
+    /// Returns the name nearest to one that is not there.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        closest(name, self.read().keys().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// Returns how many tools there are.
+    pub fn len(&self) -> usize {
+        self.read().len()
+    }
+
+    /// Returns whether there is no tool.
+    pub fn is_empty(&self) -> bool {
+        self.read().is_empty()
+    }
+
+    /// Puts the shown names in the place of native ones that a text quotes.
+    pub(crate) fn outward(&self, text: &str) -> Option<String> {
+        let entries = self.read();
+        let mut renamed = entries.values().filter(|entry| entry.shown.name != entry.native_name()).peekable();
+        renamed.peek()?;
+        let quoted = |name: &str| format!("\"{name}\"");
+        Some(renamed.fold(text.to_owned(), |text, entry| {
+            text.replace(&quoted(entry.native_name()), &quoted(&entry.shown.name))
+        }))
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, IndexMap<String, Arc<Entry>>> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn insert_new(entries: &mut IndexMap<String, Arc<Entry>>, entry: Entry) -> Result<(), CatalogError> {
+    let entry = checked(entry)?;
+    if let Some(first) = entries.get(&entry.shown.name) {
+        return Err(CatalogError::Clash {
+            name: entry.shown.name.clone(),
+            first: first.toolset.clone(),
+            second: entry.toolset,
+        });
+    }
+    entries.insert(entry.shown.name.clone(), Arc::new(entry));
+    Ok(())
+}
+
+fn checked(entry: Entry) -> Result<Entry, CatalogError> {
+    match check(&entry.shown).into_iter().next() {
+        Some(broken) => Err(CatalogError::Rule(broken)),
+        None => Ok(entry),
+    }
+}
+
+fn not_there(entries: &IndexMap<String, Arc<Entry>>, name: &str, act: &'static str) -> CatalogError {
+    let near = closest(name, entries.keys().map(String::as_str)).map(str::to_owned);
+    CatalogError::NotThere { name: name.to_owned(), act, near }
+}

@@ -1,0 +1,73 @@
+//! Which planned effects may not happen at the same time.
+//!
+//! Nobody marks tools "parallel" by hand; it follows from what they say they touch.
+
+use haft::effect::{Claim, Effect};
+
+/// Returns whether two calls with these effects must not overlap.
+pub(crate) fn conflict(left: &[Effect], right: &[Effect]) -> bool {
+    left.iter().any(|a| right.iter().any(|b| collide(a, b)))
+}
+
+fn collide(a: &Effect, b: &Effect) -> bool {
+    use Effect::{Change, Connect, Delegate, Read, Remote, Run, Session};
+    match (a, b) {
+        // A sub-agent would wait for its parent for ever; a connection touches nothing here.
+        (Connect(_) | Delegate(_), _) | (_, Connect(_) | Delegate(_)) => false,
+        (Read(_), Read(_)) => false,
+        (Read(x) | Change(x, _), Change(y, _)) | (Change(x, _), Read(y)) => x.overlaps(y),
+        // A command may touch anything in the workspace, and the session's state is no file.
+        (Run(_), Read(target)) | (Read(target), Run(_)) => target.is_inside(),
+        (Run(_), Change(..) | Run(_)) | (Change(..), Run(_)) => true,
+        (Run(_), Remote(_) | Session(_)) | (Remote(_) | Session(_), Run(_)) => true,
+        (Session(x), Session(y)) => x == y,
+        (Remote(x), Remote(y)) => {
+            x.server == y.server && !(x.claims == Claim::OnlyReads && y.claims == Claim::OnlyReads)
+        }
+        (Session(_), Read(_) | Change(..) | Remote(_)) | (Read(_) | Change(..) | Remote(_), Session(_)) => false,
+        (Remote(_), Read(_) | Change(..)) | (Read(_) | Change(..), Remote(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::effect::{AgentName, Change, CommandLine, Host, RemoteClaim, StateKey};
+    use haft::path::{Extent, Place, Target};
+
+    fn check(a: Effect, b: Effect, expected: bool) {
+        assert_eq!(collide(&a, &b), expected, "{a} against {b}");
+        assert_eq!(collide(&b, &a), expected, "{b} against {a}");
+    }
+
+    #[test]
+    fn only_what_can_disturb_each_other_is_kept_apart() {
+        let file = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        let read = |path| Effect::Read(file(path));
+        let change = |path| Effect::Change(file(path), Change::Replace);
+        let run = || Effect::Run(CommandLine("make".into()));
+        let far = Effect::Read(Target::Outside(Place::new("/etc/hosts", Extent::Entry)));
+        let remote =
+            |server: &str, claims| Effect::Remote(RemoteClaim { server: server.into(), tool: "t".into(), claims });
+        let delegate = Effect::Delegate(AgentName("a".into()));
+        let session = |key: &str| Effect::Session(StateKey(key.into()));
+
+        check(read("a"), read("a"), false);
+        check(read("a"), change("a"), true);
+        check(change("a"), change("a"), true);
+        check(change("a"), change("b"), false);
+        check(Effect::Read(Target::Inside(Place::new("", Extent::Tree))), change("b"), true);
+        check(run(), read("a"), true);
+        check(run(), far, false);
+        check(run(), run(), true);
+        check(run(), session("todo"), true);
+        check(delegate.clone(), run(), false);
+        check(delegate.clone(), delegate, false);
+        check(Effect::Connect(Host("x".into())), change("a"), false);
+        check(session("todo"), session("todo"), true);
+        check(session("todo"), session("notes"), false);
+        check(remote("s", Claim::OnlyReads), remote("s", Claim::OnlyReads), false);
+        check(remote("s", Claim::OnlyReads), remote("s", Claim::MayChange), true);
+        check(remote("s", Claim::MayChange), remote("other", Claim::MayChange), false);
+    }
+}

@@ -1,0 +1,111 @@
+//! One tool as the catalogue shows it: the tool itself, what is shown, and the way inward.
+//!
+//! Wrappers are data here, not decorators: arguments are judged against what was *shown*, then go
+//! inward step by step, so that hooks, rules and memory see the native tool whatever it was called.
+
+use std::sync::{Arc, OnceLock};
+
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Tool, Typed};
+use serde_json::{Map, Value};
+
+use crate::arguments::Checker;
+
+/// One tool of the catalogue.
+#[derive(Clone)]
+pub struct Entry {
+    pub(crate) tool: Arc<dyn AnyTool>,
+    pub(crate) shown: Spec,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) toolset: String,
+    /// Compiled at the first call; a listing never needs it.
+    checker: Arc<OnceLock<Result<Checker, String>>>,
+}
+
+/// One step from the shown arguments to the native ones.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Values for arguments that the caller left out. They are shown.
+    Defaults(Map<String, Value>),
+    /// Values that the caller neither sees nor can change.
+    Fixed(Map<String, Value>),
+}
+
+impl Entry {
+    /// Shows a tool as it is.
+    pub fn of(tool: Arc<dyn AnyTool>) -> Self {
+        let shown = tool.spec().clone();
+        Self { tool, shown, steps: Vec::new(), toolset: String::new(), checker: Arc::default() }
+    }
+
+    /// Shows a typed tool as it is.
+    pub fn typed(tool: impl Tool) -> Self {
+        Self::of(Arc::new(Typed::new(tool)))
+    }
+
+    /// Returns what is shown of the tool.
+    pub fn shown(&self) -> &Spec {
+        &self.shown
+    }
+
+    /// Returns the tool itself.
+    pub fn tool(&self) -> &Arc<dyn AnyTool> {
+        &self.tool
+    }
+
+    /// Returns the name that rules, hooks and memory know.
+    pub fn native_name(&self) -> &str {
+        &self.tool.spec().name
+    }
+
+    /// Returns the toolset that the tool came from.
+    pub fn toolset(&self) -> &str {
+        &self.toolset
+    }
+
+    pub(crate) fn in_toolset(mut self, toolset: &str) -> Self {
+        if self.toolset.is_empty() {
+            self.toolset = toolset.to_owned();
+        }
+        self
+    }
+
+    pub(crate) fn shown_as(mut self, name: String) -> Self {
+        self.shown.name = name;
+        self
+    }
+
+    /// Takes another shown schema, with the step that leads inward from it.
+    pub(crate) fn with_step(mut self, schema: Value, step: Step) -> Self {
+        self.shown.input_schema = Arc::new(schema);
+        self.steps.push(step);
+        self.checker = Arc::default();
+        self
+    }
+
+    pub(crate) fn checker(&self) -> &Result<Checker, String> {
+        self.checker.get_or_init(|| Checker::new(&self.shown.input_schema))
+    }
+
+    /// Fills in the defaults: what hooks, rules and memory see.
+    pub(crate) fn with_defaults(&self, mut arguments: Value) -> Value {
+        for step in &self.steps {
+            if let (Step::Defaults(defaults), Value::Object(fields)) = (step, &mut arguments) {
+                for (name, value) in defaults {
+                    fields.entry(name.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        arguments
+    }
+
+    /// Adds what only the tool itself gets to see.
+    pub(crate) fn with_fixed(&self, mut arguments: Value) -> Value {
+        for step in &self.steps {
+            if let (Step::Fixed(fixed), Value::Object(fields)) = (step, &mut arguments) {
+                fields.extend(fixed.clone());
+            }
+        }
+        arguments
+    }
+}

@@ -1,0 +1,254 @@
+//! What happens to calls, told to whoever listens.
+//!
+//! Every subscriber has a queue of its own with its filter in front, so that a slow one loses its
+//! own oldest news and nobody else's, and one that panics ends its own task. Nothing is built when
+//! nobody listens. Dropping a subscription ends it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::Duration;
+
+use haft::call::CallId;
+use haft::path::Target;
+use haft::result::{Status, ToolResult};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use crate::approval::{ApprovalRequest, Verdict};
+use crate::stage::Stage;
+
+/// Most events that wait for one subscriber.
+const LONGEST_QUEUE: usize = 8_192;
+
+/// One thing that happened to a call.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The call.
+    pub call: CallId,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened. Every call has one `Started` and exactly one of `Finished` and `Failed`.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// The call took its place in the turn.
+    Started {
+        /// The tool, as the caller wrote it.
+        tool: String,
+        /// The arguments as they came in, secrets hidden.
+        arguments: Value,
+    },
+    /// A stage ended.
+    StageFinished {
+        /// Which.
+        stage: Stage,
+        /// How long it took.
+        took: Duration,
+        /// Whether the call stopped there.
+        halted: bool,
+    },
+    /// Somebody is asked.
+    ApprovalAsked(Arc<ApprovalRequest>),
+    /// Somebody answered, or nobody did.
+    ApprovalGiven(Verdict),
+    /// A piece of output came while the call runs.
+    OutputChunk(String),
+    /// Files were changed.
+    FilesChanged(Vec<Target>),
+    /// The call worked.
+    Finished(Arc<ToolResult>),
+    /// The call failed, was refused or stopped.
+    Failed(Arc<ToolResult>),
+}
+
+/// The kinds of events one can subscribe to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they are the names of `What`")]
+pub enum EventKind {
+    Started,
+    StageFinished,
+    ApprovalAsked,
+    ApprovalGiven,
+    OutputChunk,
+    FilesChanged,
+    Finished,
+    Failed,
+}
+
+impl What {
+    /// Returns the kind of the event.
+    pub fn kind(&self) -> EventKind {
+        match self {
+            What::Started { .. } => EventKind::Started,
+            What::StageFinished { .. } => EventKind::StageFinished,
+            What::ApprovalAsked(_) => EventKind::ApprovalAsked,
+            What::ApprovalGiven(_) => EventKind::ApprovalGiven,
+            What::OutputChunk(_) => EventKind::OutputChunk,
+            What::FilesChanged(_) => EventKind::FilesChanged,
+            What::Finished(_) => EventKind::Finished,
+            What::Failed(_) => EventKind::Failed,
+        }
+    }
+
+    /// Returns the terminal event that belongs to a result.
+    pub(crate) fn ended(result: ToolResult) -> Self {
+        match result.status {
+            Status::Ok => What::Finished(Arc::new(result)),
+            Status::Failed | Status::Refused | Status::TimedOut | Status::Cancelled => What::Failed(Arc::new(result)),
+        }
+    }
+}
+
+/// The events of a runtime.
+#[derive(Clone, Default)]
+pub struct Events {
+    subscribers: Arc<Subscribers>,
+}
+
+#[derive(Default)]
+struct Subscribers {
+    count: AtomicUsize,
+    queues: RwLock<Vec<Weak<Queue>>>,
+}
+
+struct Queue {
+    only: Option<EventKind>,
+    waiting: Mutex<Waiting>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    events: VecDeque<Arc<Event>>,
+    missed: u64,
+}
+
+impl Events {
+    /// Subscribes to all events.
+    pub fn subscribe(&self) -> Subscription {
+        self.subscribe_to(None)
+    }
+
+    /// Subscribes to one kind of events.
+    pub fn subscribe_only(&self, kind: EventKind) -> Subscription {
+        self.subscribe_to(Some(kind))
+    }
+
+    fn subscribe_to(&self, only: Option<EventKind>) -> Subscription {
+        let queue = Arc::new(Queue { only, waiting: Mutex::default(), arrived: Notify::new() });
+        let mut queues = self.subscribers.queues.write().unwrap_or_else(PoisonError::into_inner);
+        queues.push(Arc::downgrade(&queue));
+        self.subscribers.count.store(queues.len(), Ordering::Release);
+        Subscription { queue, subscribers: self.subscribers.clone() }
+    }
+
+    /// Tells what happened; `what` is built only when somebody listens.
+    pub(crate) fn tell(&self, call: &CallId, what: impl FnOnce() -> What) {
+        if self.subscribers.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let event = Arc::new(Event { call: call.clone(), what: what() });
+        let kind = event.what.kind();
+        let queues = self.subscribers.queues.read().unwrap_or_else(PoisonError::into_inner);
+        for queue in queues.iter().filter_map(Weak::upgrade) {
+            if queue.only.is_none_or(|only| only == kind) {
+                queue.push(event.clone());
+            }
+        }
+    }
+}
+
+impl Queue {
+    fn push(&self, event: Arc<Event>) {
+        let mut waiting = self.lock();
+        if waiting.events.len() >= LONGEST_QUEUE {
+            waiting.events.pop_front();
+            waiting.missed += 1;
+        }
+        waiting.events.push_back(event);
+        drop(waiting);
+        self.arrived.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A subscription. Dropping it ends it.
+pub struct Subscription {
+    queue: Arc<Queue>,
+    subscribers: Arc<Subscribers>,
+}
+
+impl Subscription {
+    /// Waits for the next event.
+    pub async fn next(&mut self) -> Arc<Event> {
+        loop {
+            if let Some(event) = self.try_next() {
+                return event;
+            }
+            self.queue.arrived.notified().await;
+        }
+    }
+
+    /// Returns the next event if there is one.
+    pub fn try_next(&mut self) -> Option<Arc<Event>> {
+        self.queue.lock().events.pop_front()
+    }
+
+    /// Returns how many events were lost because nobody took them.
+    pub fn missed(&self) -> u64 {
+        self.queue.lock().missed
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut queues = self.subscribers.queues.write().unwrap_or_else(PoisonError::into_inner);
+        let gone = Arc::as_ptr(&self.queue);
+        queues.retain(|queue| !std::ptr::eq(queue.as_ptr(), gone));
+        self.subscribers.count.store(queues.len(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(events: &Events, text: &str) {
+        events.tell(&CallId::new("1"), || What::OutputChunk(text.to_owned()));
+    }
+
+    fn take_all(subscription: &mut Subscription) -> Vec<EventKind> {
+        std::iter::from_fn(|| subscription.try_next()).map(|event| event.what.kind()).collect()
+    }
+
+    #[test]
+    fn a_subscriber_gets_its_kind_or_all_and_nothing_after_it_is_dropped() {
+        let events = Events::default();
+        let mut all = events.subscribe();
+        let mut verdicts = events.subscribe_only(EventKind::ApprovalGiven);
+        chunk(&events, "a");
+        events.tell(&CallId::new("1"), || What::ApprovalGiven(Verdict::AllowOnce));
+        assert_eq!(take_all(&mut all), [EventKind::OutputChunk, EventKind::ApprovalGiven]);
+        assert_eq!(take_all(&mut verdicts), [EventKind::ApprovalGiven]);
+        drop(all);
+        drop(verdicts);
+        events.tell(&CallId::new("1"), || panic!("nobody listens, so nothing is built"));
+    }
+
+    #[test]
+    fn a_slow_subscriber_loses_its_own_oldest_events_and_is_told_how_many() {
+        let events = Events::default();
+        let slow = events.subscribe();
+        let mut quick = events.subscribe();
+        for _ in 0..LONGEST_QUEUE + 3 {
+            chunk(&events, "x");
+            assert!(quick.try_next().is_some());
+        }
+        assert_eq!((slow.missed(), quick.missed()), (3, 0));
+    }
+}

@@ -1,0 +1,141 @@
+//! Keeps conflicting calls of different sessions apart while they execute.
+//!
+//! Two calls may run together unless their planned effects conflict. The gate is entered after
+//! approval: a slot must never wait for a person. Who waits longest goes first.
+//!
+//! Not here: order within a turn (`stages/line_up`), time limits (`stages/execute`).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft::effect::Effect;
+use haft::error::ToolError;
+use tokio::sync::Notify;
+
+use crate::conflict::conflict;
+
+/// The gate of one runtime.
+#[derive(Default)]
+pub(crate) struct Gate {
+    inside: Mutex<Inside>,
+    moved: Notify,
+}
+
+#[derive(Default)]
+struct Inside {
+    next_ticket: u64,
+    running: Vec<(u64, Arc<[Effect]>)>,
+    waiting: VecDeque<(u64, Arc<[Effect]>)>,
+}
+
+/// A place behind the gate; leaving it lets others in.
+pub(crate) struct Slot<'a> {
+    gate: &'a Gate,
+    ticket: Option<u64>,
+}
+
+impl Gate {
+    /// Waits until no running call and nobody who waited longer conflicts.
+    pub(crate) async fn enter(&self, effects: &Arc<[Effect]>) -> Result<Slot<'_>, ToolError> {
+        if effects.is_empty() {
+            return Ok(Slot { gate: self, ticket: None });
+        }
+        // From here on the slot's drop gives the ticket back, also while it is waiting.
+        let ticket = self.take_ticket(effects);
+        let slot = Slot { gate: self, ticket: Some(ticket) };
+        loop {
+            let moved = self.moved.notified();
+            tokio::pin!(moved);
+            moved.as_mut().enable();
+            if self.lock().start(ticket) {
+                return Ok(slot);
+            }
+            moved.await;
+        }
+    }
+
+    fn take_ticket(&self, effects: &Arc<[Effect]>) -> u64 {
+        let mut inside = self.lock();
+        inside.next_ticket += 1;
+        let ticket = inside.next_ticket;
+        inside.waiting.push_back((ticket, effects.clone()));
+        ticket
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn start(&mut self, ticket: u64) -> bool {
+        let Some(position) = self.waiting.iter().position(|(waiting, _)| *waiting == ticket) else { return false };
+        let effects = self.waiting[position].1.clone();
+        let ahead = self.waiting.iter().take(position).chain(&self.running);
+        if ahead.into_iter().any(|(_, other)| conflict(other, &effects)) {
+            return false;
+        }
+        self.waiting.remove(position);
+        self.running.push((ticket, effects));
+        true
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        let Some(ticket) = self.ticket else { return };
+        let mut inside = self.gate.lock();
+        inside.running.retain(|(running, _)| *running != ticket);
+        inside.waiting.retain(|(waiting, _)| *waiting != ticket);
+        drop(inside);
+        self.gate.moved.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use haft::effect::{Change, CommandLine};
+    use haft::path::{Extent, Place, Target};
+
+    fn change(path: &str) -> Arc<[Effect]> {
+        Arc::new([Effect::Change(Target::Inside(Place::new(path, Extent::Entry)), Change::Replace)])
+    }
+
+    #[tokio::test]
+    async fn conflicting_calls_enter_one_after_the_other() {
+        let gate = Gate::default();
+        let (a, b) = (change("a"), change("b"));
+        let first = gate.enter(&a).await;
+        assert!(gate.enter(&b).now_or_never().is_some(), "another file does not wait");
+        let mut second = Box::pin(gate.enter(&a));
+        assert!((&mut second).now_or_never().is_none());
+        drop(first);
+        assert!(second.await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn nobody_is_overtaken_by_who_came_later() {
+        let gate = Gate::default();
+        let (a, run) = (change("a"), Arc::from([Effect::Run(CommandLine("make".into()))]));
+        let first = gate.enter(&a).await;
+        let mut command = Box::pin(gate.enter(&run));
+        assert!((&mut command).now_or_never().is_none());
+        let b = change("b");
+        assert!(gate.enter(&b).now_or_never().is_none(), "it conflicts with the command that waits");
+        drop(first);
+        assert!(command.await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_waiter_that_is_dropped_is_not_waited_for() {
+        let gate = Gate::default();
+        let a = change("a");
+        let first = gate.enter(&a).await;
+        assert!(gate.enter(&a).now_or_never().is_none());
+        drop(first);
+        assert!(gate.enter(&a).now_or_never().is_some());
+        assert!(gate.lock().waiting.is_empty() && gate.lock().running.is_empty());
+    }
+}

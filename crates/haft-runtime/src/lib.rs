@@ -1,0 +1,26 @@
+//! The catalogue, the stages of a call, sessions, events and records.
+//!
+//! A call goes through one straight line of stages ([`runtime::Runtime::call`]); each takes one
+//! type and returns the next, so that none can be left out, and every refusal leaves by the same
+//! way. What follows from a tool's declared effects is derived here and nowhere else.
+//!
+//! Not here: any concrete tool, model or terminal.
+
+pub mod approval;
+pub mod arguments;
+mod call_context;
+pub mod catalog;
+mod conflict;
+pub mod entry;
+pub mod events;
+mod gate;
+pub mod hooks;
+mod memory;
+pub mod record;
+pub mod redact;
+pub mod runtime;
+pub mod session;
+pub mod stage;
+mod stages;
+pub mod toolset;
+mod turn;

@@ -1,0 +1,217 @@
+//! What a session remembers of its calls and of the files it has read.
+//!
+//! One memory, several readers: redundancy, "you already tried exactly this", failures in a row,
+//! which files were read and in which version, and results that may serve again.
+//!
+//! Bounded: the oldest calls are forgotten first.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use haft::call::CallId;
+use haft::context::Seen;
+use haft::door::Receipt;
+use haft::kinds::ErrorKind;
+use haft::output::ToolOutput;
+use haft::path::Target;
+use haft::stamp::Stamp;
+use serde_json::Value;
+
+/// Most calls remembered.
+const MOST_CALLS: usize = 4_096;
+/// Most files remembered.
+const MOST_FILES: usize = 65_536;
+
+/// Identifies what was called: the native tool and its canonical arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CallKey {
+    tool: Arc<str>,
+    arguments: u128,
+}
+
+/// How a remembered call went.
+#[derive(Clone, Debug)]
+pub(crate) struct Remembered {
+    pub(crate) call: CallId,
+    pub(crate) turn: u64,
+    pub(crate) went: Went,
+    /// Whether the text of its result is still in the conversation.
+    pub(crate) in_conversation: bool,
+}
+
+/// How a call went, as far as later calls care.
+#[derive(Clone, Debug)]
+pub(crate) enum Went {
+    /// It worked, and read these versions of files.
+    Ok(Vec<(Target, Stamp)>),
+    /// It failed, in this way.
+    Failed(ErrorKind),
+}
+
+/// The memory of one session.
+#[derive(Default)]
+pub(crate) struct Memory {
+    hashers: (RandomState, RandomState),
+    remembered: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    calls: HashMap<CallKey, Remembered>,
+    order: VecDeque<CallKey>,
+    read: HashMap<Target, Stamp>,
+    failures_in_a_row: HashMap<Arc<str>, usize>,
+    kept: HashMap<CallKey, (ToolOutput, Instant)>,
+}
+
+impl Memory {
+    /// Makes the key of a call from its native name and arguments, whatever their order.
+    pub(crate) fn key(&self, tool: &str, arguments: &Value) -> CallKey {
+        self.key_by(tool, |hasher| hash_canonical(arguments, hasher))
+    }
+
+    /// Makes the key of a call whose arguments could not be read.
+    pub(crate) fn key_of_text(&self, tool: &str, text: &str) -> CallKey {
+        self.key_by(tool, |hasher| ("text", text).hash(hasher))
+    }
+
+    fn key_by(&self, tool: &str, hash: impl Fn(&mut std::hash::DefaultHasher)) -> CallKey {
+        let half = |state: &RandomState| {
+            let mut hasher = state.build_hasher();
+            hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        CallKey { tool: tool.into(), arguments: half(&self.hashers.0) << 64 | half(&self.hashers.1) }
+    }
+
+    /// Remembers how a call went, and which files it read.
+    pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, receipts: &[Receipt]) {
+        let mut inner = self.inner();
+        for receipt in receipts {
+            if let Receipt::Read(target, stamp) = receipt
+                && (inner.read.len() < MOST_FILES || inner.read.contains_key(target))
+            {
+                inner.read.insert(target.clone(), *stamp);
+            }
+        }
+        match remembered.went {
+            Went::Ok(_) => drop(inner.failures_in_a_row.remove(&key.tool)),
+            Went::Failed(_) => *inner.failures_in_a_row.entry(key.tool.clone()).or_default() += 1,
+        }
+        if inner.calls.insert(key.clone(), remembered).is_none() {
+            inner.order.push_back(key);
+        }
+        if inner.order.len() > MOST_CALLS
+            && let Some(oldest) = inner.order.pop_front()
+        {
+            inner.calls.remove(&oldest);
+            inner.kept.remove(&oldest);
+        }
+    }
+
+    /// Returns how the same call went before.
+    pub(crate) fn earlier(&self, key: &CallKey) -> Option<Remembered> {
+        self.inner().calls.get(key).cloned()
+    }
+
+    /// Returns how often the tool has failed since it last worked.
+    pub(crate) fn failures_in_a_row(&self, key: &CallKey) -> usize {
+        self.inner().failures_in_a_row.get(&key.tool).copied().unwrap_or(0)
+    }
+
+    /// Keeps a result for identical calls.
+    pub(crate) fn keep(&self, key: CallKey, output: ToolOutput, until: Instant) {
+        self.inner().kept.insert(key, (output, until));
+    }
+
+    /// Returns a kept result that is still good.
+    pub(crate) fn kept(&self, key: &CallKey) -> Option<ToolOutput> {
+        let mut inner = self.inner();
+        let (output, until) = inner.kept.get(key)?;
+        if *until > Instant::now() {
+            return Some(output.clone());
+        }
+        inner.kept.remove(key);
+        None
+    }
+
+    /// Notes that the text of a result is not in the conversation any more.
+    pub(crate) fn text_dropped(&self, call: &CallId) {
+        let mut inner = self.inner();
+        for remembered in inner.calls.values_mut().filter(|remembered| remembered.call == *call) {
+            remembered.in_conversation = false;
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn forget(&self) {
+        *self.inner() = Inner::default();
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen for Memory {
+    fn stamp_when_read(&self, target: &Target) -> Option<Stamp> {
+        self.inner().read.get(target).copied()
+    }
+}
+
+/// Hashes a value so that the order of an object's keys does not matter.
+fn hash_canonical(value: &Value, hasher: &mut impl Hasher) {
+    match value {
+        Value::Null => 0u8.hash(hasher),
+        Value::Bool(flag) => (1u8, flag).hash(hasher),
+        Value::Number(number) => (2u8, number).hash(hasher),
+        Value::String(text) => (3u8, text).hash(hasher),
+        Value::Array(items) => {
+            (4u8, items.len()).hash(hasher);
+            items.iter().for_each(|item| hash_canonical(item, hasher));
+        }
+        Value::Object(fields) => {
+            (5u8, fields.len()).hash(hasher);
+            let mut sorted: Vec<_> = fields.iter().collect();
+            sorted.sort_unstable_by_key(|(key, _)| *key);
+            for (key, value) in sorted {
+                key.hash(hasher);
+                hash_canonical(value, hasher);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_order_of_keys_does_not_matter_but_values_do() {
+        let memory = Memory::default();
+        let key = |value| memory.key("t", &value);
+        assert_eq!(
+            key(json!({ "a": 1, "b": [{ "c": 2, "d": 3 }] })),
+            key(json!({ "b": [{ "d": 3, "c": 2 }], "a": 1 }))
+        );
+        assert_ne!(key(json!({ "a": 1 })), key(json!({ "a": "1" })));
+        assert_ne!(key(json!({ "a": ["b", "c"] })), key(json!({ "a": ["c", "b"] })));
+        assert_ne!(memory.key("t", &json!({})), memory.key("u", &json!({})));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let memory = Memory::default();
+        for index in 0..MOST_CALLS + 10 {
+            let went =
+                Remembered { call: CallId::new("1"), turn: 1, went: Went::Ok(Vec::new()), in_conversation: true };
+            memory.remember(memory.key("t", &json!(index)), went, &[]);
+        }
+        assert_eq!(memory.inner().calls.len(), MOST_CALLS);
+        assert!(memory.earlier(&memory.key("t", &json!(0))).is_none());
+    }
+}

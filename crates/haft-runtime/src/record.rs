@@ -1,0 +1,152 @@
+//! The one serialised form of results and events: what programs read, versioned.
+//!
+//! Fields that do not apply are left out. A change that a reader could notice gets a new version.
+
+use haft::result::{Did, ToolResult};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::approval::Verdict;
+use crate::events::{Event, What};
+
+/// The version of the records.
+pub const VERSION: u32 = 1;
+
+/// The record of a result.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResultRecord {
+    v: u32,
+    id: String,
+    tool: String,
+    status: &'static str,
+    content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorRecord>,
+    did: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repairs: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spill: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+    duration_ms: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ErrorRecord {
+    kind: &'static str,
+    what: String,
+    next: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recovery: Vec<String>,
+}
+
+impl From<&ToolResult> for ResultRecord {
+    fn from(result: &ToolResult) -> Self {
+        let (did, files) = match &result.did {
+            Did::Nothing => ("nothing", Vec::new()),
+            Did::Changed { files } => ("changed", files.iter().map(ToString::to_string).collect()),
+            Did::Unknown(_) => ("unknown", Vec::new()),
+        };
+        let error = result.error.as_ref().map(|error| ErrorRecord {
+            kind: error.kind.code(),
+            what: error.what.clone(),
+            next: error.next.to_string(),
+            at: result.stopped_at,
+            rule: error.rule.clone(),
+            path: error.about.path.clone(),
+            operation: error.about.operation.map(|operation| operation.code()),
+            recovery: error.about.recovery.clone(),
+        });
+        Self {
+            v: VERSION,
+            id: result.id.to_string(),
+            tool: result.tool.clone(),
+            status: result.status.code(),
+            content: result.text(),
+            error,
+            did,
+            files,
+            repairs: result.repairs.clone(),
+            warnings: result.warnings.clone(),
+            spill: result.spilled.clone(),
+            data: result.data.clone(),
+            duration_ms: u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Returns the record of a result as a value.
+pub fn of_result(result: &ToolResult) -> Value {
+    // Strings, numbers and lists only: there is nothing that could fail.
+    serde_json::to_value(ResultRecord::from(result)).unwrap_or_default()
+}
+
+/// Returns the record of an event.
+pub fn of_event(event: &Event) -> Value {
+    let mut record = json!({ "v": VERSION, "event": event_name(&event.what), "call": event.call.as_str() });
+    match &event.what {
+        What::Started { tool, arguments } => {
+            record["tool"] = tool.as_str().into();
+            record["arguments"] = arguments.clone();
+        }
+        What::StageFinished { stage, took, halted } => {
+            record["stage"] = stage.code().into();
+            record["took_us"] = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).into();
+            record["halted"] = (*halted).into();
+        }
+        What::ApprovalAsked(request) => {
+            record["tool"] = request.tool.as_str().into();
+            record["rule"] = request.ruling.rule.as_str().into();
+            record["reason"] = request.ruling.reason.as_str().into();
+            record["effects"] = request.effects.clone().into();
+        }
+        What::ApprovalGiven(verdict) => {
+            record["verdict"] = verdict_name(verdict).into();
+            if let Verdict::AllowFor(scope) = verdict {
+                record["scope"] = scope.to_string().into();
+            }
+        }
+        What::OutputChunk(text) => record["text"] = text.as_str().into(),
+        What::FilesChanged(files) => {
+            record["files"] = files.iter().map(ToString::to_string).collect::<Vec<_>>().into();
+        }
+        What::Finished(result) | What::Failed(result) => record["result"] = of_result(result),
+    }
+    record
+}
+
+fn event_name(what: &What) -> &'static str {
+    match what {
+        What::Started { .. } => "started",
+        What::StageFinished { .. } => "stage_finished",
+        What::ApprovalAsked(_) => "approval_asked",
+        What::ApprovalGiven(_) => "approval_given",
+        What::OutputChunk(_) => "output_chunk",
+        What::FilesChanged(_) => "files_changed",
+        What::Finished(_) => "finished",
+        What::Failed(_) => "failed",
+    }
+}
+
+fn verdict_name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::AllowOnce => "allow_once",
+        Verdict::AllowFor(_) => "allow_for",
+        Verdict::Refuse { .. } => "refuse",
+        Verdict::StopTurn => "stop_turn",
+        Verdict::NoAnswer { .. } => "no_answer",
+    }
+}

@@ -1,0 +1,148 @@
+//! The path of a call, readable in one function.
+
+use futures_util::future::join_all;
+use haft::call::ToolCall;
+use haft::door::Doors;
+use haft::limits::Limits;
+use haft::result::ToolResult;
+use haft_policy::policy::Policy;
+use std::sync::Arc;
+
+use crate::approval::Approver;
+use crate::call_context::CallContext;
+use crate::catalog::Catalog;
+use crate::events::Events;
+use crate::gate::Gate;
+use crate::hooks::{Hook, Hooks};
+use crate::redact::Redactor;
+use crate::session::Session;
+use crate::stage::Halt;
+use crate::stage::Stage::{AfterHooks, Authorize, BeforeHooks, Execute, LineUp, Parse, Prepare, Recall, Resolve};
+use crate::stages::authorize::authorize;
+use crate::stages::execute::{Ran, execute};
+use crate::stages::line_up::line_up;
+use crate::stages::parse::parse;
+use crate::stages::prepare::prepare;
+use crate::stages::recall::recall;
+use crate::stages::resolve::resolve;
+use crate::stages::shrink::shrink;
+
+/// Runs calls. One per workspace: it owns the doors, the rules, the tools, the gate and the events.
+pub struct Runtime {
+    catalog: Catalog,
+    policy: Policy,
+    hooks: Hooks,
+    gate: Gate,
+    ground: Arc<Ground>,
+}
+
+/// What sessions share with their runtime.
+pub(crate) struct Ground {
+    pub(crate) doors: Doors,
+    pub(crate) limits: Limits,
+    pub(crate) redactor: Redactor,
+    pub(crate) events: Events,
+}
+
+impl Runtime {
+    /// Makes a runtime over these tools and doors, with the default rules and limits.
+    pub fn new(catalog: Catalog, doors: Doors) -> Self {
+        let ground =
+            Ground { doors, limits: Limits::default(), redactor: Redactor::default(), events: Events::default() };
+        Self {
+            catalog,
+            policy: Policy::default(),
+            hooks: Hooks::default(),
+            gate: Gate::default(),
+            ground: ground.into(),
+        }
+    }
+
+    /// Judges by these rules.
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Asks this hook before and after calls, behind those that are there already.
+    pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.add(hook);
+        self
+    }
+
+    /// Keeps to these limits and hides these secrets. To be said before the first session.
+    pub fn with_ground(mut self, limits: Limits, redactor: Redactor) -> Self {
+        let ground = Ground { doors: self.ground.doors.clone(), limits, redactor, events: self.ground.events.clone() };
+        self.ground = Arc::new(ground);
+        self
+    }
+
+    /// Opens a session whose questions go to this approver.
+    pub fn session(&self, name: &str, approver: impl Approver + 'static) -> Session {
+        Session::new(name, Box::new(approver), self.ground.clone())
+    }
+
+    /// Returns the tools.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Returns the rules.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Returns the events of all sessions.
+    pub fn events(&self) -> &Events {
+        &self.ground.events
+    }
+
+    /// Returns the doors, for callers that look before they call.
+    pub fn doors(&self) -> &Doors {
+        &self.ground.doors
+    }
+
+    /// Runs one call to its one result.
+    ///
+    /// The call has its place in the turn from now on, not from the first poll. To stop it, use
+    /// [`Session::cancel`]; dropping the future gives up the result and what it says of what was done.
+    pub fn call<'a>(&'a self, session: &'a Session, call: ToolCall) -> impl Future<Output = ToolResult> + Send + 'a {
+        let cx = session.open_call(&call);
+        async move {
+            let outcome = cx.guarded(self.drive(&cx, call)).await;
+            let result = shrink(&cx, &self.catalog, outcome).await;
+            cx.close(result)
+        }
+    }
+
+    /// Runs the calls of one message together; the results are in the order of the calls.
+    pub async fn call_all(&self, session: &Session, calls: Vec<ToolCall>) -> Vec<ToolResult> {
+        // All take their places first: the order of the turn is the order in which they were made.
+        let calls: Vec<_> = calls.into_iter().map(|call| self.call(session, call)).collect();
+        join_all(calls).await
+    }
+
+    async fn drive(&self, cx: &CallContext<'_>, call: ToolCall) -> Result<Ran, Halt> {
+        // What does the model want?
+        let resolved = cx.at(Resolve, resolve(&self.catalog, &self.policy, call)).await?;
+        let parsed = cx.at(Parse, parse(cx, resolved)).await?;
+        let prepared = cx.at(Prepare, prepare(cx, parsed)).await?;
+
+        // May it?
+        let checked = cx.at(BeforeHooks, self.hooks.before(cx, prepared)).await?;
+        let planned = cx.at(LineUp, line_up(cx, checked)).await?;
+        let authorized = cx.at(Authorize, authorize(cx, &self.policy, planned)).await?;
+
+        // Do it, once.
+        let ran = match cx.at(Recall, recall(cx, &authorized)).await? {
+            Some(remembered) => remembered,
+            None => {
+                let _slot = cx.at(crate::stage::Stage::Gate, self.gate.enter(authorized.effects())).await?;
+                cx.at(Execute, execute(cx, authorized)).await?
+            }
+        };
+
+        // Say what happened.
+        cx.at(AfterHooks, self.hooks.after(cx, ran)).await
+    }
+}

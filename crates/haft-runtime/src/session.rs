@@ -1,0 +1,125 @@
+//! One conversation: who answers its questions, what was granted, what it remembers, its turn.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft::call::{CallId, ToolCall};
+use haft::door::SessionName;
+use haft::path::{Extent, RawPath};
+use haft_policy::grant::GrantScope;
+use haft_policy::policy::Mode;
+
+use crate::approval::Approver;
+use crate::call_context::CallContext;
+use crate::memory::Memory;
+use crate::runtime::Ground;
+use crate::turn::Turn;
+
+/// One conversation with a runtime. An MCP server has one per client, a sub-agent another.
+pub struct Session {
+    pub(crate) name: SessionName,
+    pub(crate) approver: Box<dyn Approver>,
+    pub(crate) memory: Memory,
+    pub(crate) ground: Arc<Ground>,
+    /// Held while a question is open: one at a time.
+    pub(crate) asking: tokio::sync::Mutex<()>,
+    grants: Mutex<Vec<GrantScope>>,
+    turn: Mutex<Arc<Turn>>,
+    planning_only: AtomicBool,
+}
+
+impl Session {
+    pub(crate) fn new(name: &str, approver: Box<dyn Approver>, ground: Arc<Ground>) -> Self {
+        Self {
+            name: SessionName::new(name),
+            approver,
+            memory: Memory::default(),
+            ground,
+            asking: tokio::sync::Mutex::default(),
+            grants: Mutex::default(),
+            turn: Mutex::new(Turn::new(1)),
+            planning_only: AtomicBool::new(false),
+        }
+    }
+
+    /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.
+    pub fn begin_turn(&self) {
+        let mut turn = self.turn_slot();
+        *turn = Turn::new(turn.number + 1);
+    }
+
+    /// Stops every call of the turn, running or not, until the next turn begins.
+    pub fn stop_turn(&self) {
+        self.turn().stop.cancel();
+    }
+
+    /// Stops one call of the turn; returns whether it was there to be stopped.
+    pub fn cancel(&self, id: &CallId) -> bool {
+        self.turn().cancel(id)
+    }
+
+    /// Returns whether the file was read in this session and still has the version that was read.
+    pub fn has_read(&self, path: &RawPath) -> bool {
+        use haft::context::Seen;
+        let look = &self.ground.doors.look;
+        let Ok(target) = look.locate(path, Extent::Entry) else { return false };
+        let read = self.memory.stamp_when_read(&target);
+        read.is_some() && read == look.stamp(&target)
+    }
+
+    /// Notes that the text of a result has left the conversation: reading it again is not redundant.
+    pub fn text_dropped(&self, id: &CallId) {
+        self.memory.text_dropped(id);
+    }
+
+    /// Forgets what was read, called and granted, and begins a new turn.
+    pub fn forget(&self) {
+        self.memory.forget();
+        self.grants_slot().clear();
+        self.begin_turn();
+    }
+
+    /// Lets nothing be changed from now on, or everything by the rules again.
+    pub fn set_mode(&self, mode: Mode) {
+        self.planning_only.store(mode == Mode::Plan, Ordering::Relaxed);
+    }
+
+    /// Returns whether changes are possible at all.
+    pub fn mode(&self) -> Mode {
+        if self.planning_only.load(Ordering::Relaxed) { Mode::Plan } else { Mode::Normal }
+    }
+
+    /// Remembers a permission for the rest of the session.
+    pub fn grant(&self, scope: GrantScope) {
+        let mut grants = self.grants_slot();
+        if !grants.contains(&scope) {
+            grants.push(scope);
+        }
+    }
+
+    /// Returns what was granted.
+    pub fn grants(&self) -> Vec<GrantScope> {
+        self.grants_slot().clone()
+    }
+
+    /// Returns the name of the session.
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    pub(crate) fn open_call<'a>(&'a self, call: &ToolCall) -> CallContext<'a> {
+        CallContext::open(self, self.turn(), call)
+    }
+
+    fn turn(&self) -> Arc<Turn> {
+        self.turn_slot().clone()
+    }
+
+    fn turn_slot(&self) -> MutexGuard<'_, Arc<Turn>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn grants_slot(&self) -> MutexGuard<'_, Vec<GrantScope>> {
+        self.grants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

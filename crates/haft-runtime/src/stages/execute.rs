@@ -1,0 +1,107 @@
+//! Does it, once: with a permit for what was planned, within its time, until it is told to stop.
+
+use std::time::{Duration, Instant};
+
+use haft::context::RunContext;
+use haft::error::{Next, Operation, ToolError};
+use haft::kinds::ErrorKind;
+use haft::output::ToolOutput;
+use haft::plan::Cache;
+
+use super::authorize::Authorized;
+use super::line_up::Planned;
+use crate::call_context::CallContext;
+use crate::hooks::HookedCall;
+
+/// How long a tool may take to stop after it was told to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A call that worked.
+pub(crate) struct Ran {
+    pub(crate) output: ToolOutput,
+    pub(crate) called: HookedCall,
+}
+
+/// Why a running call shall stop.
+#[derive(Clone, Copy)]
+enum Stop {
+    Told,
+    TimeIsUp,
+}
+
+/// Runs the tool under a permit.
+pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Result<Ran, ToolError> {
+    let Planned { called, bound, plan, key, versions, .. } = authorized.into_planned();
+    refuse_stale(cx, &versions)?;
+
+    // A token of its own: when the time is up, only this call stops, not what shares the turn.
+    let stop = cx.place.stop.child_token();
+    let permit = cx.issue_permit(plan.effects.clone(), stop.clone());
+    let run_context =
+        RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits));
+    let running = bound.run(&run_context);
+    tokio::pin!(running);
+
+    let outcome = tokio::select! {
+        biased;
+        outcome = &mut running => match outcome {
+            // It may have noticed the signal before we did; what it says of that is not a failure of its own.
+            Err(mut error) if cx.place.stop.is_cancelled() => Err(stopped(cx, Stop::Told, error.so_far.take())),
+            outcome => outcome,
+        },
+        why = wait_for_stop(cx) => {
+            stop.cancel();
+            match tokio::time::timeout(GRACE, &mut running).await {
+                // What was finished in spite of the signal is kept.
+                Ok(Ok(output)) => Ok(output),
+                Ok(Err(mut error)) => Err(stopped(cx, why, error.so_far.take())),
+                Err(_elapsed) => {
+                    cx.note(|notes| notes.abandoned = true);
+                    Err(stopped(cx, why, None))
+                }
+            }
+        }
+    };
+    cx.tell_effects();
+    let output = outcome?;
+    if let Cache::For(time) = plan.cache {
+        cx.session.memory.keep(key, output.clone(), Instant::now() + time);
+    }
+    Ok(Ran { output, called })
+}
+
+async fn wait_for_stop(cx: &CallContext<'_>) -> Stop {
+    match tokio::time::timeout(cx.limits().call_time, cx.place.stop.cancelled()).await {
+        Ok(()) => Stop::Told,
+        Err(_elapsed) => Stop::TimeIsUp,
+    }
+}
+
+fn stopped(cx: &CallContext<'_>, why: Stop, so_far: Option<Box<ToolOutput>>) -> ToolError {
+    let mut error = match why {
+        Stop::Told => ToolError::of(ErrorKind::Cancelled, "The call was stopped while it ran."),
+        Stop::TimeIsUp => {
+            let seconds = cx.limits().call_time.as_secs_f64();
+            ToolError::of(ErrorKind::TimedOut, format!("The call was stopped after {seconds} s."))
+        }
+    };
+    error.so_far = so_far;
+    error
+}
+
+/// What was approved is what runs: a file that has another version than the plan saw stops the call.
+fn refuse_stale(
+    cx: &CallContext<'_>,
+    versions: &[(haft::path::Target, Option<haft::stamp::Stamp>)],
+) -> Result<(), ToolError> {
+    let look = &cx.session.ground.doors.look;
+    match versions.iter().find(|(target, version)| look.stamp(target) != *version) {
+        None => Ok(()),
+        Some((target, _)) => {
+            let next =
+                Next::LookFirst { tool: "read_file".into(), at: format!("{target} again, then repeat the call") };
+            let what = format!("{target} changed after the call was planned.");
+            Err(ToolError::new(ErrorKind::Stale, what, next).about_file(target.to_string(), Operation::Write))
+        }
+    }
+}

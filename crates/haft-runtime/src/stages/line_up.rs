@@ -1,0 +1,121 @@
+//! Plans in the order of the turn, so that a call sees what the calls before it have done.
+//!
+//! A call notes which earlier ones are unfinished, plans, tells its effects to those behind, waits
+//! for the noted ones that conflict, and plans again until none stood in the way. Only then is it
+//! shown to anyone. A plan that fails behind an unfinished change waits for it and tries again.
+
+use std::sync::Arc;
+
+use haft::effect::Effect;
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::{Extent, Target};
+use haft::plan::Plan;
+use haft::stamp::Stamp;
+use haft::tool::Bound;
+
+use super::prepare::Prepared;
+use crate::call_context::CallContext;
+use crate::conflict::conflict;
+use crate::entry::Entry;
+use crate::hooks::HookedCall;
+use crate::memory::{CallKey, Went};
+use crate::turn::Place;
+
+/// A call whose plan holds: nothing before it in the turn can change it any more.
+pub(crate) struct Planned {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) called: HookedCall,
+    pub(crate) bound: Box<dyn Bound>,
+    pub(crate) plan: Plan,
+    pub(crate) key: CallKey,
+    /// The files that would be changed, in the version that was planned with.
+    pub(crate) versions: Vec<(Target, Option<Stamp>)>,
+}
+
+/// Plans the call when its turn has come.
+pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<Planned, ToolError> {
+    let Prepared { entry, called, mut bound, key } = prepared;
+    let plan = loop {
+        let ahead = cx.turn.unfinished_before(&cx.place);
+        let outcome = bound.plan(&cx.plan_context()).await;
+        let waited = match &outcome {
+            Ok(plan) => {
+                cx.place.tell(plan.effects.clone(), key.clone());
+                wait_for_conflicts(&ahead, &plan.effects, &key).await
+            }
+            Err(_) => wait_for_changes(&ahead).await,
+        };
+        if !waited {
+            break outcome?;
+        }
+    };
+    cx.note(|notes| notes.effects = Some(plan.effects.clone()));
+    refuse_redundant(cx, &plan, &key)?;
+    let versions = versions_of_changed(cx, &plan);
+    Ok(Planned { entry, called, bound, plan, key, versions })
+}
+
+async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: &CallKey) -> bool {
+    let mut waited = false;
+    for place in ahead {
+        let told = place.told().await;
+        let twin = told.key.as_ref() == Some(key) && reads_files_only(effects);
+        if twin || told.effects.is_some_and(|theirs| conflict(&theirs, effects)) {
+            place.finished().await;
+            waited = true;
+        }
+    }
+    waited
+}
+
+async fn wait_for_changes(ahead: &[Arc<Place>]) -> bool {
+    let mut waited = false;
+    for place in ahead {
+        let told = place.told().await;
+        if told.effects.is_some_and(|effects| effects.iter().any(Effect::changes)) {
+            place.finished().await;
+            waited = true;
+        }
+    }
+    waited
+}
+
+/// Trees have no stamp, so only reads of files can be known to be the same again.
+fn reads_files_only(effects: &[Effect]) -> bool {
+    let file = |effect: &Effect| matches!(effect, Effect::Read(target) if target.place().extent() == Extent::Entry);
+    !effects.is_empty() && effects.iter().all(file)
+}
+
+/// Refuses what was read in this turn already, unchanged; in later turns it is only mentioned.
+fn refuse_redundant(cx: &CallContext<'_>, plan: &Plan, key: &CallKey) -> Result<(), ToolError> {
+    if !reads_files_only(&plan.effects) {
+        return Ok(());
+    }
+    let Some(earlier) = cx.session.memory.earlier(key) else { return Ok(()) };
+    let Went::Ok(read) = &earlier.went else { return Ok(()) };
+    let look = &cx.session.ground.doors.look;
+    let unchanged = !read.is_empty() && read.iter().all(|(target, stamp)| look.stamp(target) == Some(*stamp));
+    if !unchanged || !earlier.in_conversation {
+        return Ok(());
+    }
+    if earlier.turn != cx.turn.number {
+        let words = format!("The same was read in an earlier turn (call {}) and has not changed since.", earlier.call);
+        cx.note(|notes| notes.warnings.push(words));
+        return Ok(());
+    }
+    Err(ToolError::new(
+        ErrorKind::Redundant,
+        "This was read in this turn already and has not changed since.",
+        Next::DoNotRetry(format!("use the result of the call {}", earlier.call)),
+    ))
+}
+
+fn versions_of_changed(cx: &CallContext<'_>, plan: &Plan) -> Vec<(Target, Option<Stamp>)> {
+    let look = &cx.session.ground.doors.look;
+    let changed = plan.effects.iter().filter_map(|effect| match effect {
+        Effect::Change(target, _) if target.place().extent() == Extent::Entry => Some(target),
+        _ => None,
+    });
+    changed.map(|target| (target.clone(), look.stamp(target))).collect()
+}

@@ -1,0 +1,53 @@
+//! Reads the arguments, mending what has exactly one sensible reading.
+
+use std::sync::Arc;
+
+use haft::call::RawArguments;
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use serde_json::Value;
+
+use super::prepare::{describe, example_call};
+use super::resolve::Resolved;
+use crate::arguments;
+use crate::call_context::CallContext;
+use crate::entry::Entry;
+
+/// A call whose arguments are JSON.
+pub(crate) struct Parsed {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) arguments: Value,
+}
+
+/// Reads the arguments and turns them back from a provider's schema.
+pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
+    let Resolved { entry, call } = resolved;
+    cx.note(|notes| notes.tool = entry.shown.name.clone());
+    let read = match call.arguments {
+        RawArguments::Object(fields) => Value::Object(fields),
+        RawArguments::Words(words) => {
+            arguments::read_words(&words, &entry.shown.input_schema).map_err(|faults| describe(&entry, &faults))?
+        }
+        RawArguments::Text(text) => match arguments::read_text(&text) {
+            Ok(reading) => {
+                cx.note(|notes| notes.repairs.extend(reading.repairs));
+                reading.value
+            }
+            Err(fault) => {
+                cx.note(|notes| notes.key = Some(cx.session.memory.key_of_text(entry.native_name(), &text)));
+                return Err(unreadable(&entry, &fault));
+            }
+        },
+    };
+    let arguments = match call.lift {
+        Some(lift) => lift.apply(read),
+        None => read,
+    };
+    Ok(Parsed { entry, arguments })
+}
+
+fn unreadable(entry: &Entry, fault: &arguments::Fault) -> ToolError {
+    let what = format!("{}: {fault}.", entry.shown.name);
+    let next = format!("send the arguments again as one JSON object, for example {}", example_call(entry));
+    ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
+}

@@ -1,0 +1,102 @@
+//! Fits the arguments to the schema that was shown, then takes them inward and binds them.
+
+use std::sync::Arc;
+
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use haft::tool::Bound;
+use serde_json::Value;
+
+use super::parse::Parsed;
+use crate::arguments::{self, Checker, Fault};
+use crate::call_context::CallContext;
+use crate::entry::Entry;
+use crate::hooks::HookedCall;
+use crate::memory::CallKey;
+
+/// A call whose arguments fit and are bound to the tool.
+pub(crate) struct Prepared {
+    pub(crate) entry: Arc<Entry>,
+    /// The native call, without what is fixed and hidden.
+    pub(crate) called: HookedCall,
+    pub(crate) bound: Box<dyn Bound>,
+    pub(crate) key: CallKey,
+}
+
+/// Renames keys, coerces, validates, goes inward, binds.
+pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prepared, ToolError> {
+    let Parsed { entry, arguments } = parsed;
+    // Valid input is never altered, so the usual case needs one look only.
+    let checker = checker(&entry, entry.checker())?;
+    let fitted = match checker.check(&arguments) {
+        Ok(()) if !holds_whole_float(&arguments) => arguments,
+        Ok(()) | Err(_) => {
+            let original = cx.session.memory.key(entry.native_name(), &arguments);
+            let reading = arguments::fit(arguments, &entry.shown.input_schema, &entry.shown.aliases);
+            cx.note(|notes| notes.repairs.extend(reading.repairs));
+            checker.check(&reading.value).map_err(|faults| {
+                cx.note(|notes| notes.key = Some(original));
+                describe(&entry, &faults)
+            })?;
+            reading.value
+        }
+    };
+    let native = entry.with_defaults(fitted);
+    bind(cx, entry, native)
+}
+
+/// Prepares a call again with the arguments that hooks have put in place of the model's.
+pub(crate) fn prepare_again(cx: &CallContext<'_>, prepared: Prepared, rewritten: Value) -> Result<Prepared, ToolError> {
+    let entry = prepared.entry;
+    let native = Checker::new(&entry.tool.spec().input_schema);
+    // What is fixed may be required, so it is there when the native schema looks.
+    checker(&entry, &native)?.check(&entry.with_fixed(rewritten.clone())).map_err(|faults| {
+        let mut error = describe(&entry, &faults);
+        error.what = format!("A hook rewrote the arguments so that they do not fit. {}", error.what);
+        error.next = Next::AskUser("tell the user that the hook has a defect".into());
+        error
+    })?;
+    bind(cx, entry, rewritten)
+}
+
+/// A schema admits `5.0` as a whole number; a Rust integer does not, so it is written as `5`.
+fn holds_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0),
+        Value::Array(items) => items.iter().any(holds_whole_float),
+        Value::Object(fields) => fields.values().any(holds_whole_float),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepared, ToolError> {
+    let key = cx.session.memory.key(entry.native_name(), &native);
+    cx.note(|notes| notes.key = Some(key.clone()));
+    let bound = entry.tool.clone().bind(entry.with_fixed(native.clone()))?;
+    let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };
+    Ok(Prepared { entry, called, bound, key })
+}
+
+fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -> Result<&'a Checker, ToolError> {
+    checker.as_ref().map_err(|why| {
+        let what = format!("The schema of \"{}\" cannot be used: {why}.", entry.shown.name);
+        ToolError::of(ErrorKind::Unavailable, what)
+    })
+}
+
+/// Says what does not fit, and shows a call that does.
+pub(crate) fn describe(entry: &Entry, faults: &[Fault]) -> ToolError {
+    let tool = &entry.shown.name;
+    let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {fault}.")).collect();
+    let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
+    let next = format!("mend {}; a call that fits: {}", paths.join(", "), example_call(entry));
+    ToolError::new(ErrorKind::BadArguments, lines.join("\n"), Next::FixArguments(next))
+}
+
+/// Shows the smallest sensible call: the manual's first example when it fits, else one made from the schema.
+pub(crate) fn example_call(entry: &Entry) -> String {
+    let fits = |example: &Value| entry.checker().as_ref().is_ok_and(|checker| checker.check(example).is_ok());
+    let manual = entry.shown.manual.examples.first().map(|example| example.arguments.clone()).filter(fits);
+    let example = manual.unwrap_or_else(|| arguments::minimal_example(&entry.shown.input_schema));
+    format!("{}({example})", entry.shown.name)
+}

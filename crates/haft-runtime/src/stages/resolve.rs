@@ -1,0 +1,51 @@
+//! Finds the tool that was called.
+
+use std::sync::Arc;
+
+use haft::call::ToolCall;
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use haft_policy::decision::Decision;
+use haft_policy::policy::Policy;
+
+use crate::catalog::Catalog;
+use crate::entry::Entry;
+
+/// Most names that are listed when one is unknown.
+const MOST_NAMES: usize = 40;
+
+/// A call whose tool was found.
+pub(crate) struct Resolved {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) call: ToolCall,
+}
+
+/// Finds the tool by the name it is shown under.
+///
+/// A rule that denies a name is told even when there is no such tool: the rule is the better answer.
+pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, call: ToolCall) -> Result<Resolved, ToolError> {
+    match catalog.find(&call.name) {
+        Some(entry) => Ok(Resolved { entry, call }),
+        None => match policy.judge_tool(&call.name).filter(|ruling| ruling.decision == Decision::Deny) {
+            Some(ruling) => Err(super::authorize::denied(&ruling)),
+            None => Err(unknown(catalog, &call.name)),
+        },
+    }
+}
+
+fn unknown(catalog: &Catalog, name: &str) -> ToolError {
+    let shown: String = name.chars().take(80).collect();
+    let what = format!("There is no tool \"{shown}\".");
+    let next = match catalog.nearest(name) {
+        Some(near) => Next::UseInstead { tool: near, to: "instead".into() },
+        None => {
+            let entries = catalog.list();
+            let mut names: Vec<&str> = entries.iter().map(|entry| entry.shown.name.as_str()).collect();
+            let left = names.len().saturating_sub(MOST_NAMES);
+            names.truncate(MOST_NAMES);
+            let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+            Next::FixArguments(format!("call one of {}{more}", names.join(", ")))
+        }
+    };
+    ToolError::new(ErrorKind::UnknownTool, what, next)
+}

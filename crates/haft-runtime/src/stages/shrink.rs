@@ -1,0 +1,227 @@
+//! Turns every outcome into a bounded result: secrets hidden, too long kept whole elsewhere.
+//!
+//! It stands outside the line of stages, so that refusals and failures pass through it too.
+
+use haft::effect::Effect;
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use haft::output::{Content, ToolOutput};
+use haft::result::{Did, Status, ToolResult};
+use serde_json::Value;
+
+use super::execute::Ran;
+use crate::call_context::CallContext;
+use crate::catalog::Catalog;
+use crate::memory::Went;
+use crate::stage::Halt;
+
+/// Longest error text, in characters; what a tool says beyond that is cut.
+const LONGEST_ERROR: usize = 4_000;
+
+/// Makes the result of a call.
+pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<Ran, Halt>) -> ToolResult {
+    let stopped_at = outcome.as_ref().err().map(|halt| halt.at.code());
+    let (output, error) = match outcome {
+        Ok(ran) => (ran.output, None),
+        Err(halt) => {
+            let error = finish_error(cx, catalog, halt);
+            (error.so_far.as_deref().cloned().unwrap_or_default(), Some(error))
+        }
+    };
+    let status = error.as_ref().map_or(Status::Ok, |error| Status::of(error.kind));
+    let did = cx.did();
+    let mut result = ToolResult {
+        id: cx.id.clone(),
+        tool: cx.note(|notes| notes.tool.clone()),
+        status,
+        content: Vec::new(),
+        display: output.for_human.as_deref().map(|words| hide(cx, words)),
+        error,
+        stopped_at,
+        data: None,
+        did,
+        repairs: redacted_repairs(cx),
+        warnings: Vec::new(),
+        spilled: None,
+        took: cx.elapsed(),
+    };
+    result.data = output.data.clone().and_then(|data| bounded_data(cx, data));
+    result.warnings = cx.note(|notes| std::mem::take(&mut notes.warnings));
+    fill_content(cx, &output, &mut result).await;
+    result
+}
+
+/// Adds what the session remembers, and puts the shown names in the place of native ones.
+fn finish_error(cx: &CallContext<'_>, catalog: &Catalog, halt: Halt) -> ToolError {
+    let mut error = halt.error;
+    add_memories(cx, &mut error);
+    error.what = shortened(&hide(cx, &error.what));
+    error.about.path = error.about.path.as_deref().map(|path| shortened(&hide(cx, path)));
+    error.about.recovery = error.about.recovery.iter().map(|command| shortened(&hide(cx, command))).collect();
+    error.detail = error.detail.as_deref().map(|detail| shortened(&hide(cx, detail)));
+    let next = shortened(&hide(cx, &error.next.to_string()));
+    if let Some(outward) = catalog.outward(&error.what) {
+        error.what = outward;
+    }
+    match catalog.outward(&next) {
+        Some(outward) if outward != next => error.next = Next::FixArguments(outward),
+        _ if next != error.next.to_string() => error.next = Next::FixArguments(next),
+        _ => {}
+    }
+    error
+}
+
+fn add_memories(cx: &CallContext<'_>, error: &mut ToolError) {
+    if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled {
+        return;
+    }
+    let Some(key) = cx.note(|notes| notes.key.clone()) else { return };
+    if let Some(earlier) = cx.session.memory.earlier(&key)
+        && matches!(earlier.went, Went::Failed(kind) if kind == error.kind)
+    {
+        let words = format!(" Exactly this call failed in the same way before (call {}); change it.", earlier.call);
+        error.what.push_str(&words);
+    }
+    let failures = cx.session.memory.failures_in_a_row(&key) + 1;
+    if failures >= cx.limits().failures_in_a_row {
+        error.what.push_str(&format!(" This tool has now failed {failures} times in a row; try another way."));
+    }
+}
+
+async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, result: &mut ToolResult) {
+    let mut text = String::new();
+    for piece in &output.for_model {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(piece.text());
+    }
+    let text = hide(cx, &text);
+    let text = bounded(cx, text, result).await;
+    let notes = notes_for_model(cx, result);
+    let pieces = [text, notes.join("\n")];
+    let pieces: Vec<String> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+    result.content = vec![Content::Text(pieces.join("\n"))];
+}
+
+/// What the model reads behind the output: the error, what was mended, what else it should know.
+fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(error) = &result.error {
+        notes.push(error.what.clone());
+        if let Some(words) = what_happened(cx, result) {
+            notes.push(words);
+        }
+        notes.push(format!("Next: {}", error.next));
+    }
+    notes.extend(result.repairs.iter().map(|repair| format!("[repaired {repair}]")));
+    notes.extend(result.warnings.iter().map(|warning| format!("[note: {warning}]")));
+    notes
+}
+
+/// A result that failed says whether anything happened.
+fn what_happened(cx: &CallContext<'_>, result: &ToolResult) -> Option<String> {
+    let effects = cx.note(|notes| notes.effects.clone()).unwrap_or_default();
+    match &result.did {
+        Did::Nothing => effects.iter().any(Effect::changes).then(|| "Nothing was changed.".to_owned()),
+        Did::Changed { files } => {
+            let files: Vec<String> = files.iter().map(ToString::to_string).collect();
+            Some(format!("Changed before it stopped: {}.", files.join(", ")))
+        }
+        Did::Unknown(effects) if effects.is_empty() => None,
+        Did::Unknown(effects) => {
+            let effects: Vec<String> = effects.iter().take(8).map(ToString::to_string).collect();
+            Some(format!("It is not known whether it did this: {}.", effects.join("; ")))
+        }
+    }
+}
+
+/// Keeps head and tail of what is too long, and the whole of it where it can be read.
+async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) -> String {
+    let limits = cx.limits();
+    let room = limits.result_whole;
+    // Bytes are never fewer than characters, so most texts need no counting.
+    if text.len() <= room || text.chars().count() <= room {
+        return text;
+    }
+    let head_end = text.char_indices().nth(limits.result_head).map_or(text.len(), |(at, _)| at);
+    let tail_start = text.char_indices().rev().nth(limits.result_tail.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let tail_start = if limits.result_tail == 0 { text.len() } else { tail_start };
+    let tail_start = tail_start.max(head_end);
+    let (head, tail) = (whole_lines_before(&text[..head_end]), whole_lines_after(&text[tail_start..]));
+    let left_out = text.len() - head.len() - tail.len();
+    let how = match cx.session.ground.doors.store.spill(&cx.session.name, &text).await {
+        Ok(id) => {
+            let next_line = head.lines().count() + 1;
+            result.spilled = Some(id.clone());
+            format!("the whole output: read_file path=\"spill:{id}\" offset={next_line}")
+        }
+        Err(error) => error.what.clone(),
+    };
+    format!("{head}\n[… {left_out} bytes left out; {how} …]\n{tail}")
+}
+
+/// A cut in the middle of a line would show half of something; unless the line is all there is.
+fn whole_lines_before(head: &str) -> &str {
+    match head.rfind('\n') {
+        Some(end) if end > head.len() / 2 => &head[..end],
+        _ => head,
+    }
+}
+
+fn whole_lines_after(tail: &str) -> &str {
+    match tail.find('\n') {
+        Some(end) if end < tail.len() / 2 => &tail[end + 1..],
+        _ => tail,
+    }
+}
+
+/// Data is for programs, yet a program hands it to a model: it is bounded too.
+fn bounded_data(cx: &CallContext<'_>, mut data: Value) -> Option<Value> {
+    let room = 4 * cx.limits().result_whole;
+    let mut left = room;
+    if !fits(&data, &mut left) {
+        cx.note(|notes| {
+            notes.warnings.push(format!("The data of this result is larger than {room} bytes and was left out."))
+        });
+        return None;
+    }
+    cx.session.ground.redactor.redact_value(&mut data);
+    Some(data)
+}
+
+fn fits(value: &Value, left: &mut usize) -> bool {
+    let size = match value {
+        Value::String(text) => text.len() + 2,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => 8,
+    };
+    let Some(rest) = left.checked_sub(size) else { return false };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| fits(item, left)),
+        Value::Object(fields) => fields.iter().all(|(key, field)| match left.checked_sub(key.len()) {
+            Some(rest) => {
+                *left = rest;
+                fits(field, left)
+            }
+            None => false,
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+fn redacted_repairs(cx: &CallContext<'_>) -> Vec<String> {
+    let repairs = cx.note(|notes| std::mem::take(&mut notes.repairs));
+    repairs.iter().map(|repair| hide(cx, repair)).collect()
+}
+
+fn hide(cx: &CallContext<'_>, text: &str) -> String {
+    cx.session.ground.redactor.redact(text).into_owned()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_ERROR) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{} […]", &text[..end]),
+    }
+}

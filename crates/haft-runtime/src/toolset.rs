@@ -1,0 +1,227 @@
+//! Where tools come from, and the wrappers that change how they are shown.
+//!
+//! A toolset lists, it never calls. `only`, `without`, `prefixed`, `renamed` and `preset` wrap any
+//! toolset; a wrapper that names a tool which is not there is an error, because a filter that
+//! silently matches nothing is a hole.
+
+use haft::BoxFuture;
+use haft::closest::closest;
+use haft::tool::AnyTool;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+use crate::arguments::Checker;
+use crate::entry::{Entry, Step};
+
+/// A source of tools.
+pub trait Toolset: Send + Sync {
+    /// Returns the name of the source, for errors.
+    fn name(&self) -> &str;
+
+    /// Lists the tools, in a stable order.
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>>;
+}
+
+/// Why a toolset cannot be listed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("toolset \"{toolset}\": {what}; {fix}")]
+pub struct ToolsetError {
+    /// The toolset.
+    pub toolset: String,
+    /// What is wrong.
+    pub what: String,
+    /// How to mend it.
+    pub fix: String,
+}
+
+/// A toolset of tools that are there from the start.
+pub struct ToolList {
+    name: String,
+    entries: Vec<Entry>,
+}
+
+impl ToolList {
+    /// Makes a toolset of these tools.
+    pub fn new(name: impl Into<String>, tools: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Self {
+        let name = name.into();
+        let entries = tools.into_iter().map(|tool| Entry::of(tool).in_toolset(&name)).collect();
+        Self { name, entries }
+    }
+}
+
+impl Toolset for ToolList {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+        Box::pin(async { Ok(self.entries.clone()) })
+    }
+}
+
+/// The wrappers.
+pub trait ToolsetExt: Toolset + Sized {
+    /// Shows only these tools.
+    fn only<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Only(owned(names)) }
+    }
+
+    /// Shows all but these tools.
+    fn without<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Without(owned(names)) }
+    }
+
+    /// Puts this before every name.
+    fn prefixed(self, prefix: impl Into<String>) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Prefixed(prefix.into()) }
+    }
+
+    /// Shows one tool under another name.
+    fn renamed(self, from: impl Into<String>, to: impl Into<String>) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Renamed { from: from.into(), to: to.into() } }
+    }
+
+    /// Gives one tool arguments beforehand.
+    fn preset(self, tool: impl Into<String>, preset: Preset) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Preset { tool: tool.into(), preset } }
+    }
+}
+
+impl<T: Toolset> ToolsetExt for T {}
+
+fn owned<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Arguments that are given beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Preset {
+    /// Shown, and the caller may say otherwise.
+    Default(Map<String, Value>),
+    /// Hidden, and nobody can say otherwise.
+    Fixed(Map<String, Value>),
+}
+
+/// A toolset seen through a wrapper.
+pub struct Wrapped<T> {
+    inner: T,
+    by: Wrapper,
+}
+
+enum Wrapper {
+    Only(Vec<String>),
+    Without(Vec<String>),
+    Prefixed(String),
+    Renamed { from: String, to: String },
+    Preset { tool: String, preset: Preset },
+}
+
+impl<T: Toolset> Toolset for Wrapped<T> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+        Box::pin(async {
+            let entries = self.inner.list().await?;
+            self.by.apply(entries).map_err(|(what, fix)| ToolsetError { toolset: self.name().to_owned(), what, fix })
+        })
+    }
+}
+
+type Problem = (String, String);
+
+impl Wrapper {
+    fn apply(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, Problem> {
+        for name in self.names() {
+            if !entries.iter().any(|entry| entry.shown.name == *name) {
+                return Err(not_there(name, &entries));
+            }
+        }
+        let is = |entry: &Entry, name: &String| entry.shown.name == *name;
+        Ok(match self {
+            Wrapper::Only(names) => entries.into_iter().filter(|entry| names.contains(&entry.shown.name)).collect(),
+            Wrapper::Without(names) => entries.into_iter().filter(|entry| !names.contains(&entry.shown.name)).collect(),
+            Wrapper::Prefixed(prefix) => entries
+                .into_iter()
+                .map(|entry| {
+                    let name = format!("{prefix}{}", entry.shown.name);
+                    entry.shown_as(name)
+                })
+                .collect(),
+            Wrapper::Renamed { from, to } => entries
+                .into_iter()
+                .map(|entry| if is(&entry, from) { entry.shown_as(to.clone()) } else { entry })
+                .collect(),
+            Wrapper::Preset { tool, preset } => entries
+                .into_iter()
+                .map(|entry| if is(&entry, tool) { preset.apply(entry) } else { Ok(entry) })
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn names(&self) -> &[String] {
+        match self {
+            Wrapper::Only(names) | Wrapper::Without(names) => names,
+            Wrapper::Renamed { from: name, .. } | Wrapper::Preset { tool: name, .. } => std::slice::from_ref(name),
+            Wrapper::Prefixed(_) => &[],
+        }
+    }
+}
+
+fn not_there(name: &str, entries: &[Entry]) -> Problem {
+    let names = || entries.iter().map(|entry| entry.shown.name.as_str());
+    let fix = match closest(name, names()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    (format!("there is no tool \"{name}\" in it"), fix)
+}
+
+impl Preset {
+    fn values(&self) -> &Map<String, Value> {
+        match self {
+            Preset::Default(values) | Preset::Fixed(values) => values,
+        }
+    }
+
+    fn apply(&self, entry: Entry) -> Result<Entry, Problem> {
+        let mut schema = (*entry.shown.input_schema).clone();
+        for (name, value) in self.values() {
+            self.check(&entry, name, value)?;
+            if let Some(Value::Array(required)) = schema.get_mut("required") {
+                required.retain(|required| required != name);
+            }
+            let Some(Value::Object(properties)) = schema.get_mut("properties") else { continue };
+            match (self, properties.get_mut(name)) {
+                (Preset::Default(_), Some(Value::Object(property))) => {
+                    property.insert("default".to_owned(), value.clone());
+                }
+                (Preset::Fixed(_), _) => drop(properties.shift_remove(name)),
+                (Preset::Default(_), _) => {}
+            }
+        }
+        let step = match self {
+            Preset::Default(values) => Step::Defaults(values.clone()),
+            Preset::Fixed(values) => Step::Fixed(values.clone()),
+        };
+        Ok(entry.with_step(schema, step))
+    }
+
+    fn check(&self, entry: &Entry, name: &str, value: &Value) -> Result<(), Problem> {
+        let tool = &entry.shown.name;
+        let properties = entry.shown.input_schema.get("properties").and_then(Value::as_object);
+        let Some(property) = properties.and_then(|properties| properties.get(name)) else {
+            let names = properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
+            let fix = closest(name, names)
+                .map_or("take the preset out".to_owned(), |near| format!("did you mean \"{near}\"?"));
+            return Err((format!("the preset \"{name}\" is no argument of \"{tool}\""), fix));
+        };
+        let checker = Checker::new(property)
+            .map_err(|why| (format!("the schema of \"{tool}\" cannot be used: {why}"), "mend the schema".to_owned()))?;
+        checker.check(value).map_err(|faults| {
+            let expected = faults.first().map(|fault| fault.expected.clone()).unwrap_or_default();
+            (format!("the preset \"{name}\" of \"{tool}\" does not fit"), format!("give {expected}"))
+        })
+    }
+}

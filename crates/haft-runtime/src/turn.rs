@@ -1,0 +1,96 @@
+//! The order of calls within a turn: each call has a place and sees those before it.
+//!
+//! Not here: waiting for the right moment (`stages/line_up`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft::call::CallId;
+use haft::effect::Effect;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::memory::CallKey;
+
+/// One turn: the calls of one message, or all lines up to an empty one.
+pub(crate) struct Turn {
+    pub(crate) number: u64,
+    pub(crate) stop: CancellationToken,
+    unfinished: Mutex<Vec<Arc<Place>>>,
+}
+
+/// A call's place in its turn.
+pub(crate) struct Place {
+    pub(crate) id: CallId,
+    pub(crate) stop: CancellationToken,
+    told: watch::Sender<Told>,
+}
+
+/// What a call has told those behind it.
+#[derive(Clone, Default)]
+pub(crate) struct Told {
+    pub(crate) effects: Option<Arc<[Effect]>>,
+    pub(crate) key: Option<CallKey>,
+    pub(crate) finished: bool,
+}
+
+impl Turn {
+    pub(crate) fn new(number: u64) -> Arc<Self> {
+        Arc::new(Self { number, stop: CancellationToken::new(), unfinished: Mutex::default() })
+    }
+
+    /// Takes the next place.
+    pub(crate) fn take_place(&self, id: CallId) -> Arc<Place> {
+        let place = Arc::new(Place { id, stop: self.stop.child_token(), told: watch::Sender::default() });
+        self.places().push(place.clone());
+        place
+    }
+
+    /// Returns the unfinished calls before this one.
+    pub(crate) fn unfinished_before(&self, place: &Place) -> Vec<Arc<Place>> {
+        let places = self.places();
+        places.iter().take_while(|other| !std::ptr::eq(Arc::as_ptr(other), place)).cloned().collect()
+    }
+
+    /// Stops one call; returns whether it was there to be stopped.
+    pub(crate) fn cancel(&self, id: &CallId) -> bool {
+        let places = self.places();
+        let found = places.iter().find(|place| place.id == *id);
+        found.inspect(|place| place.stop.cancel()).is_some()
+    }
+
+    /// Gives up a place: those behind may go on.
+    pub(crate) fn leave(&self, place: &Place) {
+        self.places().retain(|other| !std::ptr::eq(Arc::as_ptr(other), place));
+        place.told.send_modify(|told| told.finished = true);
+    }
+
+    fn places(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Place>>> {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Tells those behind what this call would do.
+    pub(crate) fn tell(&self, effects: Arc<[Effect]>, key: CallKey) {
+        self.told.send_modify(|told| {
+            told.effects = Some(effects);
+            told.key = Some(key);
+        });
+    }
+
+    /// Waits until this call has told its effects or is finished.
+    pub(crate) async fn told(&self) -> Told {
+        self.wait_for(|told| told.effects.is_some() || told.finished).await
+    }
+
+    /// Waits until this call is finished.
+    pub(crate) async fn finished(&self) {
+        self.wait_for(|told| told.finished).await;
+    }
+
+    async fn wait_for(&self, ready: impl FnMut(&Told) -> bool) -> Told {
+        let mut receiver = self.told.subscribe();
+        // The sender lives in `self`, so the wait cannot end for lack of one.
+        receiver.wait_for(ready).await.map(|told| told.clone()).unwrap_or_default()
+    }
+}

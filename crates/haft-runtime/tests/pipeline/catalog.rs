@@ -1,0 +1,151 @@
+//! Registering tools, and showing them in other ways.
+
+use std::sync::Arc;
+
+use haft::BoxFuture;
+use haft::manual::Manual;
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound, Typed};
+use haft_runtime::catalog::{Catalog, CatalogError};
+use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
+use haft_testkit::snapshot;
+use haft_testkit::tools::{Add, Put};
+use serde_json::{Value, json};
+
+fn tools() -> ToolList {
+    ToolList::new("numbers", [Arc::new(Typed::new(Add)) as Arc<dyn AnyTool>, Arc::new(Typed::new(Put))])
+}
+
+async fn names(toolset: impl Toolset) -> Result<Vec<String>, CatalogError> {
+    let catalog = Catalog::default();
+    catalog.add(&toolset).await?;
+    Ok(catalog.list().iter().map(|entry| entry.shown().name.clone()).collect())
+}
+
+async fn problem(toolset: impl Toolset) -> String {
+    names(toolset).await.expect_err("it has a problem").to_string()
+}
+
+fn preset(values: Value) -> serde_json::Map<String, Value> {
+    values.as_object().cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn wrappers_change_what_is_shown() {
+    assert_eq!(names(tools().only(["add"])).await, Ok(vec!["add".into()]));
+    assert_eq!(names(tools().without(["add"])).await, Ok(vec!["put".into()]));
+    assert_eq!(names(tools().prefixed("fs_")).await, Ok(vec!["fs_add".into(), "fs_put".into()]));
+    assert_eq!(names(tools().renamed("add", "sum")).await, Ok(vec!["sum".into(), "put".into()]));
+    assert_eq!(names(tools().only(["put"]).prefixed("x_")).await, Ok(vec!["x_put".into()]));
+}
+
+#[tokio::test]
+async fn a_wrapper_that_names_nothing_is_an_error_with_the_nearest_name() {
+    snapshot!(problem(tools().without(["ad"])).await, @r#"toolset "numbers": there is no tool "ad" in it; did you mean "add"?"#);
+    snapshot!(problem(tools().renamed("nothing_like_it", "x")).await, @r#"toolset "numbers": there is no tool "nothing_like_it" in it; it has add, put"#);
+}
+
+#[tokio::test]
+async fn a_clash_names_both_and_the_cure_and_leaves_the_catalogue_as_it_was() {
+    let catalog = Catalog::default();
+    catalog.add(&tools()).await.expect("the first goes in");
+    let other = ToolList::new("others", [Arc::new(Typed::new(Put)) as Arc<dyn AnyTool>]);
+    snapshot!(catalog.add(&other).await.expect_err("the second does not").to_string(), @r#"two tools are called "put": one from numbers, one from others; show one of them under another name (`renamed`, `prefixed`), leave one out (`without`), or replace the first (`replace`)"#);
+    assert_eq!(catalog.len(), 2);
+    catalog.replace(Arc::new(Typed::new(Put))).expect("a replacement is explicit");
+    catalog.unregister("put").expect("it is there");
+    catalog.add(&other).await.expect("now the name is free");
+    snapshot!(catalog.unregister("putt").expect_err("no such tool").to_string(), @r#"there is no tool "putt" to remove; did you mean "put"?"#);
+}
+
+#[tokio::test]
+async fn a_description_that_breaks_a_rule_is_not_registered() {
+    struct Shapeless(Spec);
+    impl AnyTool for Shapeless {
+        fn spec(&self) -> &Spec {
+            &self.0
+        }
+        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft::error::ToolError> {
+            unreachable!("it is never registered")
+        }
+    }
+    let catalog = Catalog::default();
+    let tool =
+        Shapeless(Spec::new("shapeless", Manual::plain("shapeless", "Has no shape."), json!({ "type": "array" })));
+    snapshot!(catalog.register(Arc::new(tool)).expect_err("its root is no object").to_string(), @r#"tool "shapeless": #: the root of the schema is an object; set "type": "object" at the root"#);
+    assert!(catalog.is_empty());
+}
+
+#[tokio::test]
+async fn a_default_preset_is_shown_and_a_fixed_one_hidden() {
+    let list = tools()
+        .preset("add", Preset::Default(preset(json!({ "a": 1 }))))
+        .preset("add", Preset::Fixed(preset(json!({ "b": 2 }))));
+    let entries = list.list().await.expect("the presets fit");
+    let schema = &entries[0].shown().input_schema;
+    assert_eq!(
+        **schema,
+        json!({
+            "type": "object",
+            "properties": { "a": { "type": "integer", "description": "First number.", "default": 1 } },
+            "required": [],
+            "additionalProperties": false
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_preset_must_name_an_argument_and_fit_it() {
+    snapshot!(problem(tools().preset("put", Preset::Fixed(preset(json!({ "pth": "x" }))))).await, @r#"toolset "numbers": the preset "pth" is no argument of "put"; did you mean "path"?"#);
+    snapshot!(problem(tools().preset("add", Preset::Default(preset(json!({ "a": "x" }))))).await, @r#"toolset "numbers": the preset "a" of "add" does not fit; give a whole number"#);
+}
+
+/// A runtime over a wrapped toolset, with doors that lead nowhere.
+async fn called(toolset: impl Toolset, tool: &str, arguments: Value) -> String {
+    let scene = haft_testkit::scene::Scene::new();
+    let catalog = Catalog::default();
+    catalog.add(&toolset).await.expect("the toolset is in order");
+    let runtime = haft_runtime::runtime::Runtime::new(catalog, scene.runtime().doors().clone());
+    let session = runtime.session("s", haft_testkit::approver::nobody());
+    let call = haft::call::ToolCall::new(tool, haft::call::RawArguments::from(arguments));
+    haft_testkit::snapshot::told(&runtime.call(&session, call).await)
+}
+
+#[tokio::test]
+async fn presets_are_filled_in_and_only_defaults_can_be_overridden() {
+    let list = || {
+        tools()
+            .preset("add", Preset::Default(preset(json!({ "a": 1 }))))
+            .preset("add", Preset::Fixed(preset(json!({ "b": 20 }))))
+    };
+    assert_eq!(called(list(), "add", json!({})).await, "ok: 21\ndid: nothing");
+    assert_eq!(called(list(), "add", json!({ "a": 3 })).await, "ok: 23\ndid: nothing");
+    assert!(called(list(), "add", json!({ "b": 5 })).await.starts_with("failed at prepare (bad_arguments)"));
+}
+
+#[tokio::test]
+async fn errors_speak_of_tools_by_the_names_they_are_shown_under() {
+    let list = ToolList::new("files", haft_tools::all()).prefixed("fs_");
+    let told = called(list, "fs_read_file", json!({ "path": "." })).await;
+    assert!(told.contains("call \"fs_list_dir\""), "{told}");
+}
+
+#[tokio::test]
+async fn a_toolset_may_be_listed_later_and_fail() {
+    struct Broken;
+    impl Toolset for Broken {
+        fn name(&self) -> &str {
+            "broken"
+        }
+        fn list(&self) -> BoxFuture<'_, Result<Vec<haft_runtime::entry::Entry>, haft_runtime::toolset::ToolsetError>> {
+            Box::pin(async {
+                Err(haft_runtime::toolset::ToolsetError {
+                    toolset: "broken".into(),
+                    what: "it is away".into(),
+                    fix: "wait".into(),
+                })
+            })
+        }
+    }
+    assert_eq!(problem(Broken).await, "toolset \"broken\": it is away; wait");
+}

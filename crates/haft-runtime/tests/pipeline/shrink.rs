@@ -1,0 +1,116 @@
+//! Results are bounded, whole outputs are kept, secrets are hidden at every exit.
+
+use haft::tool::AnyTool;
+use haft_runtime::events::What;
+use haft_runtime::record;
+use haft_testkit::approver::Script;
+use haft_testkit::scene::Scene;
+use haft_testkit::tools::{Misbehave, Put, Wait};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_long_result_keeps_head_and_tail_and_the_whole_can_be_paged() {
+    let scene = Scene::new().tool(Misbehave).limits(|limits| {
+        limits.result_whole = 2_000;
+        limits.result_head = 1_000;
+        limits.result_tail = 500;
+    });
+    let result = scene.call("misbehave", json!({ "how": "flood" })).await;
+    let text = result.text();
+    assert!(text.len() < 2_000, "{}", text.len());
+    assert!(text.starts_with("line 1\n") && text.ends_with("line 100000\n"), "{text}");
+    let id = result.spilled.expect("the whole output was kept");
+    assert!(text.contains(&format!("read_file path=\"spill:{id}\" offset=")), "{text}");
+
+    let rest = scene.call("read_file", json!({ "path": format!("spill:{id}"), "offset": 50_000, "limit": 1 })).await;
+    assert!(rest.text().contains(" 50000\tline 50000"), "{}", rest.text());
+
+    let other = scene.another_session("other");
+    let call = haft::call::ToolCall::new("read_file", json!({ "path": format!("spill:{id}") }).into());
+    let foreign = scene.runtime().call(&other, call).await;
+    assert!(foreign.text().contains("There is no kept output"), "a session reads only its own: {}", foreign.text());
+}
+
+#[tokio::test]
+async fn one_endless_line_is_cut_as_well() {
+    let scene = Scene::new().file("a", "é".repeat(30_000)).limits(|limits| {
+        limits.line_length = 40_000;
+        limits.result_whole = 3_500;
+        limits.result_head = 2_500;
+        limits.result_tail = 1_000;
+    });
+    let result = scene.call("read_file", json!({ "path": "a" })).await;
+    let text = result.text();
+    assert!(text.chars().count() < 3_800 && text.contains("bytes left out"), "{}", text.chars().count());
+}
+
+#[tokio::test]
+async fn a_secret_leaves_by_no_exit() {
+    const SECRET: &str = "correct-horse-battery";
+    let wait = Wait::default();
+    wait.signs.go(1);
+    let script = Script::default();
+    let scene = Scene::new()
+        .file("a", format!("token = {SECRET}\n"))
+        .secret(SECRET)
+        .approver(script.clone())
+        .tool(Put)
+        .tool(wait);
+    let mut events = scene.runtime().events().subscribe();
+
+    let read = scene.call("read_file", json!({ "path": "a" })).await;
+    let asked = scene.call("put", json!({ "path": "b", "content": SECRET })).await;
+    scene.call("wait", json!({ "say": format!("chunk {SECRET}\n") })).await;
+    let missing = scene.call("read_file", json!({ "path": SECRET })).await;
+    let unread = scene.call_text("read_file", &format!("{{\"path\": {SECRET}")).await;
+
+    assert!(read.text().contains("token = [secret]"), "{}", read.text());
+    let mut seen = Vec::new();
+    while let Some(event) = events.try_next() {
+        if let What::ApprovalAsked(request) = &event.what {
+            seen.push(format!("{request:?}"));
+        }
+        seen.push(record::of_event(&event).to_string());
+    }
+    for result in [&read, &asked, &missing, &unread] {
+        seen.push(record::of_result(result).to_string());
+    }
+    assert!(seen.iter().any(|text| text.contains("chunk [secret]")));
+    for text in seen {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn data_that_is_too_large_is_left_out_and_said_so() {
+    use haft::error::ToolError;
+    struct Big(haft::spec::Spec);
+    impl AnyTool for Big {
+        fn spec(&self) -> &haft::spec::Spec {
+            &self.0
+        }
+        fn bind(self: std::sync::Arc<Self>, _args: serde_json::Value) -> Result<Box<dyn haft::tool::Bound>, ToolError> {
+            Ok(Box::new(BigCall))
+        }
+    }
+    struct BigCall;
+    impl haft::tool::Bound for BigCall {
+        fn plan<'a>(
+            &'a mut self,
+            _cx: &'a haft::context::PlanContext<'a>,
+        ) -> haft::BoxFuture<'a, Result<haft::plan::Plan, ToolError>> {
+            Box::pin(async { Ok(haft::plan::Plan::nothing()) })
+        }
+        fn run<'a>(
+            self: Box<Self>,
+            _cx: &'a haft::context::RunContext<'a>,
+        ) -> haft::BoxFuture<'a, Result<haft::output::ToolOutput, ToolError>> {
+            Box::pin(async { Ok(haft::output::ToolOutput::text("big").with_data(json!(vec![0; 1_000_000]))) })
+        }
+    }
+    let schema = haft::schema::object([]);
+    let spec = haft::spec::Spec::new("big", haft::manual::Manual::plain("big", "Returns a lot."), schema);
+    let result = Scene::new().any_tool(std::sync::Arc::new(Big(spec))).call("big", json!({})).await;
+    assert!(result.data.is_none());
+    assert!(result.text().contains("was left out"), "{}", result.text());
+}

@@ -1,0 +1,39 @@
+//! Approvers that follow a script.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft::BoxFuture;
+use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
+
+/// Nobody is there: every question is left unanswered.
+pub fn nobody() -> Nobody {
+    Nobody::there("allow it in the test")
+}
+
+/// Answers questions in the order of a script, then not at all, and notes what it was asked.
+#[derive(Clone, Default)]
+pub struct Script {
+    answers: Arc<Mutex<VecDeque<Verdict>>>,
+    asked: Arc<Mutex<Vec<ApprovalRequest>>>,
+}
+
+impl Script {
+    /// Will give these answers.
+    pub fn of(answers: impl IntoIterator<Item = Verdict>) -> Self {
+        Self { answers: Arc::new(Mutex::new(answers.into_iter().collect())), asked: Arc::default() }
+    }
+
+    /// Returns the questions so far.
+    pub fn asked(&self) -> Vec<ApprovalRequest> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Approver for Script {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        Box::pin(async move { answer.unwrap_or(Verdict::NoAnswer { how: "add an answer to the script".into() }) })
+    }
+}

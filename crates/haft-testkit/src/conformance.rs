@@ -1,0 +1,117 @@
+//! What every tool must keep, checked for any list of tools.
+//!
+//! Each rule is one function that returns what it found; a test asserts that nothing was found.
+
+use std::sync::Arc;
+
+use haft::schema_rules;
+use haft::tool::AnyTool;
+use serde_json::{Value, json};
+
+use crate::approver::Script;
+use crate::scene::Scene;
+use haft_policy::policy::Mode;
+use haft_runtime::approval::Verdict;
+
+/// Checks a tool; returns a sentence for everything that is wrong.
+pub async fn problems(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+    let mut problems = described(tool);
+    problems.extend(path_first(tool));
+    problems.extend(examples_run(tool).await);
+    problems.extend(plan_changes_nothing(tool).await);
+    problems.extend(errors_have_a_next_step(tool).await);
+    problems
+}
+
+/// A tool has a title, words of some length, an example, and a schema that keeps the rules.
+fn described(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+    let spec = tool.spec();
+    let mut problems: Vec<String> = schema_rules::check(spec).iter().map(ToString::to_string).collect();
+    if spec.manual.title.is_empty() {
+        problems.push("the manual has no title".into());
+    }
+    if spec.manual.words.len() < 40 {
+        problems.push("the manual is too short to be of use".into());
+    }
+    if spec.manual.examples.is_empty() {
+        problems.push("the manual has no example".into());
+    }
+    problems
+}
+
+/// The path comes first in tools that have one.
+fn path_first(tool: &Arc<dyn AnyTool>) -> Option<String> {
+    let properties = tool.spec().input_schema.get("properties")?.as_object()?;
+    let position = properties.keys().position(|name| name == "path")?;
+    (position != 0).then(|| "the path is not the first parameter".to_owned())
+}
+
+/// Every example of the manual works in the sample workspace and shows what it promises.
+///
+/// The doors refuse what was not planned, so an example that works has done only what it said.
+async fn examples_run(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for example in &tool.spec().manual.examples {
+        let result = allowing(tool).call(&tool.spec().name, example.arguments.clone()).await;
+        let text = result.text();
+        if let Some(error) = &result.error {
+            problems.push(format!("the example {} fails: {}", example.arguments, error.what));
+        } else if let Some(expected) = example.contains.as_ref().filter(|expected| !text.contains(*expected)) {
+            problems.push(format!("the example {} does not show \"{expected}\" but:\n{text}", example.arguments));
+        }
+        if !result.repairs.is_empty() {
+            problems.push(format!("the example {} needs repair: {:?}", example.arguments, result.repairs));
+        }
+    }
+    problems
+}
+
+/// In plan mode every example plans and nothing is different afterwards.
+async fn plan_changes_nothing(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+    for example in &tool.spec().manual.examples {
+        let scene = allowing(tool);
+        scene.session().set_mode(Mode::Plan);
+        scene.call(&tool.spec().name, example.arguments.clone()).await;
+        scene.assert_untouched();
+    }
+    Vec::new()
+}
+
+/// Whatever a model sends, an error says what to do next.
+async fn errors_have_a_next_step(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+    let mut problems = Vec::new();
+    let scene = allowing(tool);
+    for arguments in odd_arguments(tool) {
+        let result = scene.call(&tool.spec().name, arguments.clone()).await;
+        if let Some(error) = &result.error
+            && (error.what.trim().is_empty() || error.next.to_string().trim().is_empty())
+        {
+            problems.push(format!("{arguments} fails without a next step: {error}"));
+        }
+    }
+    problems
+}
+
+/// Wrong values for every property, and for the object as a whole.
+fn odd_arguments(tool: &Arc<dyn AnyTool>) -> Vec<Value> {
+    let mut odd = vec![json!({}), json!({ "no_such_argument": 1 })];
+    let spec = tool.spec();
+    let example = spec.manual.examples.first().map(|example| example.arguments.clone()).unwrap_or(json!({}));
+    let properties = spec.input_schema.get("properties").and_then(Value::as_object);
+    for name in properties.into_iter().flat_map(|properties| properties.keys()) {
+        for value in [json!(null), json!(-1), json!(""), json!("\0"), json!("../../x"), json!({ "a": 1 }), json!([[]])]
+        {
+            let mut arguments = example.clone();
+            arguments[name] = value;
+            odd.push(arguments);
+        }
+    }
+    odd
+}
+
+fn allowing(tool: &Arc<dyn AnyTool>) -> Scene {
+    let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
+    let scene = Scene::sample().approver(Script::of(answers));
+    let built_in = haft_tools::all().iter().any(|known| known.spec().name == tool.spec().name);
+    if built_in { scene } else { scene.any_tool(tool.clone()) }
+}

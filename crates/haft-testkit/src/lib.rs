@@ -1,0 +1,11 @@
+//! Scenes, scripted approvers and test tools, for haft's own tests and those of tool authors.
+//!
+//! A scene is a workspace in a temporary folder with real doors, a real runtime and a session.
+//! Tests reach the code through it, so that a change of an interface edits one place.
+
+pub mod approver;
+pub mod conformance;
+pub mod sample;
+pub mod scene;
+pub mod snapshot;
+pub mod tools;

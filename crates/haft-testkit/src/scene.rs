@@ -1,0 +1,268 @@
+//! A scene: given these files, when this is called, then that is told.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use haft::call::{RawArguments, ToolCall};
+use haft::door::Doors;
+use haft::limits::Limits;
+use haft::result::ToolResult;
+use haft::tool::{AnyTool, Tool, Typed};
+use haft_policy::policy::Policy;
+use haft_runtime::approval::Approver;
+use haft_runtime::catalog::Catalog;
+use haft_runtime::hooks::Hook;
+use haft_runtime::redact::Redactor;
+use haft_runtime::runtime::Runtime;
+use haft_runtime::session::Session;
+use haft_workspace::files::Workspace;
+use haft_workspace::state::WorkspaceState;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::approver::nobody;
+use crate::{sample, snapshot};
+
+/// A workspace in a temporary folder, with everything that a call needs.
+pub struct Scene {
+    folder: TempDir,
+    setting: Setting,
+    stage: OnceLock<(Runtime, Session)>,
+    before: OnceLock<Vec<(String, Vec<u8>)>>,
+}
+
+struct Setting {
+    tools: Vec<Arc<dyn AnyTool>>,
+    hooks: Vec<Arc<dyn Hook>>,
+    approver: Arc<dyn Approver>,
+    limits: Limits,
+    policy: Policy,
+    redactor: Redactor,
+}
+
+impl Scene {
+    /// Makes an empty workspace with the built-in tools and nobody there to answer.
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("haft-scene-").tempdir().expect("a temporary folder can be made");
+        std::fs::create_dir(folder.path().join("ws")).expect("the folder is new");
+        let setting = Setting {
+            tools: haft_tools::all(),
+            hooks: Vec::new(),
+            approver: Arc::new(nobody()),
+            limits: Limits::default(),
+            policy: Policy::default(),
+            redactor: Redactor::default(),
+        };
+        Self { folder, setting, stage: OnceLock::new(), before: OnceLock::new() }
+    }
+
+    /// Makes the workspace that the examples of manuals run in.
+    pub fn sample() -> Self {
+        sample::FILES.iter().fold(Self::new(), |scene, (path, content)| scene.file(path, content))
+    }
+
+    /// Puts a file into the workspace.
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("folders can be made");
+        std::fs::write(path, content).expect("a file can be written");
+        self
+    }
+
+    /// Puts a file beside the workspace, where no tool may go.
+    pub fn outside_file(self, path: &str, content: &str) -> Self {
+        std::fs::write(self.folder.path().join(path), content).expect("a file can be written");
+        self
+    }
+
+    /// Adds a tool.
+    pub fn tool(self, tool: impl Tool) -> Self {
+        self.any_tool(Arc::new(Typed::new(tool)))
+    }
+
+    /// Adds a tool that has no types.
+    pub fn any_tool(mut self, tool: Arc<dyn AnyTool>) -> Self {
+        self.setting.tools.push(tool);
+        self
+    }
+
+    /// Adds a hook.
+    pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.setting.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Lets this approver answer.
+    pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.setting.approver = Arc::new(approver);
+        self
+    }
+
+    /// Changes the limits.
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.setting.limits);
+        self
+    }
+
+    /// Judges by these rules.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.setting.policy = policy;
+        self
+    }
+
+    /// Hides this value.
+    pub fn secret(mut self, value: &str) -> Self {
+        self.setting.redactor = Redactor::of_values([value.to_owned()]);
+        self
+    }
+
+    /// Calls a tool as a model does, with an object.
+    pub async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
+        self.send(ToolCall::new(tool, RawArguments::from(arguments))).await
+    }
+
+    /// Calls a tool as a model does, with the raw text of its arguments.
+    pub async fn call_text(&self, tool: &str, arguments: &str) -> ToolResult {
+        self.send(ToolCall::new(tool, RawArguments::Text(arguments.to_owned()))).await
+    }
+
+    /// Sends a call.
+    pub async fn send(&self, call: ToolCall) -> ToolResult {
+        self.runtime().call(self.session(), call).await
+    }
+
+    /// Sends the calls of one message together, with ids from 1.
+    pub async fn turn(&self, calls: &[(&str, Value)]) -> Vec<ToolResult> {
+        let calls = calls.iter().zip(1..).map(|((tool, arguments), id)| {
+            ToolCall::new(*tool, RawArguments::from(arguments.clone())).with_id(id.to_string())
+        });
+        self.runtime().call_all(self.session(), calls.collect()).await
+    }
+
+    /// Calls a tool and returns the result as a test reads it.
+    pub async fn told(&self, tool: &str, arguments: Value) -> String {
+        snapshot::told(&self.call(tool, arguments).await)
+    }
+
+    /// Returns the runtime.
+    pub fn runtime(&self) -> &Runtime {
+        &self.stage().0
+    }
+
+    /// Returns the session.
+    pub fn session(&self) -> &Session {
+        &self.stage().1
+    }
+
+    /// Opens another session of the same runtime.
+    pub fn another_session(&self, name: &str) -> Session {
+        self.runtime().session(name, Shared(self.setting.approver.clone()))
+    }
+
+    /// Returns the root of the workspace.
+    pub fn root(&self) -> std::path::PathBuf {
+        self.folder.path().join("ws")
+    }
+
+    /// Returns the content of a file.
+    pub fn read(&self, path: &str) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.root().join(path)).expect("the file is there")).into_owned()
+    }
+
+    /// Asserts that nothing in the workspace or beside it has changed since the first call.
+    pub fn assert_untouched(&self) {
+        let before = self.before.get().expect("a call was made before");
+        assert_eq!(*before, everything(self.folder.path()), "something was touched");
+    }
+
+    fn stage(&self) -> &(Runtime, Session) {
+        self.stage.get_or_init(|| {
+            self.before.get_or_init(|| everything(self.folder.path()));
+            let workspace = Workspace::open(&self.root()).expect("the workspace is there");
+            let state = WorkspaceState::new(&self.folder.path().join("state"), workspace.path());
+            let doors = Doors {
+                look: Arc::new(workspace.clone()),
+                files: Arc::new(workspace),
+                store: Arc::new(state.spills()),
+            };
+            let catalog = Catalog::default();
+            for tool in &self.setting.tools {
+                catalog.register(tool.clone()).expect("the tools of a scene can be registered");
+            }
+            let mut runtime = Runtime::new(catalog, doors)
+                .with_policy(self.setting.policy.clone())
+                .with_ground(self.setting.limits.clone(), self.setting.redactor.clone());
+            for hook in &self.setting.hooks {
+                runtime = runtime.with_hook(SharedHook(hook.clone()));
+            }
+            let session = runtime.session("scene", Shared(self.setting.approver.clone()));
+            (runtime, session)
+        })
+    }
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// All files below a folder but haft's own state, with their content.
+fn everything(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder_below) = folders.pop() {
+        for entry in std::fs::read_dir(&folder_below).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path == folder.join("state") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let content = std::fs::read(&path).unwrap_or_default();
+                found.push((path.display().to_string(), content));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+struct Shared(Arc<dyn Approver>);
+
+impl Approver for Shared {
+    fn ask<'a>(
+        &'a self,
+        request: &'a haft_runtime::approval::ApprovalRequest,
+    ) -> haft::BoxFuture<'a, haft_runtime::approval::Verdict> {
+        self.0.ask(request)
+    }
+}
+
+struct SharedHook(Arc<dyn Hook>);
+
+impl Hook for SharedHook {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn concerns(&self, tool: &str) -> bool {
+        self.0.concerns(tool)
+    }
+
+    fn before<'a>(
+        &'a self,
+        call: &'a haft_runtime::hooks::HookedCall,
+    ) -> haft::BoxFuture<'a, haft_runtime::hooks::Before> {
+        self.0.before(call)
+    }
+
+    fn after<'a>(
+        &'a self,
+        call: &'a haft_runtime::hooks::HookedCall,
+        output: haft::output::ToolOutput,
+    ) -> haft::BoxFuture<'a, haft::output::ToolOutput> {
+        self.0.after(call, output)
+    }
+}
