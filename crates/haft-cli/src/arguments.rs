@@ -1,0 +1,101 @@
+//! The command line as data.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use haft_config::profile::Profile;
+use haft_model::lower::Provider;
+
+/// The handle between a model and its tools.
+#[derive(Parser)]
+#[command(name = "haft", version, about, arg_required_else_help = false)]
+#[command(
+    after_help = "Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 refused, 4 timed out, 130 interrupted."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What every command understands.
+#[derive(Args, Clone)]
+pub(crate) struct Common {
+    /// The workspace; the current folder if left out
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The profile whose limits hold: haft, tunacode, ally, wyrm or nexau
+    #[arg(long, value_name = "P", global = true, value_parser = profile)]
+    pub(crate) profile: Option<Profile>,
+    /// Say yes to ordinary questions; what is denied or dangerous stays so
+    #[arg(long, visible_alias = "yolo", global = true)]
+    pub(crate) yes: bool,
+    /// Change nothing, whatever is called
+    #[arg(long, global = true)]
+    pub(crate) plan: bool,
+    /// Print records for programs instead of text for people
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Call a tool yourself, through the same steps as a model
+    Call(Call),
+    /// Show what a model would see
+    Tools(Tools),
+    /// Check configuration and tool descriptions, with the fix for every problem
+    Check(Check),
+    /// Say how this workspace, or one tool, is doing
+    Doctor(Doctor),
+    /// A five-second guided run of the real thing in a scratch folder
+    Tour,
+    /// Print a completion script for a shell
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  haft call read_file path=src/main.rs limit=20
+  haft call read_file '{\"path\": \"src/main.rs\"}'
+  printf '%s\\n' '{\"name\":\"list_dir\",\"arguments\":{}}' | haft call -")]
+pub(crate) struct Call {
+    /// The tool; or - to read one JSON call per line from stdin
+    pub(crate) tool: String,
+    /// One JSON object, or key=value words
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Tools {
+    /// Show all words and arguments of this one
+    pub(crate) tool: Option<String>,
+    /// As this provider gets them: openai, openai-strict, anthropic, gemini or mcp
+    #[arg(long = "for", value_name = "P")]
+    pub(crate) provider: Option<Provider>,
+}
+
+#[derive(Args)]
+pub(crate) struct Check {
+    /// config.toml, the words of a tool (name.md), or a JSON list of tools
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Doctor {
+    /// The tool to look at
+    pub(crate) tool: Option<String>,
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    Profile::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+        format!("there is no such profile; there are {}", names.join(", "))
+    })
+}

@@ -1,0 +1,10 @@
+//! The subcommands, one file each.
+
+pub(crate) mod call;
+mod call_lines;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod tools;
+pub(crate) mod tour;
+pub(crate) mod welcome;

@@ -1,0 +1,84 @@
+//! `haft call`: one call by hand, through the same steps as a model's.
+
+use anyhow::bail;
+use haft::call::{RawArguments, ToolCall};
+use haft::result::ToolResult;
+use haft_runtime::record;
+use haft_runtime::session::Session;
+
+use super::call_lines;
+use crate::arguments::{Call, Common};
+use crate::desk::{Caller, Desk, block_on, origin};
+use crate::exit::Exit;
+use crate::screen;
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
+    if call.tool == "-" {
+        if !call.arguments.is_empty() {
+            bail!("`haft call -` reads calls from stdin and takes no arguments");
+        }
+        return call_lines::run(common);
+    }
+    let arguments = raw_arguments(&call.arguments)?;
+    let desk = Desk::open(common)?;
+    let session = desk.session(common, Caller::OneCall);
+    let tool_call = ToolCall::new(&call.tool, arguments).from(origin(common, Caller::OneCall));
+    let result = block_on(interruptible(&desk, &session, tool_call))?;
+    note_call(&desk, &result);
+    show(common, &result)?;
+    Ok(result.status.into())
+}
+
+/// Takes one JSON object or `key=value` words.
+fn raw_arguments(words: &[String]) -> anyhow::Result<RawArguments> {
+    match words {
+        [] => Ok(RawArguments::Text(String::new())),
+        [text] if text.trim_start().starts_with(['{', '[', '"', '`']) => Ok(RawArguments::Text(text.clone())),
+        words => {
+            let pairs = words.iter().map(|word| match word.split_once('=') {
+                Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+                _ => bail!("\"{word}\" is neither key=value nor a JSON object; for example: path=src/main.rs"),
+            });
+            Ok(RawArguments::Words(pairs.collect::<Result<_, _>>()?))
+        }
+    }
+}
+
+/// Makes the call; Ctrl-C stops it and waits for what it says of that.
+async fn interruptible(desk: &Desk, session: &Session, call: ToolCall) -> ToolResult {
+    let calling = desk.runtime.call(session, call);
+    tokio::pin!(calling);
+    tokio::select! {
+        biased;
+        result = &mut calling => result,
+        Ok(()) = tokio::signal::ctrl_c() => {
+            session.stop_turn();
+            calling.await
+        }
+    }
+}
+
+/// Remembers the call for `haft doctor TOOL`. A call does not fail because that did not work.
+pub(super) fn note_call(desk: &Desk, result: &ToolResult) {
+    let mut short = record::of_result(result);
+    if let Some(fields) = short.as_object_mut() {
+        fields.remove("content");
+        fields.remove("data");
+    }
+    if let Err(error) = desk.state.recent_calls().add(&short) {
+        screen::talk(&format!("note: this call could not be remembered for \"haft doctor\": {error}"));
+    }
+}
+
+fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
+    if common.json {
+        screen::answer(&record::of_result(result).to_string())?;
+        return Ok(());
+    }
+    match &result.error {
+        None => screen::answer(result.display.as_deref().unwrap_or(&result.text()))?,
+        Some(_) => screen::talk(&result.text()),
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! `haft check`: every problem of a file, with its line and the fix.
+
+use std::path::Path;
+
+use haft::manual::Manual;
+use haft::schema_rules;
+use haft::spec::Spec;
+use haft_model::lower::{Offered, Provider, lower};
+use serde_json::Value;
+
+use crate::arguments::Check;
+use crate::exit::Exit;
+use crate::screen;
+
+/// Runs the command.
+pub(crate) fn run(check: &Check) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Ok;
+    for path in &check.paths {
+        for (line, problem, fix) in problems(path) {
+            screen::answer(&format!("{}:{line}: {problem}; {fix}", path.display()))?;
+            exit = Exit::Failed;
+        }
+    }
+    Ok(exit)
+}
+
+type Problem = (usize, String, String);
+
+fn problems(path: &Path) -> Vec<Problem> {
+    let text = match haft_workspace::state::read_config_file(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return vec![(1, "there is no such file".into(), "name one that is there".into())],
+        Err(error) => return vec![(1, format!("cannot be read: {error}"), "name a readable text file".into())],
+    };
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => haft_config::file::check_config(&text).err().into_iter().collect(),
+        Some("md") => manual_problems(&text),
+        Some("json") => tool_list_problems(&text),
+        _ => vec![(
+            1,
+            "haft does not know this kind of file".into(),
+            "name a config.toml, the words of a tool (.md) or a list of tools (.json)".into(),
+        )],
+    }
+}
+
+fn manual_problems(text: &str) -> Vec<Problem> {
+    let manual = Manual::read(text);
+    let mut problems = Vec::new();
+    if manual.title.is_empty() {
+        problems.push((1, "the title is missing".into(), "begin with a line such as \"# Read file\"".into()));
+    }
+    if manual.words.is_empty() {
+        problems.push((
+            1,
+            "there are no words for the model".into(),
+            "say what the tool does and when to use it".into(),
+        ));
+    }
+    if manual.examples.is_empty() {
+        problems.push((
+            1,
+            "there is no example".into(),
+            "add a fenced `json` block with the arguments of a call".into(),
+        ));
+    }
+    let blocks = text.lines().enumerate().filter(|(_, line)| line.trim() == "```json").map(|(index, _)| index + 1);
+    for (line, example) in blocks.zip(&manual.examples) {
+        if !example.arguments.is_object() {
+            problems.push((line, "the example is not a JSON object".into(), "write the arguments of one call".into()));
+        }
+    }
+    problems
+}
+
+fn tool_list_problems(text: &str) -> Vec<Problem> {
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => return vec![(error.line(), format!("is not JSON: {error}"), "mend the JSON".into())],
+    };
+    let Some(tools) = value.as_array().or_else(|| value.get("tools").and_then(Value::as_array)) else {
+        return vec![(
+            1,
+            "is not a list of tools".into(),
+            "write [{\"name\", \"description\", \"inputSchema\"}, …]".into(),
+        )];
+    };
+    let mut names: Vec<&str> = Vec::new();
+    let mut problems = Vec::new();
+    for tool in tools {
+        // OpenAI wraps each tool once more.
+        let tool = tool.get("function").unwrap_or(tool);
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let line = text.lines().position(|line| line.contains(&format!("\"{name}\""))).map_or(1, |index| index + 1);
+        if names.contains(&name) {
+            problems.push((line, format!("two tools are called \"{name}\""), "rename one of them".into()));
+        }
+        names.push(name);
+        problems.extend(tool_problems(name, tool).into_iter().map(|(problem, fix)| (line, problem, fix)));
+    }
+    problems
+}
+
+fn tool_problems(name: &str, tool: &Value) -> Vec<(String, String)> {
+    let words = tool.get("description").and_then(Value::as_str).unwrap_or_default();
+    let schema = ["inputSchema", "input_schema", "parameters"].iter().find_map(|key| tool.get(key));
+    let schema = schema.cloned().unwrap_or_else(|| serde_json::json!({}));
+    let spec = Spec::new(name, Manual::plain(name, words), schema);
+    let broken = schema_rules::check(&spec);
+    let mut problems: Vec<_> =
+        broken.into_iter().map(|broken| (format!("{name}: {}: {}", broken.at, broken.rule), broken.fix)).collect();
+    let offered = Offered { name, title: None, description: words, input_schema: &spec.input_schema, read_only: None };
+    for provider in Provider::ALL {
+        if let Err(quarantined) = lower(&offered, provider) {
+            problems.push((format!("{name}: cannot be offered to {provider}"), quarantined.reason));
+        }
+    }
+    problems
+}

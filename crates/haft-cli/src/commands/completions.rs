@@ -1,0 +1,16 @@
+//! `haft completions`: a script that completes haft's own words in a shell.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+
+/// Runs the command.
+pub(crate) fn run(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "haft", &mut script);
+    std::io::stdout().lock().write_all(&script)?;
+    Ok(Exit::Ok)
+}

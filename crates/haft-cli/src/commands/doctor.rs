@@ -1,0 +1,129 @@
+//! `haft doctor`: how this workspace, or one tool, is doing.
+//!
+//! For a tool that a model does not call or that does not work: is it listed, can each provider be
+//! told of it, would the rules allow it, and how did its last call go.
+
+use haft::call::Origin;
+use haft::context::PlanContext;
+use haft::manual::Example;
+use haft_model::lower::Provider;
+use haft_policy::policy::Mode;
+use haft_runtime::entry::Entry;
+
+use super::tools::{find, lowered};
+use crate::arguments::{Common, Doctor};
+use crate::desk::{Desk, block_on};
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
+    let desk = Desk::open(common)?;
+    match &doctor.tool {
+        None => workspace(&desk),
+        Some(name) => tool(common, &desk, name),
+    }
+}
+
+fn workspace(desk: &Desk) -> anyhow::Result<Exit> {
+    let environment = &desk.settings.environment;
+    let config = &desk.settings.config_file;
+    let found =
+        if haft_workspace::state::read_config_file(config)?.is_some() { "" } else { " (not there; all defaults)" };
+    fact("workspace", &desk.workspace.display().to_string())?;
+    fact("profile", desk.settings.profile.name())?;
+    fact("config", &format!("{}{found}", config.display()))?;
+    fact("state", &environment.state_folder.display().to_string())?;
+    fact("hidden values", &format!("{} from the environment", environment.secrets.len()))?;
+    let entries = desk.runtime.catalog().list();
+    fact("tools", &format!("{}", entries.len()))?;
+    let mut exit = Exit::Ok;
+    for provider in Provider::ALL {
+        let list = lowered(&entries, provider);
+        for quarantined in &list.quarantined {
+            fact(provider.name(), &quarantined.to_string())?;
+            exit = Exit::Failed;
+        }
+    }
+    Ok(exit)
+}
+
+fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {
+    let entry = find(desk.runtime.catalog(), name)?;
+    fact("listed", &format!("yes, as \"{}\" from {}", entry.shown().name, entry.toolset()))?;
+    let mut exit = Exit::Ok;
+    for provider in Provider::ALL {
+        let list = lowered(std::slice::from_ref(&entry), provider);
+        let told = match (list.tools.first(), list.quarantined.first()) {
+            (Some(lowered), _) if lowered.losses.is_empty() => "ok, nothing lost".to_owned(),
+            (Some(lowered), _) => {
+                let losses: Vec<String> = lowered.losses.iter().map(ToString::to_string).collect();
+                format!("ok; {}", losses.join("; "))
+            }
+            (None, Some(quarantined)) => {
+                exit = Exit::Failed;
+                quarantined.to_string()
+            }
+            (None, None) => "not offered".to_owned(),
+        };
+        fact(&format!("for {provider}"), &told)?;
+    }
+    let mode = if common.plan { Mode::Plan } else { Mode::Normal };
+    for example in &entry.shown().manual.examples {
+        fact("allowed", &block_on(judged(desk, &entry, example, mode))?)?;
+    }
+    fact("last call", &last_call(desk, name))?;
+    Ok(exit)
+}
+
+/// Says what the rules think of an example, by really planning it here.
+async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> String {
+    let nothing_read = NothingRead;
+    let limits = &desk.settings.limits;
+    let cx = PlanContext::new(&*desk.runtime.doors().look, &nothing_read, Origin::Person, limits);
+    let planned = match entry.tool().clone().bind(example.arguments.clone()) {
+        Ok(mut bound) => bound.plan(&cx).await,
+        Err(error) => Err(error),
+    };
+    let told = match planned {
+        Ok(plan) => {
+            let ruling = desk.runtime.policy().judge(entry.native_name(), &plan.effects, mode);
+            let decision = match ruling.decision {
+                haft_policy::decision::Decision::Allow => "yes",
+                haft_policy::decision::Decision::Ask => "asked about",
+                haft_policy::decision::Decision::Deny => "no",
+            };
+            format!("{decision} (rule \"{}\")", ruling.rule)
+        }
+        // The example is from the manual; its file need not be in this workspace.
+        Err(error) => format!("cannot be planned here: {}", error.what),
+    };
+    format!("{}: {told}", example.arguments)
+}
+
+fn last_call(desk: &Desk, name: &str) -> String {
+    match desk.state.recent_calls().last_of(name) {
+        None => "none in this workspace".to_owned(),
+        Some(record) => {
+            let status = record["status"].as_str().unwrap_or("?");
+            let took = record["duration_ms"].as_u64().unwrap_or(0);
+            match record["error"]["what"].as_str() {
+                Some(what) => format!("{status} after {took} ms: {what}"),
+                None => format!("{status} after {took} ms"),
+            }
+        }
+    }
+}
+
+fn fact(name: &str, value: &str) -> anyhow::Result<()> {
+    screen::line(&[Part::Faint(&format!("{name:<18}")), Part::Plain(value)])?;
+    Ok(())
+}
+
+struct NothingRead;
+
+impl haft::context::Seen for NothingRead {
+    fn stamp_when_read(&self, _target: &haft::path::Target) -> Option<haft::stamp::Stamp> {
+        None
+    }
+}

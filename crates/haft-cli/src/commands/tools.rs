@@ -1,0 +1,101 @@
+//! `haft tools`: what a model would see.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
+use haft_runtime::catalog::Catalog;
+use haft_runtime::entry::Entry;
+use serde_json::Value;
+
+use crate::arguments::{Common, Tools};
+use crate::desk::catalog;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
+    let catalog = catalog()?;
+    let entries = match &tools.tool {
+        None => catalog.list(),
+        Some(name) => vec![find(&catalog, name)?],
+    };
+    if common.json || tools.provider.is_some() {
+        let list = lowered(&entries, tools.provider.unwrap_or(Provider::Mcp));
+        tell_losses(&list);
+        screen::answer(&serde_json::to_string_pretty(&list.request_value())?)?;
+        return Ok(Exit::Ok);
+    }
+    match &tools.tool {
+        None => list_all(&entries)?,
+        Some(_) => entries.iter().try_for_each(|entry| show_one(entry))?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// Finds a tool or says which one is near.
+pub(super) fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> {
+    match (catalog.find(name), catalog.nearest(name)) {
+        (Some(entry), _) => Ok(entry),
+        (None, Some(near)) => bail!("there is no tool \"{name}\"; did you mean \"{near}\"?"),
+        (None, None) => bail!("there is no tool \"{name}\"; `haft tools` lists those there are"),
+    }
+}
+
+/// Lowers tools for a provider.
+pub(super) fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
+    let offered: Vec<Offered<'_>> = entries.iter().map(|entry| offered(entry)).collect();
+    lower_all(&offered, provider)
+}
+
+fn offered(entry: &Entry) -> Offered<'_> {
+    let spec = entry.shown();
+    Offered {
+        name: &spec.name,
+        title: Some(&spec.manual.title),
+        description: &spec.manual.words,
+        input_schema: &spec.input_schema,
+        read_only: None,
+    }
+}
+
+fn tell_losses(list: &LoweredList) {
+    for tool in &list.tools {
+        for loss in &tool.losses {
+            screen::talk(&format!("{}: {loss}", tool.name));
+        }
+    }
+    for quarantined in &list.quarantined {
+        screen::talk(&quarantined.to_string());
+    }
+}
+
+fn list_all(entries: &[Arc<Entry>]) -> anyhow::Result<()> {
+    let longest = entries.iter().map(|entry| entry.shown().name.len()).max().unwrap_or(0);
+    for entry in entries {
+        let name = format!("{:longest$}", entry.shown().name);
+        let first =
+            entry.shown().manual.words.split_once(". ").map_or(&*entry.shown().manual.words, |(first, _)| first);
+        let first = first.lines().next().unwrap_or_default().trim_end_matches('.');
+        screen::line(&[Part::Strong(&name), Part::Plain("  "), Part::Plain(first)])?;
+    }
+    screen::talk("Show one: haft tools NAME. Call one: haft call NAME key=value");
+    Ok(())
+}
+
+fn show_one(entry: &Entry) -> anyhow::Result<()> {
+    let spec = entry.shown();
+    screen::line(&[Part::Strong(&spec.name), Part::Faint("  "), Part::Faint(&spec.manual.title)])?;
+    screen::answer(&format!("\n{}\n", spec.manual.words))?;
+    screen::line(&[Part::Strong("Arguments")])?;
+    let required = spec.input_schema.get("required").and_then(Value::as_array);
+    let properties = spec.input_schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let needed = required.is_some_and(|required| required.iter().any(|required| required == name));
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or("any");
+        let words = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let kind = format!(" ({kind}{})  ", if needed { ", required" } else { "" });
+        screen::line(&[Part::Plain("  "), Part::Strong(name), Part::Faint(&kind), Part::Plain(words)])?;
+    }
+    Ok(())
+}

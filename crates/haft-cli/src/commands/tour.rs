@@ -1,0 +1,91 @@
+//! `haft tour`: the real thing in a scratch folder, in five seconds.
+//!
+//! Every result below a command comes from that command; there is no prepared output.
+
+use haft::call::{RawArguments, ToolCall};
+use haft::result::ToolResult;
+use haft_runtime::session::Session;
+use haft_workspace::state::ScratchFolder;
+
+use crate::arguments::Common;
+use crate::desk::{Desk, block_on};
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Files of the scratch folder.
+const FILES: [(&str, &str); 3] = [
+    ("README.md", "# A scratch folder\n\nIt is gone when the tour ends.\n"),
+    ("src/main.rs", "fn main() {\n    println!(\"hello from the scratch folder\");\n}\n"),
+    ("notes.txt", "milk\nbread\napples\n"),
+];
+
+/// One stop of the tour: what it shows, the tool, and the arguments exactly as a model might send them.
+const STOPS: [(&str, &str, &str); 5] = [
+    ("A model looks around.", "list_dir", r#"{"depth": 2}"#),
+    ("It reads a file.", "read_file", r#"{"path": "src/main.rs"}"#),
+    (
+        "It sends broken JSON with a number in quotes. There is one sensible reading, so it is mended, and told.",
+        "read_file",
+        r"{'path': 'notes.txt', 'limit': '2',}",
+    ),
+    (
+        "It misspells a name. The error says what is near and what to do next.",
+        "read_file",
+        r#"{"path": "src/mian.rs"}"#,
+    ),
+    (
+        "It tries to leave the folder. A rule refuses, before anything is opened.",
+        "read_file",
+        r#"{"path": "../../etc/passwd"}"#,
+    ),
+];
+
+/// Runs the command.
+pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
+    let settings = haft_config::settings::Settings::read(common.profile)?;
+    let scratch = ScratchFolder::beneath(&settings.environment.temporary_folder)?;
+    for (name, content) in FILES {
+        scratch.put(name, content)?;
+    }
+    let desk = Desk::open_in(common, scratch.path())?;
+    let session = desk.runtime.session("tour", haft_runtime::approval::Nobody::there("try it outside the tour"));
+    screen::line(&[Part::Plain("Real calls in "), Part::Strong(&scratch.path().display().to_string())])?;
+    for (words, tool, arguments) in STOPS {
+        let result = block_on(call(&desk, &session, tool, arguments))?;
+        show(&desk, (words, tool, arguments), &result)?;
+    }
+    screen::line(&[Part::Plain("")])?;
+    screen::line(&[Part::Strong("Now you are the model. Type, in a folder of yours:")])?;
+    for command in ["haft call list_dir", "haft call read_file path=README.md", "haft tools read_file", "haft doctor"] {
+        screen::line(&[Part::Plain("  "), Part::Plain(command)])?;
+    }
+    Ok(Exit::Ok)
+}
+
+async fn call(desk: &Desk, session: &Session, tool: &str, arguments: &str) -> ToolResult {
+    session.begin_turn();
+    desk.runtime.call(session, ToolCall::new(tool, RawArguments::Text(arguments.to_owned()))).await
+}
+
+fn show(desk: &Desk, (words, tool, arguments): (&str, &str, &str), result: &ToolResult) -> anyhow::Result<()> {
+    screen::line(&[Part::Plain("")])?;
+    screen::line(&[Part::Strong(words)])?;
+    screen::line(&[
+        Part::Faint("$ haft call "),
+        Part::Plain(tool),
+        Part::Plain(" '"),
+        Part::Plain(arguments),
+        Part::Plain("'"),
+    ])?;
+    let status = result.status.code();
+    let status = if result.error.is_none() { Part::Good(status) } else { Part::Bad(status) };
+    screen::line(&[Part::Plain("  "), status])?;
+    let summary = match desk.runtime.catalog().find(tool) {
+        Some(entry) => entry.tool().summary(result, 8),
+        None => result.default_summary(8),
+    };
+    for line in summary {
+        screen::line(&[Part::Plain("  "), Part::Plain(&line)])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! `haft` alone: what was found here, and what to type.
+
+use crate::arguments::Common;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Runs the command.
+pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
+    let desk = Desk::open(common)?;
+    let tools = desk.runtime.catalog().list();
+    let names: Vec<&str> = tools.iter().map(|entry| entry.shown().name.as_str()).collect();
+    screen::line(&[Part::Strong("haft"), Part::Plain(": the handle between a model and its tools")])?;
+    screen::line(&[Part::Faint("workspace  "), Part::Plain(&desk.workspace.display().to_string())])?;
+    screen::line(&[Part::Faint("profile    "), Part::Plain(desk.settings.profile.name())])?;
+    screen::line(&[Part::Faint("tools      "), Part::Plain(&names.join(", "))])?;
+    screen::line(&[Part::Plain("")])?;
+    for (command, does) in [
+        ("haft tour", "see it work, in five seconds"),
+        ("haft tools", "see what a model would see"),
+        ("haft call list_dir", "be the model: make a call yourself"),
+        ("haft --help", "everything else"),
+    ] {
+        screen::line(&[Part::Strong(&format!("  {command:<20}")), Part::Plain(does)])?;
+    }
+    Ok(Exit::Ok)
+}

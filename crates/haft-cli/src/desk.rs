@@ -1,0 +1,104 @@
+//! Everything that a command needs to make calls: settings, workspace, runtime, session.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use haft::call::Origin;
+use haft::door::Doors;
+use haft_config::settings::Settings;
+use haft_policy::policy::Mode;
+use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
+use haft_runtime::catalog::Catalog;
+use haft_runtime::redact::Redactor;
+use haft_runtime::runtime::Runtime;
+use haft_runtime::session::Session;
+use haft_workspace::files::Workspace;
+use haft_workspace::state::WorkspaceState;
+
+use crate::arguments::Common;
+use crate::prompt::{AtTerminal, somebody_is_there};
+
+/// A workspace that is ready for calls.
+pub(crate) struct Desk {
+    pub(crate) settings: Settings,
+    pub(crate) workspace: PathBuf,
+    pub(crate) state: WorkspaceState,
+    pub(crate) runtime: Runtime,
+}
+
+/// Who is at the other end of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// One call from the command line.
+    OneCall,
+    /// Lines from a program.
+    Lines,
+}
+
+impl Desk {
+    /// Gets everything ready in the workspace that the command line names.
+    pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
+        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        Self::open_in(common, &folder)
+    }
+
+    /// Gets everything ready in this folder.
+    pub(crate) fn open_in(common: &Common, folder: &Path) -> anyhow::Result<Self> {
+        let settings = Settings::read(common.profile)?;
+        let workspace = Workspace::open(folder)
+            .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
+        let path = workspace.path().to_owned();
+        let state = WorkspaceState::new(&settings.environment.state_folder, &path);
+        let doors =
+            Doors { look: Arc::new(workspace.clone()), files: Arc::new(workspace), store: Arc::new(state.spills()) };
+        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
+        let runtime = Runtime::new(catalog()?, doors).with_ground(settings.limits.clone(), redactor);
+        Ok(Self { settings, workspace: path, state, runtime })
+    }
+
+    /// Opens a session for this caller.
+    pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
+        let session = self.runtime.session("call", approver(common, caller));
+        if common.plan {
+            session.set_mode(Mode::Plan);
+        }
+        session
+    }
+}
+
+/// Returns the tools alone, for commands that only look at them.
+pub(crate) fn catalog() -> anyhow::Result<Catalog> {
+    let catalog = Catalog::default();
+    for tool in haft_tools::all() {
+        catalog.register(tool)?;
+    }
+    Ok(catalog)
+}
+
+/// Says who makes the calls: a person sees the question and answers it.
+pub(crate) fn origin(common: &Common, caller: Caller) -> Origin {
+    match caller {
+        Caller::Lines => Origin::Model,
+        Caller::OneCall if somebody_is_there() && !common.yes => Origin::Person,
+        Caller::OneCall => Origin::Script,
+    }
+}
+
+fn approver(common: &Common, caller: Caller) -> Box<dyn Approver> {
+    let nobody = || Nobody::there("run it with --yes, or at a terminal where somebody can answer");
+    let base: Box<dyn Approver> = match caller {
+        Caller::OneCall if somebody_is_there() => Box::new(AtTerminal),
+        Caller::OneCall | Caller::Lines => Box::new(nobody()),
+    };
+    if common.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base }
+}
+
+/// Runs async work on this thread; most commands need no more.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().enable_io().build();
+    match runtime {
+        Ok(runtime) => Ok(runtime.block_on(work)),
+        Err(error) => bail!("the system gives no more threads or files: {error}"),
+    }
+}

@@ -1,0 +1,41 @@
+//! How the command ended, for the shell.
+
+use std::process::ExitCode;
+
+use haft::result::Status;
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Ok,
+    Failed,
+    Usage,
+    Refused,
+    TimedOut,
+    Interrupted,
+}
+
+impl From<Status> for Exit {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ok => Exit::Ok,
+            Status::Failed => Exit::Failed,
+            Status::Refused => Exit::Refused,
+            Status::TimedOut => Exit::TimedOut,
+            Status::Cancelled => Exit::Interrupted,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Ok => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Refused => 3,
+            Exit::TimedOut => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! The `haft` command: one file per subcommand, and the only place that prints.
+//!
+//! Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the tool failed, 2 usage or
+//! configuration, 3 refused, 4 timed out, 130 interrupted.
+
+mod arguments;
+mod commands;
+mod desk;
+mod exit;
+mod prompt;
+mod screen;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        None => commands::welcome::run(&arguments.common),
+        Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),
+        Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
+        Some(Command::Check(ref check)) => commands::check::run(check),
+        Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
+        Some(Command::Tour) => commands::tour::run(&arguments.common),
+        Some(Command::Completions { shell }) => commands::completions::run(shell),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        // Whoever read our output has gone; there is nobody to tell.
+        Err(error) if is_broken_pipe(&error) => Exit::Ok.into(),
+        Err(error) => {
+            screen::talk(&format!("haft: {error:#}"));
+            Exit::Usage.into()
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,104 @@
+//! The terminal: the one place where text from anywhere meets the screen.
+//!
+//! Nothing from outside reaches a terminal as it is: control bytes, escape sequences, text that
+//! turns around and characters that cannot be seen are made visible. Pipes get the exact bytes.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+
+/// Words that are not the answer: to stderr.
+pub(crate) fn talk(text: &str) {
+    let mut stderr = anstream::stderr().lock();
+    // When nobody can be told, there is nobody to tell that either.
+    let _ = writeln!(stderr, "{}", safe(text));
+}
+
+/// The answer itself: to stdout, exact in a pipe, made safe on a terminal.
+pub(crate) fn answer(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let text = if io::stdout().is_terminal() { safe(text) } else { Cow::Borrowed(text) };
+    stdout.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        stdout.write_all(b"\n")?;
+    }
+    stdout.flush()
+}
+
+/// A line of our own words, with colours where the terminal wants them.
+pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
+    let mut text = String::new();
+    for part in parts {
+        let (style, words) = part.styled();
+        let _infallible = write!(text, "{style}{}{style:#}", safe(words));
+    }
+    let mut stdout = anstream::stdout().lock();
+    writeln!(stdout, "{text}")
+}
+
+/// A part of a line.
+pub(crate) enum Part<'a> {
+    Plain(&'a str),
+    Strong(&'a str),
+    Faint(&'a str),
+    Good(&'a str),
+    Bad(&'a str),
+}
+
+impl Part<'_> {
+    fn styled(&self) -> (Style, &str) {
+        match self {
+            Part::Plain(words) => (Style::new(), words),
+            Part::Strong(words) => (Style::new().bold(), words),
+            Part::Faint(words) => (Style::new().dimmed(), words),
+            Part::Good(words) => (AnsiColor::Green.on_default(), words),
+            Part::Bad(words) => (AnsiColor::Red.on_default(), words),
+        }
+    }
+}
+
+/// Makes everything visible that could deceive or command a terminal.
+pub(crate) fn safe(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            // A line end of another system is a line end; alone it would overwrite what stands there.
+            '\r' if rest.peek() == Some(&'\n') => {}
+            c if is_unsafe(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn is_unsafe(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        c if c.is_control() => true,
+        // Soft hyphen, Arabic letter mark, Mongolian separator, zero-width and direction marks, line separators,
+        // embeddings, word joiner and invisible operators, isolates, variation selectors, byte order mark,
+        // interlinear marks, shorthand and musical controls, tags, and fillers that show nothing.
+        '\u{ad}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' => true,
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_command_a_terminal_is_made_visible() {
+        assert_eq!(safe("a\u{1b}[2Jb\r\nc\td\u{202e}e\u{9b}f\rg"), "a\\u{1b}[2Jb\nc\td\\u{202e}e\\u{9b}f\\u{d}g");
+        assert!(matches!(safe("plain Ünïcode 漢字\n"), Cow::Borrowed(_)));
+    }
+}
