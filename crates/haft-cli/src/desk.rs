@@ -13,6 +13,7 @@ use haft_runtime::catalog::Catalog;
 use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
+use haft_runtime::toolset::ToolList;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 
@@ -70,9 +71,7 @@ impl Desk {
 /// Returns the tools alone, for commands that only look at them.
 pub(crate) fn catalog() -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
-    for tool in haft_tools::all() {
-        catalog.register(tool)?;
-    }
+    catalog.add_list(ToolList::new("the built-in tools", haft_tools::all()))?;
     Ok(catalog)
 }
 

@@ -101,4 +101,18 @@ mod tests {
         assert_eq!(safe("a\u{1b}[2Jb\r\nc\td\u{202e}e\u{9b}f\rg"), "a\\u{1b}[2Jb\nc\td\\u{202e}e\\u{9b}f\\u{d}g");
         assert!(matches!(safe("plain Ünïcode 漢字\n"), Cow::Borrowed(_)));
     }
+
+    #[test]
+    fn the_terminal_cases_hold() {
+        for line in include_str!("../../../tests/cases/terminal.jsonl").lines() {
+            let case: serde_json::Value = serde_json::from_str(line).expect("a case is JSON");
+            let Some(input) = case["input"].as_str() else { panic!("a case in a form that this test does not know: {line}") };
+            let shown = safe(input);
+            let visible = |c: char| c == '\n' || c == '\t' || !is_unsafe(c);
+            assert!(shown.chars().all(visible), "{line}");
+            if let Some(kept) = case["must_keep"].as_str() {
+                assert!(shown.contains(kept), "{line}");
+            }
+        }
+    }
 }

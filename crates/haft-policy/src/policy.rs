@@ -42,8 +42,8 @@ impl Policy {
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], mode: Mode) -> Ruling {
-        let start = self.judge_tool(tool).unwrap_or_else(touches_nothing);
-        effects.iter().map(|effect| self.judge_effect(effect, mode)).fold(start, Ruling::stricter)
+        let by_effect = effects.iter().map(|effect| self.judge_effect(effect, mode));
+        self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
     /// Returns the effects that still need somebody's yes after these grants.

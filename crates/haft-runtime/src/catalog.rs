@@ -10,7 +10,7 @@ use haft::tool::AnyTool;
 use indexmap::IndexMap;
 
 use crate::entry::Entry;
-use crate::toolset::{Toolset, ToolsetError};
+use crate::toolset::{ToolList, Toolset, ToolsetError};
 
 /// All tools, in the order of their registration.
 #[derive(Default)]
@@ -56,10 +56,19 @@ impl Catalog {
     /// Registers all tools of a toolset, or none.
     pub async fn add(&self, toolset: &dyn Toolset) -> Result<(), CatalogError> {
         let listed = toolset.list().await?;
+        self.insert_all(listed.into_iter().map(|entry| entry.in_toolset(toolset.name())).collect())
+    }
+
+    /// Registers all tools of a list, or none.
+    pub fn add_list(&self, list: ToolList) -> Result<(), CatalogError> {
+        self.insert_all(list.into_entries())
+    }
+
+    fn insert_all(&self, listed: Vec<Entry>) -> Result<(), CatalogError> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let mut grown = entries.clone();
         for entry in listed {
-            insert_new(&mut grown, entry.in_toolset(toolset.name()))?;
+            insert_new(&mut grown, entry)?;
         }
         *entries = grown;
         Ok(())

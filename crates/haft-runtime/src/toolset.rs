@@ -47,6 +47,10 @@ impl ToolList {
         let entries = tools.into_iter().map(|tool| Entry::of(tool).in_toolset(&name)).collect();
         Self { name, entries }
     }
+
+    pub(crate) fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
 }
 
 impl Toolset for ToolList {

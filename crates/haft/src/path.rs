@@ -45,9 +45,7 @@ impl JsonSchema for RawPath {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let mut schema = String::json_schema(generator);
-        schema.insert("minLength".into(), 1.into());
-        schema
+        String::json_schema(generator)
     }
 }
 

@@ -7,7 +7,7 @@ use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use serde_json::Value;
 
-use super::prepare::{describe, example_call};
+use super::prepare::{describe, example_call, sentence};
 use super::resolve::Resolved;
 use crate::arguments;
 use crate::call_context::CallContext;
@@ -47,7 +47,7 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
 }
 
 fn unreadable(entry: &Entry, fault: &arguments::Fault) -> ToolError {
-    let what = format!("{}: {fault}.", entry.shown.name);
+    let what = format!("{}: {}", entry.shown.name, sentence(fault));
     let next = format!("send the arguments again as one JSON object, for example {}", example_call(entry));
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
 }

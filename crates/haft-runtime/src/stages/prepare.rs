@@ -87,10 +87,16 @@ fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -> Result<&'
 /// Says what does not fit, and shows a call that does.
 pub(crate) fn describe(entry: &Entry, faults: &[Fault]) -> ToolError {
     let tool = &entry.shown.name;
-    let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {fault}.")).collect();
+    let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {}", sentence(fault))).collect();
     let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
     let next = format!("mend {}; a call that fits: {}", paths.join(", "), example_call(entry));
     ToolError::new(ErrorKind::BadArguments, lines.join("\n"), Next::FixArguments(next))
+}
+
+/// One fault as a sentence; one that ends in a question has its mark already.
+pub(crate) fn sentence(fault: &Fault) -> String {
+    let words = fault.to_string();
+    if words.ends_with(['.', '?', '!']) { words } else { words + "." }
 }
 
 /// Shows the smallest sensible call: the manual's first example when it fits, else one made from the schema.

@@ -98,10 +98,9 @@ async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, result: &mut To
     }
     let text = hide(cx, &text);
     let text = bounded(cx, text, result).await;
-    let notes = notes_for_model(cx, result);
-    let pieces = [text, notes.join("\n")];
-    let pieces: Vec<String> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-    result.content = vec![Content::Text(pieces.join("\n"))];
+    let notes = notes_for_model(cx, result).join("\n");
+    let gap = if text.is_empty() || notes.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    result.content = vec![Content::Text(format!("{text}{gap}{notes}"))];
 }
 
 /// What the model reads behind the output: the error, what was mended, what else it should know.

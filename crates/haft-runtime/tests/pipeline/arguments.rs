@@ -35,7 +35,7 @@ async fn an_error_names_tool_path_expected_received_and_a_call_that_fits() {
     snapshot!(scene.told("add", json!({ "a": "one", "c": 2 })).await, @r#"
     failed at prepare (bad_arguments): add: $.b: expected the property "b" (a whole number), received nothing.
     add: $.a: expected a whole number, received "one".
-    add: $.c: expected only the properties "a", "b", received 2 (the property "b" is missing; if "c" is meant for it, send it under that name).
+    add: $.c: expected only the properties "a", "b", received 2; the property "b" is missing; if "c" is meant for it, send it under that name.
     next: mend $.b, $.a, $.c; a call that fits: add({"a":1,"b":1})
     did: nothing
     "#);

@@ -62,7 +62,7 @@ async fn the_records_of_a_call_that_was_refused() {
 async fn the_record_of_a_result_with_all_its_fields() {
     let scene = Scene::new().tool(Misbehave).file("src/a.rs", "");
     let repaired = scene.call_text("list_dir", r#"{"path":"src","depth":"1"}"#).await;
-    snapshot!(record::of_result(&repaired).to_string().replace(repaired.id.as_str(), "[id]"), @r#"{"v":1,"id":"[id]","tool":"list_dir","status":"ok","content":"a.rs  0\n[1 file, 0 folders]\n\n[repaired $.depth: \"1\" → 1]","did":"nothing","repairs":["$.depth: \"1\" → 1"],"duration_ms":0}"#);
+    snapshot!(record::of_result(&repaired).to_string().replace(repaired.id.as_str(), "[id]"), @r#"{"v":1,"id":"[id]","tool":"list_dir","status":"ok","content":"a.rs  0\n[1 file, 0 folders]\n[repaired $.depth: \"1\" → 1]","did":"nothing","repairs":["$.depth: \"1\" → 1"],"duration_ms":0}"#);
     let missing = scene.call("read_file", json!({ "path": "src/b.rs" })).await;
     snapshot!(record::of_result(&missing).to_string().replace(missing.id.as_str(), "[id]"), @r#"{"v":1,"id":"[id]","tool":"read_file","status":"failed","content":"src/b.rs does not exist. Near: src/a.rs.\nNext: use one of these, or call \"list_dir\" on src","error":{"kind":"missing_file","what":"src/b.rs does not exist. Near: src/a.rs.","next":"use one of these, or call \"list_dir\" on src","at":"line_up","path":"src/b.rs","operation":"access","recovery":["list_dir {\"path\":\"src\"}"]},"did":"nothing","duration_ms":0}"#);
 }

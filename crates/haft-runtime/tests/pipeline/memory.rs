@@ -37,7 +37,6 @@ async fn a_read_of_an_earlier_turn_is_done_again_with_a_note() {
     snapshot!(scene.told("read_file", json!({ "path": "a.txt" })).await, @"
     ok:      1	x
     [end of file: 1 line]
-
     [note: The same was read in an earlier turn (call [id]) and has not changed since.]
     note: The same was read in an earlier turn (call [id]) and has not changed since.
     did: nothing

@@ -1,0 +1,268 @@
+//! The command as other programs and people use it: its words, its records, its exit codes.
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test lays out the folders that the command finds")]
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A home and a workspace of their own for one test.
+struct Place {
+    folder: TempDir,
+}
+
+/// What a command said.
+struct Said {
+    out: String,
+    err: String,
+    code: i32,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::create_dir_all(folder.path().join("ws/src")).expect("folders can be made");
+        std::fs::write(folder.path().join("ws/src/main.rs"), "fn main() {}\n").expect("a file can be written");
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn haft(&self, arguments: &[&str], input: &str) -> Said {
+        let mut command = Command::cargo_bin("haft").expect("the binary is built");
+        command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
+        command.env("DEPLOY_TOKEN", "correct-horse-battery");
+        let output = command.current_dir(self.path("ws")).args(arguments).write_stdin(input).output();
+        let output = output.expect("the command runs");
+        Said {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().expect("it was not killed"),
+        }
+    }
+
+    fn lines(&self, input: &str) -> Vec<Value> {
+        let said = self.haft(&["call", "-"], input);
+        assert_eq!(said.code, 0, "{}", said.err);
+        said.out.lines().map(|line| serde_json::from_str(line).expect("every line is a record")).collect()
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+#[test]
+fn a_missing_file_exits_1_with_what_is_missing_what_is_near_and_the_next_step() {
+    let said = Place::new().haft(&["call", "read_file", r#"{"path":"src/mian.rs"}"#], "");
+    assert_eq!(said.code, 1);
+    assert_eq!(
+        said.err,
+        "src/mian.rs does not exist. Near: src/main.rs.\nNext: use one of these, or call \"list_dir\" on src\n"
+    );
+    assert_eq!(said.out, "");
+}
+
+#[test]
+fn an_unknown_tool_exits_1_and_names_the_nearest() {
+    let said = Place::new().haft(&["call", "readfile", "path=x"], "");
+    assert_eq!((said.code, said.err.contains("\"read_file\"")), (1, true), "{}", said.err);
+}
+
+#[test]
+fn exit_codes_tell_how_it_ended() {
+    let place = Place::new();
+    let code = |arguments: &[&str]| place.haft(arguments, "").code;
+    assert_eq!(code(&["call", "read_file", "path=src/main.rs"]), 0);
+    assert_eq!(code(&["call", "read_file", "path=/etc/passwd"]), 3);
+    assert_eq!(code(&["call", "read_file", "src/main.rs"]), 2);
+    assert_eq!(code(&["--no-such-flag"]), 2);
+    assert_eq!(code(&["-C", "no/such/folder", "call", "list_dir"]), 2);
+    assert_eq!(code(&["--profile", "nope", "tools"]), 2);
+}
+
+#[test]
+fn the_record_goes_to_stdout_and_nothing_else_does() {
+    let said = Place::new().haft(&["call", "--json", "read_file", r#"{'path':'src/main.rs'}"#], "");
+    let record: Value = serde_json::from_str(&said.out).expect("one record");
+    assert_eq!(record["status"], "ok");
+    assert_eq!(record["repairs"], json!(["json: single quotes read as double quotes"]));
+    assert_eq!(record["did"], "nothing");
+}
+
+#[test]
+fn lines_get_their_results_in_order_and_an_empty_line_ends_the_turn() {
+    let read = r#"{"name":"read_file","arguments":{"path":"src/main.rs"}}"#;
+    let input = format!("{read}\n{read}\nnot a call\n\n{read}\n{{\"id\":\"x\",\"name\":\"list_dir\"}}");
+    let records = Place::new().lines(&input);
+    let told: Vec<(&str, &str, &str)> = records
+        .iter()
+        .map(|record| {
+            let kind = record["error"]["kind"].as_str().unwrap_or_default();
+            (record["id"].as_str().unwrap_or_default(), record["status"].as_str().unwrap_or_default(), kind)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("1", "ok", ""),
+            ("2", "refused", "redundant"),
+            ("3", "failed", "bad_call"),
+            ("5", "ok", ""),
+            ("x", "ok", "")
+        ]
+    );
+    assert!(records[1]["error"]["next"].as_str().is_some_and(|next| next.contains("call 1")));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_skipped_and_answered() {
+    let long = format!("{{\"name\":\"{}\"}}", "x".repeat(64 * 1024 * 1024));
+    let records = Place::new().lines(&format!("{long}\n{{\"name\":\"list_dir\"}}\n"));
+    assert_eq!(records[0]["error"]["kind"], "bad_call");
+    assert_eq!((&records[1]["id"], &records[1]["status"]), (&json!("2"), &json!("ok")));
+}
+
+#[test]
+fn many_lines_at_once_all_get_their_own_result() {
+    let input: String =
+        (1..=300).map(|id| format!("{{\"id\":{id},\"name\":\"list_dir\",\"arguments\":{{\"depth\":{}}}}}\n", id % 5 + 1)).collect();
+    let records = Place::new().lines(&input);
+    let ids: Vec<String> = records.iter().map(|record| record["id"].as_str().unwrap_or_default().to_owned()).collect();
+    assert_eq!(ids, (1..=300).map(|id| id.to_string()).collect::<Vec<_>>());
+    assert!(records.iter().all(|record| record["status"] == "ok"));
+}
+
+#[test]
+fn a_spilled_output_is_read_by_its_id_and_secrets_stay_hidden() {
+    let place = Place::new();
+    let lines: String = (1..=2_000).map(|number| format!("{number} token correct-horse-battery and more words\n")).collect();
+    std::fs::write(place.path("ws/big.txt"), lines).expect("a file can be written");
+    let said = place.haft(&["call", "--json", "read_file", "path=big.txt"], "");
+    let record: Value = serde_json::from_str(&said.out).expect("one record");
+    let id = record["spill"].as_str().expect("it was too long to show").to_owned();
+    let page = place.haft(&["call", "read_file", &format!("path=spill:{id}"), "offset=1000", "limit=1"], "");
+    assert!(page.out.contains("1000 token [secret] and more words"), "{}", page.out);
+    for folder in [place.path("home"), place.path("ws")] {
+        assert!(folder == place.path("ws") || !holds(&folder, "correct-horse-battery"), "a secret is in haft's own files");
+    }
+}
+
+fn holds(folder: &Path, text: &str) -> bool {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
+        let path = entry.path();
+        if path.is_dir() { holds(&path, text) } else { std::fs::read_to_string(path).is_ok_and(|all| all.contains(text)) }
+    })
+}
+
+#[test]
+fn the_state_of_haft_is_private_and_outside_the_workspace() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.haft(&["call", "list_dir"], "");
+    let state = place.path("home/.local/state/haft");
+    let mode = std::fs::metadata(&state).expect("the state is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(std::fs::read_dir(place.path("ws")).expect("it is there").count(), 1);
+}
+
+#[test]
+fn a_mistake_in_the_configuration_stops_the_start_with_its_line() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("home/.config/haft")).expect("folders can be made");
+    let config = place.path("home/.config/haft/config.toml");
+    std::fs::write(&config, "profile = \"haft\"\n[limits]\nread_line = 5\n").expect("a file can be written");
+    let said = place.haft(&["call", "list_dir"], "");
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("config.toml:3: unknown field `read_line`; did you mean `read_lines`?"), "{}", said.err);
+    std::fs::write(&config, "[limits]\nread_lines = 1\n").expect("a file can be written");
+    std::fs::write(place.path("ws/two.txt"), "a\nb\n").expect("a file can be written");
+    assert!(place.haft(&["call", "read_file", "path=two.txt"], "").out.contains("offset=2"));
+}
+
+#[test]
+fn check_prints_file_line_problem_and_fix() {
+    let place = Place::new();
+    let put = |name: &str, text: &str| std::fs::write(place.path("ws").join(name), text).expect("a file can be written");
+    put("config.toml", "[limits]\nread_lines = 0\n");
+    put("good.md", "# Title\n\nWords.\n\n```json\n{}\n```\n");
+    put("bad.md", "Words.\n");
+    put("tools.json", r#"[{"name":"bad name","description":"D.","inputSchema":{"type":"object","properties":{"a":{}}}}]"#);
+    put("what.exe", "?");
+    let said = place.haft(&["check", "config.toml", "good.md", "bad.md", "tools.json", "what.exe", "gone.toml"], "");
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("config.toml:2: must be at least 1; "), "{}", said.out);
+    assert!(said.out.contains("bad.md:1: the title is missing; "), "{}", said.out);
+    assert!(said.out.contains("tools.json:1: bad name: #/properties/a: every property has a type; "), "{}", said.out);
+    assert!(said.out.contains("what.exe:1: haft does not know this kind of file; "), "{}", said.out);
+    assert!(said.out.contains("gone.toml:1: there is no such file; ") && !said.out.contains("good.md"), "{}", said.out);
+    assert_eq!(place.haft(&["check", "good.md"], "").code, 0);
+}
+
+#[test]
+fn tools_are_printed_in_every_providers_form() {
+    let place = Place::new();
+    let parsed = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&place.haft(arguments, "").out).expect("the list is JSON")
+    };
+    assert_eq!(parsed(&["tools", "--json"])[0]["inputSchema"]["type"], "object");
+    assert_eq!(parsed(&["tools", "--for", "openai"])[0]["function"]["name"], "read_file");
+    assert_eq!(parsed(&["tools", "--for", "openai-strict"])[0]["function"]["strict"], true);
+    assert_eq!(parsed(&["tools", "--for", "anthropic"])[0]["input_schema"]["type"], "object");
+    assert_eq!(parsed(&["tools", "--for", "gemini"])[0]["functionDeclarations"][1]["name"], "list_dir");
+    assert!(place.haft(&["tools", "read_fil"], "").err.contains("did you mean \"read_file\"?"));
+}
+
+#[test]
+fn the_doctor_says_how_a_tool_is_doing() {
+    let place = Place::new();
+    place.haft(&["call", "read_file", "path=gone"], "");
+    let said = place.haft(&["doctor", "read_file"], "");
+    assert_eq!(said.code, 0);
+    for expected in ["listed", "for openai-strict", "yes (rule \"reads inside\")", "last call", "gone does not exist"] {
+        assert!(said.out.contains(expected), "{expected} is not in:\n{}", said.out);
+    }
+    assert_eq!(place.haft(&["doctor"], "").code, 0);
+}
+
+#[test]
+fn the_tour_makes_real_calls_and_leaves_nothing_behind() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("tmp")).expect("a folder can be made");
+    let mut command = Command::cargo_bin("haft").expect("the binary is built");
+    command.env_clear().env("HOME", place.path("home")).env("TMPDIR", place.path("tmp")).arg("tour");
+    let output = command.output().expect("the command runs");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success());
+    for expected in ["hello from the scratch folder", "[repaired $.limit: \"2\" → 2]", "refused", "Near: src/main.rs", "haft call list_dir"] {
+        assert!(told.contains(expected), "{expected} is not in:\n{told}");
+    }
+    assert!(!told.contains('\u{1b}'), "no colours in a pipe");
+    assert!(is_empty(&place.path("tmp")));
+}
+
+#[test]
+fn completions_are_printed_for_a_shell() {
+    let said = Place::new().haft(&["completions", "bash"], "");
+    assert_eq!((said.code, said.out.contains("_haft")), (0, true));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::io::Read;
+    let place = Place::new();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"))
+        .env("HOME", place.path("home"))
+        .args(["tools", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("it is text");
+    assert_eq!((child.wait().expect("it ends").code(), err.as_str()), (Some(0), ""));
+}

@@ -1,0 +1,9 @@
+//! The built-in tools: what all keep, and what each does.
+#![expect(clippy::disallowed_methods, reason = "scenes lay out links and odd files that no tool makes")]
+
+#[path = "tools/conformance.rs"]
+mod conformance;
+#[path = "tools/list_dir.rs"]
+mod list_dir;
+#[path = "tools/read_file.rs"]
+mod read_file;

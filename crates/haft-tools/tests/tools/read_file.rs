@@ -1,0 +1,128 @@
+//! Scenes of `read_file`.
+
+use haft::result::Status;
+use haft_testkit::scene::Scene;
+use haft_testkit::snapshot;
+use serde_json::json;
+
+#[tokio::test]
+async fn lines_have_numbers_and_the_end_is_told() {
+    let scene = Scene::sample();
+    snapshot!(scene.told("read_file", json!({ "path": "src/main.rs" })).await, @r#"
+    ok:      1	fn main() {
+         2	    println!("hello");
+         3	}
+    [end of file: 3 lines]
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn a_page_says_how_to_go_on() {
+    let scene = Scene::sample();
+    snapshot!(scene.told("read_file", json!({ "path": "notes.txt", "offset": 2, "limit": 2 })).await, @"
+    ok:      2	two
+         3	three
+    [more lines follow; go on with offset=4]
+    did: nothing
+    ");
+    snapshot!(scene.told("read_file", json!({ "path": "notes.txt", "offset": 9 })).await, @"
+    ok: [there is no line 9; the file has 5 lines]
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn several_files_are_read_and_one_that_is_missing_does_not_stop_the_others() {
+    let scene = Scene::sample();
+    snapshot!(scene.told("read_file", json!({ "paths": ["notes.txt", "gone.txt", "README.md"], "limit": 1 })).await, @r#"
+    ok: === notes.txt ===
+         1	one
+    [more lines follow; go on with offset=2]
+
+    === gone.txt ===
+    Error: gone.txt does not exist. Near: notes.txt.
+    Next: use one of these, or call "list_dir" on .
+
+    === README.md ===
+         1	# Sample
+    [more lines follow; go on with offset=2]
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn a_file_outside_in_a_list_refuses_the_whole_call() {
+    let scene = Scene::sample().outside_file("secret.txt", "x");
+    let result = scene.call("read_file", json!({ "paths": ["notes.txt", "../secret.txt"] })).await;
+    assert_eq!(result.status, Status::Refused);
+}
+
+#[tokio::test]
+async fn one_of_path_and_paths_is_needed() {
+    let scene = Scene::sample();
+    snapshot!(scene.told("read_file", json!({})).await, @r#"
+    failed at line_up (bad_arguments): Neither "path" nor "paths" was given.
+    next: give "path" for one file or "paths" for several, for example {"path": "src/main.rs"}
+    did: nothing
+    "#);
+    snapshot!(scene.told("read_file", json!({ "path": "a", "paths": ["b"] })).await, @r#"
+    failed at line_up (bad_arguments): Both "path" and "paths" were given.
+    next: give "path" for one file or "paths" for several, for example {"path": "src/main.rs"}
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn odd_files_answer_at_once() {
+    let scene = Scene::sample().file("image.png", b"\x89PNG\0\0\0").file("empty", "").file("crlf.txt", "a\r\nb\r\n");
+    let root = scene.root();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        root.join("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .expect("a pipe can be made");
+    std::os::unix::net::UnixListener::bind(root.join("socket")).expect("a socket can be made");
+    std::fs::File::create(root.join("sparse")).and_then(|file| file.set_len(1 << 40)).expect("a sparse file can be made");
+    std::os::unix::fs::symlink("loop", root.join("loop")).expect("a link can be made");
+    let kind = async |path: &str| {
+        let result = scene.call("read_file", json!({ "path": path })).await;
+        result.error.map_or("ok", |error| error.kind.code())
+    };
+    assert_eq!(kind("image.png").await, "binary");
+    assert_eq!(kind("sparse").await, "binary");
+    assert_eq!(kind("pipe").await, "special_file");
+    assert_eq!(kind("socket").await, "special_file");
+    assert_eq!(kind("loop").await, "bad_path");
+    assert_eq!(kind("src").await, "is_folder");
+    assert_eq!(kind("notes.txt/x").await, "missing_file");
+    assert_eq!(kind("x\0y").await, "bad_path");
+    assert_eq!(kind(&"x/".repeat(3_000)).await, "bad_path");
+    assert_eq!(kind("empty").await, "ok");
+    snapshot!(scene.told("read_file", json!({ "path": "crlf.txt" })).await, @"
+    ok:      1	a
+         2	b
+    [end of file: 2 lines]
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn links_are_followed_inside_and_refused_to_the_outside() {
+    let scene = Scene::sample().outside_file("secret.txt", "secret");
+    let link = |to: &str, name: &str| {
+        std::os::unix::fs::symlink(to, scene.root().join(name)).expect("a link can be made");
+    };
+    link("notes.txt", "inside");
+    link("../secret.txt", "outside");
+    link("../gone.txt", "dangling");
+    let status = async |path: &str| scene.call("read_file", json!({ "path": path })).await.status;
+    assert_eq!(status("inside").await, Status::Ok);
+    assert_eq!(status("outside").await, Status::Refused);
+    assert_eq!(status("dangling").await, Status::Refused);
+    assert_eq!(status("src/../../secret.txt").await, Status::Refused);
+    assert_eq!(status("~/x").await, Status::Refused);
+}
