@@ -106,7 +106,9 @@ mod tests {
     fn the_terminal_cases_hold() {
         for line in include_str!("../../../tests/cases/terminal.jsonl").lines() {
             let case: serde_json::Value = serde_json::from_str(line).expect("a case is JSON");
-            let Some(input) = case["input"].as_str() else { panic!("a case in a form that this test does not know: {line}") };
+            let Some(input) = case["input"].as_str() else {
+                panic!("a case in a form that this test does not know: {line}")
+            };
             let shown = safe(input);
             let visible = |c: char| c == '\n' || c == '\t' || !is_unsafe(c);
             assert!(shown.chars().all(visible), "{line}");

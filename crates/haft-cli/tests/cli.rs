@@ -1,5 +1,9 @@
 //! The command as other programs and people use it: its words, its records, its exit codes.
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test lays out the folders that the command finds")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test lays out the folders that the command finds"
+)]
 
 use std::path::Path;
 
@@ -107,15 +111,20 @@ fn lines_get_their_results_in_order_and_an_empty_line_ends_the_turn() {
         .collect();
     assert_eq!(
         told,
-        [
-            ("1", "ok", ""),
-            ("2", "refused", "redundant"),
-            ("3", "failed", "bad_call"),
-            ("5", "ok", ""),
-            ("x", "ok", "")
-        ]
+        [("1", "ok", ""), ("2", "refused", "redundant"), ("3", "failed", "bad_call"), ("5", "ok", ""), ("x", "ok", "")]
     );
     assert!(records[1]["error"]["next"].as_str().is_some_and(|next| next.contains("call 1")));
+}
+
+#[test]
+fn a_key_that_is_sent_twice_is_rejected_in_every_form() {
+    let twice = r#"{"path":"src/main.rs","path":"b"}"#;
+    let text = serde_json::to_string(twice).expect("a text is JSON");
+    let input = format!("{{\"name\":\"read_file\",\"arguments\":{twice}}}\n{{\"name\":\"read_file\",\"arguments\":{text}}}\n");
+    for record in Place::new().lines(&input) {
+        assert_eq!(record["error"]["kind"], "bad_arguments", "{record}");
+        assert!(record["error"]["what"].as_str().is_some_and(|what| what.contains("\"path\" twice")), "{record}");
+    }
 }
 
 #[test]
@@ -128,8 +137,9 @@ fn a_line_that_is_too_long_is_skipped_and_answered() {
 
 #[test]
 fn many_lines_at_once_all_get_their_own_result() {
-    let input: String =
-        (1..=300).map(|id| format!("{{\"id\":{id},\"name\":\"list_dir\",\"arguments\":{{\"depth\":{}}}}}\n", id % 5 + 1)).collect();
+    let input: String = (1..=300)
+        .map(|id| format!("{{\"id\":{id},\"name\":\"list_dir\",\"arguments\":{{\"depth\":{}}}}}\n", id % 5 + 1))
+        .collect();
     let records = Place::new().lines(&input);
     let ids: Vec<String> = records.iter().map(|record| record["id"].as_str().unwrap_or_default().to_owned()).collect();
     assert_eq!(ids, (1..=300).map(|id| id.to_string()).collect::<Vec<_>>());
@@ -139,7 +149,8 @@ fn many_lines_at_once_all_get_their_own_result() {
 #[test]
 fn a_spilled_output_is_read_by_its_id_and_secrets_stay_hidden() {
     let place = Place::new();
-    let lines: String = (1..=2_000).map(|number| format!("{number} token correct-horse-battery and more words\n")).collect();
+    let lines: String =
+        (1..=2_000).map(|number| format!("{number} token correct-horse-battery and more words\n")).collect();
     std::fs::write(place.path("ws/big.txt"), lines).expect("a file can be written");
     let said = place.haft(&["call", "--json", "read_file", "path=big.txt"], "");
     let record: Value = serde_json::from_str(&said.out).expect("one record");
@@ -147,14 +158,21 @@ fn a_spilled_output_is_read_by_its_id_and_secrets_stay_hidden() {
     let page = place.haft(&["call", "read_file", &format!("path=spill:{id}"), "offset=1000", "limit=1"], "");
     assert!(page.out.contains("1000 token [secret] and more words"), "{}", page.out);
     for folder in [place.path("home"), place.path("ws")] {
-        assert!(folder == place.path("ws") || !holds(&folder, "correct-horse-battery"), "a secret is in haft's own files");
+        assert!(
+            folder == place.path("ws") || !holds(&folder, "correct-horse-battery"),
+            "a secret is in haft's own files"
+        );
     }
 }
 
 fn holds(folder: &Path, text: &str) -> bool {
     std::fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
         let path = entry.path();
-        if path.is_dir() { holds(&path, text) } else { std::fs::read_to_string(path).is_ok_and(|all| all.contains(text)) }
+        if path.is_dir() {
+            holds(&path, text)
+        } else {
+            std::fs::read_to_string(path).is_ok_and(|all| all.contains(text))
+        }
     })
 }
 
@@ -186,11 +204,15 @@ fn a_mistake_in_the_configuration_stops_the_start_with_its_line() {
 #[test]
 fn check_prints_file_line_problem_and_fix() {
     let place = Place::new();
-    let put = |name: &str, text: &str| std::fs::write(place.path("ws").join(name), text).expect("a file can be written");
+    let put =
+        |name: &str, text: &str| std::fs::write(place.path("ws").join(name), text).expect("a file can be written");
     put("config.toml", "[limits]\nread_lines = 0\n");
     put("good.md", "# Title\n\nWords.\n\n```json\n{}\n```\n");
     put("bad.md", "Words.\n");
-    put("tools.json", r#"[{"name":"bad name","description":"D.","inputSchema":{"type":"object","properties":{"a":{}}}}]"#);
+    put(
+        "tools.json",
+        r#"[{"name":"bad name","description":"D.","inputSchema":{"type":"object","properties":{"a":{}}}}]"#,
+    );
     put("what.exe", "?");
     let said = place.haft(&["check", "config.toml", "good.md", "bad.md", "tools.json", "what.exe", "gone.toml"], "");
     assert_eq!(said.code, 1);
@@ -237,7 +259,13 @@ fn the_tour_makes_real_calls_and_leaves_nothing_behind() {
     let output = command.output().expect("the command runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    for expected in ["hello from the scratch folder", "[repaired $.limit: \"2\" → 2]", "refused", "Near: src/main.rs", "haft call list_dir"] {
+    for expected in [
+        "hello from the scratch folder",
+        "[repaired $.limit: \"2\" → 2]",
+        "refused",
+        "Near: src/main.rs",
+        "haft call list_dir",
+    ] {
         assert!(told.contains(expected), "{expected} is not in:\n{told}");
     }
     assert!(!told.contains('\u{1b}'), "no colours in a pipe");

@@ -45,9 +45,18 @@ pub fn filters() -> Vec<(&'static str, &'static str)> {
     ]
 }
 
-/// Compares a text with an inline snapshot, after filtering what varies.
+/// Compares a text with an inline snapshot, or with a golden file of this name, after filtering what varies.
 #[macro_export]
 macro_rules! snapshot {
+    (golden $name:literal, $text:expr) => {
+        let text = $text;
+        $crate::snapshot::insta::with_settings!({
+            filters => $crate::snapshot::filters(), snapshot_path => "../golden",
+            prepend_module_to_snapshot => false, omit_expression => true
+        }, {
+            $crate::snapshot::insta::assert_snapshot!($name, text);
+        });
+    };
     ($text:expr, @$expected:literal) => {
         // Taken out of the settings' closure, so that the text may be awaited.
         let text = $text;

@@ -44,11 +44,6 @@ impl Workspace {
     pub fn path(&self) -> &Path {
         self.root.path()
     }
-
-    /// Returns the path of a folder that a path leads to, or nothing if it is no folder.
-    pub fn is_folder(folder: &Path) -> bool {
-        folder.is_dir()
-    }
 }
 
 impl Look for Workspace {

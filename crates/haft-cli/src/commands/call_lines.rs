@@ -12,6 +12,8 @@ use haft::call::{Origin, RawArguments, ToolCall};
 use haft::result::ToolResult;
 use haft_runtime::record;
 use haft_runtime::session::Session;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -110,30 +112,34 @@ fn understand(line: Line) -> Result<ToolCall, Value> {
         Line::EndOfTurn => return Err(bad_call("", "The line is empty.")),
     };
     let number = number.to_string();
-    let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| bad_call(&number, &format!("The line is not JSON: {error}.")))?;
-    let Value::Object(mut fields) = value else {
-        return Err(bad_call(&number, "The line is not a JSON object."));
-    };
-    let id = match fields.remove("id") {
+    let line: CallLine<'_> = serde_json::from_slice(&bytes)
+        .map_err(|error| bad_call(&number, &format!("The line is not a call: {error}.")))?;
+    let id = match line.id {
         Some(Value::String(id)) => id,
         Some(Value::Number(id)) => id.to_string(),
         None | Some(Value::Null) => number,
         Some(_) => return Err(bad_call(&number, "\"id\" is neither a string nor a number.")),
     };
-    let Some(Value::String(name)) = fields.remove("name") else {
-        return Err(bad_call(&id, "\"name\" is missing or not a string."));
+    let arguments = match line.arguments.map_or("null", RawValue::get) {
+        text if text.starts_with('{') => RawArguments::Text(text.to_owned()),
+        "null" => RawArguments::Text(String::new()),
+        text => match serde_json::from_str(text) {
+            Ok(Value::String(sent)) => RawArguments::Text(sent),
+            _ => return Err(bad_call(&id, "\"arguments\" is neither an object nor the text of one.")),
+        },
     };
-    let arguments = match fields.remove("arguments") {
-        None | Some(Value::Null) => RawArguments::Text(String::new()),
-        Some(Value::String(text)) => RawArguments::Text(text),
-        Some(Value::Object(arguments)) => RawArguments::Object(arguments),
-        Some(_) => return Err(bad_call(&id, "\"arguments\" is neither an object nor the text of one.")),
-    };
-    if let Some(unknown) = fields.keys().next() {
-        return Err(bad_call(&id, &format!("\"{unknown}\" is no part of a call.")));
-    }
-    Ok(ToolCall::new(name, arguments).with_id(id).from(Origin::Model))
+    Ok(ToolCall::new(line.name, arguments).with_id(id).from(Origin::Model))
+}
+
+/// A line as it is written. The arguments stay text: what a second key or a long number in them means is for
+/// the pipeline to say, not for this reader to guess.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallLine<'a> {
+    id: Option<Value>,
+    name: String,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
 }
 
 fn bad_call(id: &str, what: &str) -> Value {

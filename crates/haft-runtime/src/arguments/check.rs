@@ -60,13 +60,18 @@ impl Checker {
         Ok(Checker { schema: schema.clone(), validator })
     }
 
+    /// Returns whether the value fits, without a word on why not.
+    pub fn accepts(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
+    }
+
     /// Checks a value.
     ///
     /// # Errors
     ///
     /// Returns at most eight faults, missing properties first.
     pub fn check(&self, value: &Value) -> Result<(), Vec<Fault>> {
-        if self.validator.is_valid(value) {
+        if self.accepts(value) {
             return Ok(());
         }
         let outline = Outline::new(&self.schema);

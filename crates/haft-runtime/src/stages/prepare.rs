@@ -28,21 +28,27 @@ pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prep
     let Parsed { entry, arguments } = parsed;
     // Valid input is never altered, so the usual case needs one look only.
     let checker = checker(&entry, entry.checker())?;
-    let fitted = match checker.check(&arguments) {
-        Ok(()) if !holds_whole_float(&arguments) => arguments,
-        Ok(()) | Err(_) => {
-            let original = cx.session.memory.key(entry.native_name(), &arguments);
-            let reading = arguments::fit(arguments, &entry.shown.input_schema, &entry.shown.aliases);
-            cx.note(|notes| notes.repairs.extend(reading.repairs));
-            checker.check(&reading.value).map_err(|faults| {
-                cx.note(|notes| notes.key = Some(original));
-                describe(&entry, &faults)
-            })?;
-            reading.value
-        }
+    let fitted = if checker.accepts(&arguments) && !holds_whole_float(&arguments) {
+        arguments
+    } else {
+        fit(cx, &entry, checker, arguments)?
     };
     let native = entry.with_defaults(fitted);
     bind(cx, entry, native)
+}
+
+/// Reads the arguments by the schema, and says what still does not fit.
+fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
+    let original = cx.session.memory.key(entry.native_name(), &arguments);
+    let reading = arguments::fit(arguments, &entry.shown.input_schema, &entry.shown.aliases);
+    cx.note(|notes| notes.repairs.extend(reading.repairs));
+    match checker.check(&reading.value) {
+        Ok(()) => Ok(reading.value),
+        Err(faults) => {
+            cx.note(|notes| notes.key = Some(original));
+            Err(describe(entry, &faults))
+        }
+    }
 }
 
 /// Prepares a call again with the arguments that hooks have put in place of the model's.

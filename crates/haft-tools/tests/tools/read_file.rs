@@ -86,7 +86,9 @@ async fn odd_files_answer_at_once() {
     )
     .expect("a pipe can be made");
     std::os::unix::net::UnixListener::bind(root.join("socket")).expect("a socket can be made");
-    std::fs::File::create(root.join("sparse")).and_then(|file| file.set_len(1 << 40)).expect("a sparse file can be made");
+    std::fs::File::create(root.join("sparse"))
+        .and_then(|file| file.set_len(1 << 40))
+        .expect("a sparse file can be made");
     std::os::unix::fs::symlink("loop", root.join("loop")).expect("a link can be made");
     let kind = async |path: &str| {
         let result = scene.call("read_file", json!({ "path": path })).await;
