@@ -19,13 +19,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft::BoxFuture;
-use haft::door::{FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, Receipt};
+use haft::door::{Doors, FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, Receipt};
 use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, RawPath, Target};
 use haft::stamp::Stamp;
 
+use crate::state::WorkspaceState;
 use open::Root;
 
 /// One workspace: the root that everything is opened beneath.
@@ -38,6 +39,11 @@ impl Workspace {
     /// Opens the folder as a workspace.
     pub fn open(folder: &Path) -> io::Result<Self> {
         Ok(Self { root: Arc::new(Root::open(folder)?) })
+    }
+
+    /// Returns the doors of this workspace; what is too long to show is kept in the state.
+    pub fn doors(self, state: &WorkspaceState) -> Doors {
+        Doors { look: Arc::new(self.clone()), files: Arc::new(self), store: Arc::new(state.spills()) }
     }
 
     /// Returns the real path of the root, for people and for naming the workspace's state.
@@ -56,7 +62,7 @@ impl Look for Workspace {
     }
 
     fn stamp(&self, target: &Target) -> Option<Stamp> {
-        facts::facts(&self.root, target).ok().map(|facts| facts.stamp)
+        facts::stamp(&self.root, target)
     }
 }
 
@@ -71,7 +77,7 @@ impl Files for Workspace {
             permit.admit(&Effect::Read(target.clone()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
             let (page, stamp) = blocking(move || page::page_of_file(&root, &place, request, &stop)).await?;
-            permit.note(Receipt::Read(target.clone(), stamp));
+            permit.receipts().note(Receipt::Read(target.clone(), stamp));
             Ok(page)
         })
     }
@@ -83,7 +89,8 @@ impl Files for Workspace {
         request: ListRequest,
     ) -> BoxFuture<'a, Result<Listing, ToolError>> {
         Box::pin(async move {
-            permit.admit(&Effect::Read(target.clone()))?;
+            // Whoever planned one entry has not planned what lies below it.
+            permit.admit(&Effect::Read(target.as_tree()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
             blocking(move || list::list(&root, &place, &request, &stop)).await
         })
@@ -100,17 +107,14 @@ impl Files for Workspace {
             let change = if exists { Change::Replace } else { Change::Create };
             permit.admit(&Effect::Change(target.clone(), change))?;
             let (root, place, content) = (self.root.clone(), target.clone(), content.to_vec());
-            blocking(move || write::replace(&root, &place, &content)).await?;
-            permit.note(Receipt::Changed(target.clone(), change));
-            if let Some(stamp) = self.stamp(target) {
-                permit.note(Receipt::Read(target.clone(), stamp));
-            }
+            let receipts = permit.receipts().clone();
+            blocking(move || write::write(&root, (&place, change), &content, &receipts)).await?;
             Ok(change)
         })
     }
 }
 
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     match tokio::task::spawn_blocking(work).await {

@@ -62,7 +62,7 @@ impl ToolCall {
     }
 
     /// Says who made the call.
-    pub fn from(mut self, origin: Origin) -> Self {
+    pub fn by(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self
     }

@@ -11,10 +11,7 @@ const LONGEST_NAME: usize = 64;
 /// Returns the candidate nearest to `word`, or nothing when none is near or two are equally near.
 #[must_use]
 pub fn closest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = folded(word);
-    if wanted.is_empty() || wanted.len() > LONGEST_NAME {
-        return None;
-    }
+    let wanted = short_letters(word)?;
     let mut best: Option<(usize, &'a str)> = None;
     let mut tied = false;
     for candidate in candidates {
@@ -40,16 +37,20 @@ pub fn closest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 /// Returns up to `most` candidates near to `word`, the nearest first.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
-    let wanted = folded(word);
-    if wanted.is_empty() || wanted.len() > LONGEST_NAME {
-        return Vec::new();
-    }
+    let Some(wanted) = short_letters(word) else { return Vec::new() };
     let mut ranked: Vec<(usize, &'a str)> = candidates
         .filter(|candidate| candidate.len() <= LONGEST_NAME)
         .filter_map(|candidate| near(&wanted, &folded(candidate)).map(|distance| (distance, candidate)))
         .collect();
     ranked.sort_unstable();
     ranked.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+/// The letters of a word that is short enough to be a name.
+fn short_letters(word: &str) -> Option<Vec<char>> {
+    // Bytes first: a word may be megabytes long.
+    let letters = if word.len() <= 4 * LONGEST_NAME { folded(word) } else { Vec::new() };
+    Some(letters).filter(|letters| !letters.is_empty() && letters.len() <= LONGEST_NAME)
 }
 
 /// Returns the letters of a name without case, `_`, `-` and blanks: `File-Path` and `file_path` are the same.

@@ -1,7 +1,7 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
 use crate::call::Origin;
-use crate::door::{Doors, ListRequest, Listing, Look, Page, PageRequest, Permit, SessionName};
+use crate::door::{Doors, ListRequest, Listing, Look, Page, PageRequest, Permit, SessionName, Spill};
 use crate::effect::Change;
 use crate::error::ToolError;
 use crate::limits::Limits;
@@ -102,8 +102,7 @@ impl<'a> RunContext<'a> {
 
     /// Reads some lines of an output of this session that was too long to show.
     pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
-        self.permit.go_on()?;
-        self.doors.store.spilled(self.session, id, request).await
+        self.doors.store.spilled(self.permit, Spill { session: self.session, id }, request).await
     }
 
     /// Passes on a piece of output while the call is running.

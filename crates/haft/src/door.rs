@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
 use crate::call::CallId;
-use crate::effect::{Change, Effect};
+use crate::effect::{Change, Effect, StateKey};
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::{Extent, RawPath, Target};
@@ -181,10 +181,26 @@ pub trait Store: Send + Sync {
     /// Reads some lines of a kept output of the same session.
     fn spilled<'a>(
         &'a self,
-        session: &'a SessionName,
-        id: &'a str,
+        permit: &'a Permit,
+        spill: Spill<'a>,
         request: PageRequest,
     ) -> BoxFuture<'a, Result<Page, ToolError>>;
+}
+
+/// Names a kept output of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Spill<'a> {
+    /// The session.
+    pub session: &'a SessionName,
+    /// The id that its result named.
+    pub id: &'a str,
+}
+
+impl Spill<'_> {
+    /// Returns the effect of reading it.
+    pub fn effect(&self) -> Effect {
+        Effect::Session(StateKey(format!("spill:{}", self.id)))
+    }
 }
 
 /// Names a session; only letters, digits, `-` and `_`.
@@ -210,7 +226,23 @@ pub struct Permit {
     call: CallId,
     effects: Arc<[Effect]>,
     stop: CancellationToken,
-    receipts: Mutex<Vec<Receipt>>,
+    receipts: Receipts,
+}
+
+/// What doors have done under one permit. Shared, so that work on another thread notes what it did when it did it.
+#[derive(Clone, Debug, Default)]
+pub struct Receipts(Arc<Mutex<Vec<Receipt>>>);
+
+impl Receipts {
+    /// Notes what a door did. Only doors do so.
+    pub fn note(&self, receipt: Receipt) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
+    }
+
+    /// Returns what was done so far.
+    pub fn so_far(&self) -> Vec<Receipt> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// What a door did under a permit.
@@ -225,7 +257,7 @@ pub enum Receipt {
 impl Permit {
     /// Issues the permit of a call. Only the stage that executes calls does so.
     pub fn issue(call: CallId, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
-        Self { call, effects, stop, receipts: Mutex::default() }
+        Self { call, effects, stop, receipts: Receipts::default() }
     }
 
     /// Refuses what was not planned, and any new work after the call was told to stop.
@@ -255,14 +287,9 @@ impl Permit {
         &self.call
     }
 
-    /// Notes what a door did. Only doors do so.
-    pub fn note(&self, receipt: Receipt) {
-        self.receipts.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
-    }
-
-    /// Returns what was done so far.
-    pub fn receipts(&self) -> Vec<Receipt> {
-        self.receipts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the notes of what was done.
+    pub fn receipts(&self) -> &Receipts {
+        &self.receipts
     }
 }
 

@@ -109,6 +109,12 @@ impl Target {
         }
     }
 
+    /// Returns the same place with everything below it.
+    pub fn as_tree(&self) -> Target {
+        let place = Place { extent: Extent::Tree, ..self.place().clone() };
+        if self.is_inside() { Target::Inside(place) } else { Target::Outside(place) }
+    }
+
     /// Returns whether the target lies beneath the root of the workspace.
     pub fn is_inside(&self) -> bool {
         matches!(self, Target::Inside(_))

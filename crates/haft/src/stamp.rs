@@ -3,7 +3,7 @@
 /// Identifies one version of a file's content as the kernel describes it.
 ///
 /// Two equal stamps mean that the file has not been written since, as far as the file system can
-/// tell; the door compares them under its lock right before it replaces a file.
+/// tell. A call whose file has another stamp than its plan saw is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// Size in bytes.

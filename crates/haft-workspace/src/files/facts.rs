@@ -21,6 +21,12 @@ pub(super) fn facts(root: &Root, target: &Target) -> Result<FileFacts, ToolError
     Ok(FileFacts { kind: kind_of(&stat), stamp: stamp_of(&stat) })
 }
 
+/// Returns the version of what is at a target, without a word on why there is none.
+pub(super) fn stamp(root: &Root, target: &Target) -> Option<Stamp> {
+    let opened = root.open_target(target, OFlags::PATH).ok()?;
+    rustix::fs::fstat(&opened).ok().map(|stat| stamp_of(&stat))
+}
+
 pub(super) fn kind_of(stat: &Stat) -> FileKind {
     kind_of_type(FileType::from_raw_mode(stat.st_mode))
 }

@@ -41,6 +41,7 @@ pub(super) fn list(
 
 fn missing_or_file(root: &Root, target: &Target) -> ToolError {
     match super::facts::facts(root, target) {
+        Ok(facts) if facts.kind == FileKind::Special => super::facts::special(&target.to_string()),
         Ok(_) => {
             let next = Next::UseInstead { tool: "read_file".into(), to: "to read it".into() };
             ToolError::new(ErrorKind::NotAFolder, format!("{target} is a file, not a folder."), next)

@@ -10,6 +10,8 @@ use haft::path::{Extent, Place, RawPath, Target};
 
 use super::open::Root;
 
+/// Longer paths are refused by the kernel anyway.
+const LONGEST_PATH: usize = 4_096;
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
 
@@ -20,6 +22,9 @@ pub(super) fn locate(root: &Root, raw: &RawPath, extent: Extent) -> Result<Targe
         let what = if text.is_empty() { "The path is empty." } else { "The path holds a NUL byte." };
         return Err(ToolError::of(ErrorKind::BadPath, what).about_file(text, Operation::Access));
     }
+    if text.len() > LONGEST_PATH {
+        return Err(unresolvable(io::ErrorKind::InvalidFilename.into(), text));
+    }
     // A shell would put the home folder here. That is outside in any case, so nobody needs to know where.
     if text == "~" || text.starts_with("~/") {
         return Ok(Target::Outside(Place::new(text, extent)));
@@ -27,7 +32,8 @@ pub(super) fn locate(root: &Root, raw: &RawPath, extent: Extent) -> Result<Targe
     let real = resolve(&root.path().join(text)).map_err(|error| unresolvable(error, text))?;
     Ok(match real.strip_prefix(root.path()) {
         Ok(below) => Target::Inside(Place::new(below, extent)),
-        Err(_) => Target::Outside(Place::new(real, extent)),
+        // As it was written: where links outside lead is nobody's business.
+        Err(_) => Target::Outside(Place::new(text, extent)),
     })
 }
 

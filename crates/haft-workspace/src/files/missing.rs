@@ -1,11 +1,13 @@
 //! Explains a missing file by what is there instead.
 
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use haft::closest::nearest;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
-use haft::path::Target;
+use haft::path::{Extent, Place, Target};
+use rustix::fs::{Dir, FileType, OFlags};
 
 use super::open::Root;
 
@@ -20,10 +22,10 @@ const MOST_TOLD: usize = 5;
 pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
     let path = target.place().path();
     let shown = target.to_string();
-    let (folder, missing_name) = deepest_existing(root.path(), path);
-    let mut near = near_names(root.path(), &folder, &missing_name);
+    let (folder, missing_name) = deepest_existing(root, path);
+    let mut near = near_names(root, &folder, &missing_name);
     if near.is_empty() {
-        near = same_name_elsewhere(root.path(), path);
+        near = same_name_elsewhere(root, path);
     }
     let folder_shown = if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.display().to_string() };
     let error = if near.is_empty() {
@@ -36,15 +38,15 @@ pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
         ToolError::new(ErrorKind::MissingFile, what, next)
     };
     let look = serde_json::json!({ "path": folder_shown });
-    error.about_file(shown, Operation::Access).recover_with(format!("list_dir {look}"))
+    error.about_file(shown, Operation::Access).recover_with(format!("\"list_dir\" {look}"))
 }
 
 /// The deepest folder of the path that exists, and the first name that does not.
-fn deepest_existing(root: &Path, path: &Path) -> (PathBuf, String) {
+fn deepest_existing(root: &Root, path: &Path) -> (PathBuf, String) {
     let mut folder = PathBuf::new();
     for part in path.iter() {
         let next = folder.join(part);
-        if !root.join(&next).is_dir() {
+        if open_folder(root, &next).is_none() {
             return (folder, part.to_string_lossy().into_owned());
         }
         folder = next;
@@ -52,38 +54,43 @@ fn deepest_existing(root: &Path, path: &Path) -> (PathBuf, String) {
     (folder, String::new())
 }
 
-fn near_names(root: &Path, folder: &Path, name: &str) -> Vec<String> {
-    let names = names_in(&root.join(folder));
+fn near_names(root: &Root, folder: &Path, name: &str) -> Vec<String> {
+    let names: Vec<String> = entries_of(root, folder).take(MOST_NAMES).map(|(name, _)| name).collect();
     let near = nearest(name, names.iter().map(String::as_str), MOST_TOLD);
     near.into_iter().map(|name| folder.join(name).display().to_string()).collect()
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    entries.take(MOST_NAMES).flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
-}
-
 /// The same file name in another folder: models often forget a part of the path.
-fn same_name_elsewhere(root: &Path, path: &Path) -> Vec<String> {
-    let Some(wanted) = path.file_name() else { return Vec::new() };
+fn same_name_elsewhere(root: &Root, path: &Path) -> Vec<String> {
+    let Some(wanted) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let mut found = Vec::new();
     let mut folders = std::collections::VecDeque::from([PathBuf::new()]);
     let mut seen = 0;
     while let Some(folder) = folders.pop_front() {
-        let Ok(entries) = std::fs::read_dir(root.join(&folder)) else { continue };
-        for entry in entries.flatten() {
+        for (name, kind) in entries_of(root, &folder) {
             seen += 1;
             if seen > MOST_ENTRIES || found.len() == MOST_TOLD {
                 return found;
             }
-            let Ok(kind) = entry.file_type() else { continue };
-            let below = folder.join(entry.file_name());
-            if kind.is_file() && entry.file_name() == wanted {
-                found.push(below.display().to_string());
-            } else if kind.is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b".") {
-                folders.push_back(below);
+            match kind {
+                FileType::RegularFile if name == wanted => found.push(folder.join(name).display().to_string()),
+                FileType::Directory if !name.starts_with('.') => folders.push_back(folder.join(name)),
+                _ => {}
             }
         }
     }
     found
+}
+
+/// Opened beneath the root like everything else: a link that was put there meanwhile reveals nothing.
+fn open_folder(root: &Root, folder: &Path) -> Option<OwnedFd> {
+    let target = Target::Inside(Place::new(folder, Extent::Tree));
+    root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()
+}
+
+fn entries_of(root: &Root, folder: &Path) -> impl Iterator<Item = (String, FileType)> {
+    let opened = open_folder(root, folder).and_then(|folder| Dir::read_from(folder).ok());
+    let entries = opened.into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| Some((entry.file_name().to_str().ok()?.to_owned(), entry.file_type())));
+    named.filter(|(name, _)| name != "." && name != "..")
 }

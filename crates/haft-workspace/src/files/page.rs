@@ -87,6 +87,10 @@ pub(crate) fn page_of(
         if step.is_empty() {
             break;
         }
+        // A hole of a sparse file: there may be a terabyte of it, and no line.
+        if step.len() >= SNIFFED && step.iter().all(|&byte| byte == 0) {
+            return Ok(Text::Binary);
+        }
         let taken = lines.take(step);
         reader.consume(taken);
         if lines.is_full() {
@@ -126,11 +130,11 @@ impl Lines {
         let mut taken = 0;
         while taken < step.len() && !self.is_full() {
             let rest = &step[taken..];
-            let end = rest.iter().position(|&byte| byte == b'\n');
+            let end = memchr::memchr(b'\n', rest);
             let piece = &rest[..end.unwrap_or(rest.len())];
             if self.wanted() {
                 // Four bytes a character are enough for every character that may be shown.
-                let room = (self.request.line_length * 4 + 4).saturating_sub(self.line.len());
+                let room = self.request.line_length.saturating_mul(4).saturating_add(4).saturating_sub(self.line.len());
                 self.line.extend_from_slice(&piece[..piece.len().min(room)]);
             }
             self.length += piece.len();
@@ -178,7 +182,7 @@ fn folder(path: &str) -> ToolError {
 }
 
 fn binary(path: &str, size: u64) -> ToolError {
-    ToolError::of(ErrorKind::Binary, format!("{path} is not text ({size} bytes, with NUL bytes near its beginning)."))
+    ToolError::of(ErrorKind::Binary, format!("{path} is not text ({size} bytes, with NUL bytes in it)."))
         .about_file(path, Operation::Decode)
 }
 

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 /// Creates a folder and its parents for the user alone.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
@@ -17,7 +19,25 @@ pub(super) fn create_file(path: &Path) -> io::Result<File> {
 
 /// Opens a file for appending, for the user alone.
 pub(super) fn append_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).read(true).create(true).mode(0o600).open(path)
+    regular(OpenOptions::new().append(true).read(true).create(true).mode(0o600).custom_flags(no_tricks()).open(path)?)
+}
+
+/// Opens a file of ours for reading.
+pub(super) fn read_file(path: &Path) -> io::Result<File> {
+    regular(OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
+}
+
+/// Neither through a link that somebody put there, nor waiting for the other end of a pipe.
+fn no_tricks() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
+}
+
+/// Refuses pipes and devices, which have no end.
+pub(super) fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
 /// A fresh folder for a short while; it goes when this is dropped.

@@ -2,7 +2,7 @@
 //!
 //! Not here: sessions and the journal, which keep everything.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 
 use rustix::fs::{FlockOperation, flock};
@@ -42,8 +42,9 @@ impl RecentCalls {
     /// Returns the newest record of a tool.
     pub fn last_of(&self, tool: &str) -> Option<Value> {
         let newest = |path: &PathBuf| {
-            let file = std::fs::File::open(path).ok()?;
-            let lines = BufReader::new(file).lines().map_while(Result::ok);
+            let file = private::read_file(path).ok()?;
+            // A record is small, and so is the file; whatever else lies there is not read.
+            let lines = BufReader::new(file.take(4 * LARGEST)).lines().map_while(Result::ok);
             // A line that a crash cut off is no record and is passed over.
             let records = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
             records.filter(|record| record["tool"] == tool).last()

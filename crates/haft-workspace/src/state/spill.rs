@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use haft::BoxFuture;
-use haft::door::{Page, PageRequest, SessionName, Store};
+use haft::door::{Page, PageRequest, Permit, SessionName, Spill, Store};
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 
 use super::private;
+use crate::files::blocking;
 use crate::files::page::{Text, page_of};
 
 /// Room for the outputs of one workspace.
@@ -43,9 +44,10 @@ impl Spills {
         let mut files = files_below(&self.folder);
         files.sort_unstable_by_key(|(modified, ..)| std::cmp::Reverse(*modified));
         let mut used = 0;
-        for (_, size, path) in files {
+        for (index, (_, size, path)) in files.into_iter().enumerate() {
             used += size;
-            if used > ROOM {
+            // The newest stays in any case: its id is about to be told.
+            if used > ROOM && index > 0 {
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -63,7 +65,7 @@ impl Spills {
         if id.is_empty() || !id.chars().all(|c| c.is_ascii_hexdigit()) {
             return Err(unknown());
         }
-        let file = std::fs::File::open(self.folder.join(session.as_str()).join(id)).map_err(|_| unknown())?;
+        let file = private::read_file(&self.folder.join(session.as_str()).join(id)).map_err(|_| unknown())?;
         let size = file.metadata().map_or(0, |facts| facts.len());
         match page_of(file, size, request, &|| false) {
             Ok(Text::Page(page)) => Ok(page),
@@ -89,18 +91,27 @@ fn files_below(folder: &Path) -> Vec<(SystemTime, u64, PathBuf)> {
 impl Store for Spills {
     fn spill<'a>(&'a self, session: &'a SessionName, text: &'a str) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
-            self.keep(session, text).map_err(|error| {
-                ToolError::of(ErrorKind::Io, format!("The whole output could not be kept: {error}.")).caused_by(error)
+            let (spills, session, text) = (self.clone(), session.clone(), text.to_owned());
+            blocking(move || {
+                spills.keep(&session, &text).map_err(|error| {
+                    ToolError::of(ErrorKind::Io, format!("The whole output could not be kept: {error}."))
+                        .caused_by(error)
+                })
             })
+            .await
         })
     }
 
     fn spilled<'a>(
         &'a self,
-        session: &'a SessionName,
-        id: &'a str,
+        permit: &'a Permit,
+        spill: Spill<'a>,
         request: PageRequest,
     ) -> BoxFuture<'a, Result<Page, ToolError>> {
-        Box::pin(async move { self.page(session, id, request) })
+        Box::pin(async move {
+            permit.admit(&spill.effect())?;
+            let (spills, session, id) = (self.clone(), spill.session.clone(), spill.id.to_owned());
+            blocking(move || spills.page(&session, &id, request)).await
+        })
     }
 }

@@ -7,7 +7,7 @@ use haft::call::{CallId, Origin};
 use haft::context::{PlanContext, Progress, RunContext, Seen};
 use haft::door::{
     Doors, FileFacts, FileKind, Files, ListRequest, Listing, Look, Page, PageLine, PageRequest, Permit, SessionName,
-    Store,
+    Spill, Store,
 };
 use haft::effect::{Change, Effect};
 use haft::error::ToolError;
@@ -119,7 +119,7 @@ impl Store for OneFile {
         Box::pin(unused())
     }
 
-    fn spilled<'a>(&'a self, _: &'a SessionName, _: &'a str, _: PageRequest) -> BoxFuture<'a, Result<Page, ToolError>> {
+    fn spilled<'a>(&'a self, _: &'a Permit, _: Spill<'a>, _: PageRequest) -> BoxFuture<'a, Result<Page, ToolError>> {
         Box::pin(unused())
     }
 }
