@@ -22,6 +22,21 @@ pub enum Mode {
     Plan,
 }
 
+/// What holds at the moment of judging.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Situation<'a> {
+    /// Whether changes are possible at all.
+    pub mode: Mode,
+    /// What was granted in the session.
+    pub grants: &'a [GrantScope],
+}
+
+impl From<Mode> for Situation<'_> {
+    fn from(mode: Mode) -> Self {
+        Self { mode, grants: &[] }
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self { rules: defaults() }
@@ -41,22 +56,28 @@ impl Policy {
     }
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
-    pub fn judge(&self, tool: &str, effects: &[Effect], mode: Mode) -> Ruling {
-        let by_effect = effects.iter().map(|effect| self.judge_effect(effect, mode));
+    pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
+        let by_effect = effects.iter().map(|effect| self.judge_effect(effect, situation));
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
-    /// Returns the effects that still need somebody's yes after these grants.
-    pub fn open_questions<'a>(&self, effects: &'a [Effect], grants: &[GrantScope]) -> Vec<&'a Effect> {
-        let asks = |effect: &Effect| self.judge_effect(effect, Mode::Normal).decision != Decision::Allow;
-        let granted = |effect: &Effect| grants.iter().any(|grant| grant.covers(effect));
-        effects.iter().filter(|effect| asks(effect) && !granted(effect)).collect()
+    /// Returns the effects that still need somebody's yes.
+    pub fn open_questions<'a>(&self, effects: &'a [Effect], situation: Situation<'_>) -> Vec<&'a Effect> {
+        effects.iter().filter(|effect| self.judge_effect(effect, situation).decision != Decision::Allow).collect()
     }
 
-    fn judge_effect(&self, effect: &Effect, mode: Mode) -> Ruling {
+    fn judge_effect(&self, effect: &Effect, Situation { mode, grants }: Situation<'_>) -> Ruling {
         let judged = self.rules.iter().filter_map(|rule| rule.on_effect(effect)).reduce(Ruling::stricter);
         let judged = judged.unwrap_or_else(|| no_rule_knows(effect));
-        if mode == Mode::Plan && effect.changes() { judged.stricter(plan_mode(effect)) } else { judged }
+        if mode == Mode::Plan && effect.changes() {
+            return judged.stricter(plan_mode(effect));
+        }
+        // A grant answers an ordinary question. It never loosens a denial, and the dangerous class is asked each time.
+        let is_ordinary_question = judged.decision == Decision::Ask && judged.class == Class::Ordinary;
+        if is_ordinary_question && grants.iter().any(|grant| grant.covers(effect)) {
+            return Ruling { decision: Decision::Allow, ..judged };
+        }
+        judged
     }
 }
 
@@ -106,7 +127,7 @@ mod tests {
     }
 
     fn judge(effects: &[Effect], mode: Mode) -> (Decision, String) {
-        let ruling = Policy::default().judge("t", effects, mode);
+        let ruling = Policy::default().judge("t", effects, mode.into());
         (ruling.decision, ruling.rule)
     }
 
@@ -151,7 +172,7 @@ mod tests {
     fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
         let nothing = Policy { rules: Vec::new() };
         for effect in every_sort() {
-            assert_eq!(nothing.judge("t", &[effect], Mode::Normal).decision, Decision::Ask);
+            assert_eq!(nothing.judge("t", &[effect], Situation::default()).decision, Decision::Ask);
         }
     }
 
@@ -171,11 +192,31 @@ mod tests {
                 let stricter = Policy::default().with_rules([rule]);
                 for effect in every_sort() {
                     let effects = [effect];
-                    let before = Policy::default().judge("t", &effects, Mode::Normal).decision;
-                    assert!(stricter.judge("t", &effects, Mode::Normal).decision >= before);
+                    let before = Policy::default().judge("t", &effects, Situation::default()).decision;
+                    assert!(stricter.judge("t", &effects, Situation::default()).decision >= before);
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_grant_answers_an_ordinary_question_and_never_a_dangerous_one_or_a_denial() {
+        let grants = [GrantScope::ChangesInside];
+        let judged = |policy: &Policy, mode| {
+            let effects = [Effect::Change(inside("a"), Change::Replace)];
+            policy.judge("t", &effects, Situation { mode, grants: &grants }).decision
+        };
+        assert_eq!(judged(&Policy::default(), Mode::Normal), Decision::Allow);
+        assert_eq!(judged(&Policy::default(), Mode::Plan), Decision::Deny);
+        let careful = Rule {
+            name: "careful".into(),
+            matches: Pattern::Effect(EffectSort::ChangeInside),
+            decision: Decision::Ask,
+            class: Class::Dangerous,
+            reason: String::new(),
+            instead: String::new(),
+        };
+        assert_eq!(judged(&Policy::default().with_rules([careful]), Mode::Normal), Decision::Ask);
     }
 
     #[test]

@@ -33,7 +33,24 @@ pub struct ApprovalRequest {
     /// The rule that asks, why, and how much is at stake.
     pub ruling: Ruling,
     /// What a yes for longer could cover, the narrowest first; empty when only "once" is offered.
-    pub offers: Vec<GrantScope>,
+    pub offers: Vec<Offer>,
+}
+
+/// A yes for longer that a person may choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What it covers.
+    pub scope: GrantScope,
+    /// The same in words, secrets hidden.
+    pub words: String,
+}
+
+impl ApprovalRequest {
+    /// Returns the words of the grant that an answer gives.
+    pub(crate) fn words_of(&self, verdict: &Verdict) -> Option<String> {
+        let Verdict::AllowFor(scope) = verdict else { return None };
+        self.offers.iter().find(|offer| offer.scope == *scope).map(|offer| offer.words.clone())
+    }
 }
 
 /// An answer.

@@ -68,11 +68,14 @@ impl<'a> CallContext<'a> {
             stage: AtomicU8::new(0),
             started: Instant::now(),
             permit: OnceLock::new(),
-            notes: Mutex::new(Notes { tool: call.name.clone(), ..Notes::default() }),
+            notes: Mutex::new(Notes { tool: shown_name(session, &call.name), ..Notes::default() }),
             chunks: Mutex::default(),
             closed: false,
         };
-        cx.tell(|| What::Started { tool: call.name.clone(), arguments: cx.shown_arguments(&call.arguments) });
+        cx.tell(|| What::Started {
+            tool: shown_name(session, &call.name),
+            arguments: cx.shown_arguments(&call.arguments),
+        });
         cx
     }
 
@@ -123,6 +126,7 @@ impl<'a> CallContext<'a> {
     /// Ends the call: memory first, then those behind, then the one terminal event.
     pub(crate) fn close(mut self, result: ToolResult) -> ToolResult {
         self.closed = true;
+        self.tell_effects();
         self.remember(&result);
         self.turn.leave(&self.place);
         self.tell(|| What::ended(result.clone()));
@@ -142,19 +146,29 @@ impl<'a> CallContext<'a> {
         self.session.memory.remember(key, remembered, &receipts);
     }
 
-    /// Returns what the doors say was done.
+    /// Returns what the doors say was done; what was given up in the middle is not known.
     pub(crate) fn did(&self) -> Did {
-        let given_up = self.note(|notes| notes.abandoned.then(|| notes.effects.clone().unwrap_or_default()));
-        if let Some(effects) = given_up {
+        let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
+        if abandoned && effects.iter().any(Effect::changes) {
             return Did::Unknown(effects);
         }
         let files = changed_in(&self.receipts());
         if files.is_empty() { Did::Nothing } else { Did::Changed { files } }
     }
 
+    /// Returns what was done by a call that failed: what no door sees may have happened once it had begun.
+    pub(crate) fn did_of_failure(&self) -> Did {
+        let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
+        let is_unseen = |effect: &Effect| effect.changes() && !matches!(effect, Effect::Change(..));
+        match self.did() {
+            Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),
+            did => did,
+        }
+    }
+
     /// Returns what the doors noted.
     pub(crate) fn receipts(&self) -> Vec<Receipt> {
-        self.permit.get().map(|permit| permit.receipts()).unwrap_or_default()
+        self.permit.get().map(|permit| permit.receipts().so_far()).unwrap_or_default()
     }
 
     /// Issues the permit of this call, once.
@@ -251,8 +265,21 @@ impl Drop for CallContext<'_> {
             spilled: None,
             took: self.elapsed(),
         };
+        self.tell_effects();
         self.turn.leave(&self.place);
         self.tell(|| What::ended(result));
+    }
+}
+
+/// Longest name of a tool in results and events; a real one has at most 64 characters.
+const LONGEST_NAME: usize = 80;
+
+/// A name that nobody registered may be anything, also a secret or a megabyte.
+fn shown_name(session: &Session, name: &str) -> String {
+    let shown = session.ground.redactor.redact(name);
+    match shown.char_indices().nth(LONGEST_NAME) {
+        None => shown.into_owned(),
+        Some((end, _)) => format!("{}…", &shown[..end]),
     }
 }
 

@@ -127,15 +127,17 @@ impl Catalog {
         self.read().is_empty()
     }
 
-    /// Puts the shown names in the place of native ones that a text quotes.
+    /// Puts the shown names in the place of native ones that a text quotes; nothing when all are shown as they are.
     pub(crate) fn outward(&self, text: &str) -> Option<String> {
         let entries = self.read();
-        let mut renamed = entries.values().filter(|entry| entry.shown.name != entry.native_name()).peekable();
-        renamed.peek()?;
-        let quoted = |name: &str| format!("\"{name}\"");
-        Some(renamed.fold(text.to_owned(), |text, entry| {
-            text.replace(&quoted(entry.native_name()), &quoted(&entry.shown.name))
-        }))
+        if entries.values().all(|entry| entry.shown.name == entry.native_name()) {
+            return None;
+        }
+        // In one pass, so that two tools that swapped their names do not swap back.
+        let shown =
+            |name: &str| entries.values().find(|entry| entry.native_name() == name).map(|entry| &*entry.shown.name);
+        let parts = text.split('"').map(|part| shown(part).unwrap_or(part));
+        Some(parts.collect::<Vec<_>>().join("\""))
     }
 
     fn read(&self) -> RwLockReadGuard<'_, IndexMap<String, Arc<Entry>>> {

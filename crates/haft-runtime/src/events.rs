@@ -52,7 +52,12 @@ pub enum What {
     /// Somebody is asked.
     ApprovalAsked(Arc<ApprovalRequest>),
     /// Somebody answered, or nobody did.
-    ApprovalGiven(Verdict),
+    ApprovalGiven {
+        /// The answer.
+        verdict: Verdict,
+        /// What a yes for longer covers, in words, secrets hidden.
+        scope: Option<String>,
+    },
     /// A piece of output came while the call runs.
     OutputChunk(String),
     /// Files were changed.
@@ -84,7 +89,7 @@ impl What {
             What::Started { .. } => EventKind::Started,
             What::StageFinished { .. } => EventKind::StageFinished,
             What::ApprovalAsked(_) => EventKind::ApprovalAsked,
-            What::ApprovalGiven(_) => EventKind::ApprovalGiven,
+            What::ApprovalGiven { .. } => EventKind::ApprovalGiven,
             What::OutputChunk(_) => EventKind::OutputChunk,
             What::FilesChanged(_) => EventKind::FilesChanged,
             What::Finished(_) => EventKind::Finished,
@@ -232,7 +237,7 @@ mod tests {
         let mut all = events.subscribe();
         let mut verdicts = events.subscribe_only(EventKind::ApprovalGiven);
         chunk(&events, "a");
-        events.tell(&CallId::new("1"), || What::ApprovalGiven(Verdict::AllowOnce));
+        events.tell(&CallId::new("1"), || What::ApprovalGiven { verdict: Verdict::AllowOnce, scope: None });
         assert_eq!(take_all(&mut all), [EventKind::OutputChunk, EventKind::ApprovalGiven]);
         assert_eq!(take_all(&mut verdicts), [EventKind::ApprovalGiven]);
         drop(all);

@@ -85,8 +85,10 @@ impl Hooks {
         }
         let mut call = prepared.called.clone();
         let mut rewritten = false;
-        for hook in self.hooks.iter().filter(|hook| hook.concerns(&call.tool)) {
-            match watched(hook.before(&call)).await {
+        for hook in &self.hooks {
+            match watched(async { if hook.concerns(&call.tool) { hook.before(&call).await } else { Before::Pass } })
+                .await
+            {
                 Ok(Before::Pass) => {}
                 Ok(Before::Rewrite(arguments)) => {
                     call.arguments = arguments;
@@ -104,11 +106,17 @@ impl Hooks {
         if self.hooks.is_empty() {
             return Ok(ran);
         }
-        for hook in self.hooks.iter().rev().filter(|hook| hook.concerns(&ran.called.tool)) {
-            if cx.place.stop.is_cancelled() {
-                break;
-            }
-            match watched(hook.after(&ran.called, ran.output.clone())).await {
+        for hook in self.hooks.iter().rev() {
+            let told = watched(async {
+                let output = ran.output.clone();
+                if hook.concerns(&ran.called.tool) { hook.after(&ran.called, output).await } else { output }
+            });
+            let told = tokio::select! {
+                biased;
+                () = cx.place.stop.cancelled() => break,
+                told = told => told,
+            };
+            match told {
                 Ok(output) => ran.output = output,
                 Err(how) => cx.note(|notes| {
                     notes

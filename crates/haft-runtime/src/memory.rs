@@ -22,6 +22,10 @@ use serde_json::Value;
 
 /// Most calls remembered.
 const MOST_CALLS: usize = 4_096;
+/// Most results kept for identical calls.
+const MOST_KEPT: usize = 256;
+/// Largest result that is kept, in bytes.
+const LARGEST_KEPT: usize = 1024 * 1024;
 /// Most files remembered.
 const MOST_FILES: usize = 65_536;
 
@@ -124,7 +128,13 @@ impl Memory {
 
     /// Keeps a result for identical calls.
     pub(crate) fn keep(&self, key: CallKey, output: ToolOutput, until: Instant) {
-        self.inner().kept.insert(key, (output, until));
+        let size: usize = output.for_model.iter().map(|piece| piece.text().len()).sum();
+        let mut inner = self.inner();
+        let now = Instant::now();
+        inner.kept.retain(|_, (_, until)| *until > now);
+        if size <= LARGEST_KEPT && inner.kept.len() < MOST_KEPT {
+            inner.kept.insert(key, (output, until));
+        }
     }
 
     /// Returns a kept result that is still good.

@@ -113,10 +113,10 @@ pub fn of_event(event: &Event) -> Value {
             record["reason"] = request.ruling.reason.as_str().into();
             record["effects"] = request.effects.clone().into();
         }
-        What::ApprovalGiven(verdict) => {
+        What::ApprovalGiven { verdict, scope } => {
             record["verdict"] = verdict_name(verdict).into();
-            if let Verdict::AllowFor(scope) = verdict {
-                record["scope"] = scope.to_string().into();
+            if let Some(scope) = scope {
+                record["scope"] = scope.as_str().into();
             }
         }
         What::OutputChunk(text) => record["text"] = text.as_str().into(),
@@ -133,7 +133,7 @@ fn event_name(what: &What) -> &'static str {
         What::Started { .. } => "started",
         What::StageFinished { .. } => "stage_finished",
         What::ApprovalAsked(_) => "approval_asked",
-        What::ApprovalGiven(_) => "approval_given",
+        What::ApprovalGiven { .. } => "approval_given",
         What::OutputChunk(_) => "output_chunk",
         What::FilesChanged(_) => "files_changed",
         What::Finished(_) => "finished",

@@ -17,18 +17,39 @@ const SHORTEST: usize = 8;
 
 static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     let shapes = [
-        r"sk-[A-Za-z0-9_-]{20,}",
-        r"gh[pousr]_[A-Za-z0-9]{30,}",
-        r"github_pat_[A-Za-z0-9_]{30,}",
-        r"glpat-[A-Za-z0-9_-]{20,}",
-        r"xox[abprs]-[A-Za-z0-9-]{10,}",
-        r"AKIA[0-9A-Z]{16}",
-        r"AIza[0-9A-Za-z_-]{35}",
-        r"npm_[A-Za-z0-9]{36}",
-        r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+        r"\bsk-[A-Za-z0-9_-]{20,}",
+        r"\bgh[pousr]_[A-Za-z0-9]{30,}",
+        r"\bgithub_pat_[A-Za-z0-9_]{30,}",
+        r"\bglpat-[A-Za-z0-9_-]{20,}",
+        r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+        r"\bAKIA[0-9A-Z]{16}",
+        r"\bAIza[0-9A-Za-z_-]{35}",
+        r"\bnpm_[A-Za-z0-9]{36}",
+        r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
         r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
     ];
     Regex::new(&shapes.join("|")).expect("the shapes are regular expressions")
+});
+
+/// How the shapes begin. Hardly any text has one of these, and then the shapes are not even compiled.
+static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let beginnings = [
+        "sk-",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "github_pat_",
+        "glpat-",
+        "xox",
+        "AKIA",
+        "AIza",
+        "npm_",
+        "eyJ",
+        "-----BEGIN",
+    ];
+    AhoCorasick::new(beginnings).expect("a few short beginnings fit an automaton")
 });
 
 /// Hides secrets.
@@ -40,23 +61,40 @@ pub struct Redactor {
 impl Redactor {
     /// Hides these values besides everything that looks like a key.
     pub fn of_values(values: impl IntoIterator<Item = String>) -> Self {
-        let mut values: Vec<String> = values.into_iter().filter(|value| value.len() >= SHORTEST).collect();
-        values.sort_unstable();
-        values.dedup();
-        if values.is_empty() {
+        // A value of several lines is also found line by line: what is shown has numbers between them.
+        let mut parts: Vec<String> = Vec::new();
+        for value in values {
+            parts.extend(value.lines().map(|line| line.trim().to_owned()));
+            // As it stands in JSON, and as a name with odd characters is shown.
+            parts.push(Value::from(value.as_str()).to_string().trim_matches('"').to_owned());
+            parts.push(value.escape_debug().to_string());
+            parts.push(value);
+        }
+        parts.retain(|part| part.len() >= SHORTEST);
+        parts.sort_unstable();
+        parts.dedup();
+        if parts.is_empty() {
             return Self::default();
         }
         // Longest first, so that a value that begins with another one goes as a whole.
-        let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(&values);
+        let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(&parts);
         Self { values: Some(built.expect("a few short values fit an automaton")) }
     }
 
     /// Returns the text without secrets.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let by_shape = SHAPES.replace_all(text, HIDDEN);
-        let Some(values) = self.values.as_ref().filter(|values| values.is_match(&*by_shape)) else { return by_shape };
-        let hidden = vec![HIDDEN; values.patterns_len()];
-        Cow::Owned(values.replace_all(&by_shape, &hidden))
+        // Values first: a shape inside one would leave the rest of it.
+        let by_value = match self.values.as_ref().filter(|values| values.is_match(text)) {
+            Some(values) => Cow::Owned(values.replace_all(text, &vec![HIDDEN; values.patterns_len()])),
+            None => Cow::Borrowed(text),
+        };
+        if !BEGINNINGS.is_match(&*by_value) {
+            return by_value;
+        }
+        match SHAPES.replace_all(&by_value, HIDDEN) {
+            Cow::Borrowed(_) => by_value,
+            Cow::Owned(redacted) => Cow::Owned(redacted),
+        }
     }
 
     /// Hides secrets in a string that is kept.
@@ -71,7 +109,13 @@ impl Redactor {
         match value {
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_value(field)),
+            Value::Object(fields) => {
+                fields.values_mut().for_each(|field| self.redact_value(field));
+                if fields.keys().any(|key| matches!(self.redact(key), Cow::Owned(_))) {
+                    let old = std::mem::take(fields);
+                    fields.extend(old.into_iter().map(|(key, field)| (self.redact(&key).into_owned(), field)));
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -84,17 +128,23 @@ pub(crate) struct ChunkRedactor {
 }
 
 impl ChunkRedactor {
-    /// Longest piece without a line end that is held back.
+    /// Longest text that is held back.
     const LONGEST_HELD: usize = 16 * 1024;
 
-    /// Takes a piece and returns what can be shown: whole lines. A secret has no line end in it.
+    /// Takes a piece and returns what can be shown: whole lines, and of a private key nothing before its end.
     pub(crate) fn take(&mut self, redactor: &Redactor, piece: &str) -> String {
         self.held.push_str(piece);
-        let end = match self.held.rfind('\n') {
-            Some(end) => end + 1,
-            None if self.held.len() > Self::LONGEST_HELD => self.held.len(),
-            None => return String::new(),
+        let whole_lines = self.held.rfind('\n').map(|end| end + 1);
+        let open_key = self.held.rfind("-----BEGIN ").filter(|&begin| !self.held[begin..].contains("-----END "));
+        let end = match (whole_lines, open_key) {
+            _ if self.held.len() > Self::LONGEST_HELD => self.held.len(),
+            (Some(end), Some(begin)) => end.min(begin),
+            (Some(end), None) => end,
+            (None, _) => 0,
         };
+        if end == 0 {
+            return String::new();
+        }
         let rest = self.held.split_off(end);
         let shown = std::mem::replace(&mut self.held, rest);
         redactor.redact(&shown).into_owned()
@@ -120,9 +170,54 @@ mod tests {
     }
 
     #[test]
+    fn every_shape_has_its_beginning() {
+        let letters = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0";
+        for (beginning, rest) in [
+            ("sk-", letters),
+            ("ghp_", letters),
+            ("gho_", letters),
+            ("ghu_", letters),
+            ("ghs_", letters),
+            ("ghr_", letters),
+            ("github_pat_", letters),
+            ("glpat-", letters),
+            ("xoxb-", letters),
+            ("AKIA", "ABCDEFGHIJKLMNOP"),
+            ("AIza", &letters[..35]),
+            ("npm_", &letters[..36]),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.", letters),
+        ] {
+            let key = format!("{beginning}{rest}");
+            assert_eq!(Redactor::default().redact(&format!("<{key}>")), "<[secret]>", "{key}");
+        }
+    }
+
+    #[test]
     fn a_private_key_is_hidden_even_when_its_end_was_cut() {
         let redactor = Redactor::default();
         assert_eq!(redactor.redact("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n"), "a\n[secret]");
+    }
+
+    #[test]
+    fn ordinary_words_and_parts_of_values_are_judged_rightly() {
+        let redactor = Redactor::of_values(["first-line-secret\nsecond-line-secret".to_owned()]);
+        assert_eq!(
+            redactor.redact("a risk-assessment-framework-version-two b"),
+            "a risk-assessment-framework-version-two b"
+        );
+        assert_eq!(redactor.redact("1\tfirst-line-secret\n2\tsecond-line-secret"), "1\t[secret]\n2\t[secret]");
+        let mut value = serde_json::json!({ "first-line-secret": [{ "a": "second-line-secret" }] });
+        redactor.redact_value(&mut value);
+        assert_eq!(value, serde_json::json!({ "[secret]": [{ "a": "[secret]" }] }));
+    }
+
+    #[test]
+    fn a_private_key_that_comes_in_pieces_is_held_until_its_end() {
+        let redactor = Redactor::default();
+        let mut chunks = ChunkRedactor::default();
+        let pieces = ["a\n-----BEGIN PRIVATE KEY-----\n", "MIIEsecret\n", "-----END PRIVATE KEY-----\nb\n"];
+        let shown: String = pieces.iter().map(|piece| chunks.take(&redactor, piece)).collect();
+        assert_eq!(shown + &chunks.rest(&redactor), "a\n[secret]\nb\n");
     }
 
     #[test]

@@ -12,12 +12,12 @@ use crate::approval::Approver;
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
 use crate::events::Events;
-use crate::gate::Gate;
+use crate::gate;
 use crate::hooks::{Hook, Hooks};
 use crate::redact::Redactor;
 use crate::session::Session;
 use crate::stage::Halt;
-use crate::stage::Stage::{AfterHooks, Authorize, BeforeHooks, Execute, LineUp, Parse, Prepare, Recall, Resolve};
+use crate::stage::Stage::{AfterHooks, Authorize, BeforeHooks, Execute, Gate, LineUp, Parse, Prepare, Recall, Resolve};
 use crate::stages::authorize::authorize;
 use crate::stages::execute::{Ran, execute};
 use crate::stages::line_up::line_up;
@@ -32,11 +32,12 @@ pub struct Runtime {
     catalog: Catalog,
     policy: Policy,
     hooks: Hooks,
-    gate: Gate,
+    gate: gate::Gate,
     ground: Arc<Ground>,
 }
 
 /// What sessions share with their runtime.
+#[derive(Clone)]
 pub(crate) struct Ground {
     pub(crate) doors: Doors,
     pub(crate) limits: Limits,
@@ -53,7 +54,7 @@ impl Runtime {
             catalog,
             policy: Policy::default(),
             hooks: Hooks::default(),
-            gate: Gate::default(),
+            gate: gate::Gate::default(),
             ground: ground.into(),
         }
     }
@@ -70,10 +71,15 @@ impl Runtime {
         self
     }
 
-    /// Keeps to these limits and hides these secrets. To be said before the first session.
-    pub fn with_ground(mut self, limits: Limits, redactor: Redactor) -> Self {
-        let ground = Ground { doors: self.ground.doors.clone(), limits, redactor, events: self.ground.events.clone() };
-        self.ground = Arc::new(ground);
+    /// Keeps to these limits, in sessions opened from now on.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.ground = Arc::new(Ground { limits, ..(*self.ground).clone() });
+        self
+    }
+
+    /// Hides these secrets, in sessions opened from now on.
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.ground = Arc::new(Ground { redactor, ..(*self.ground).clone() });
         self
     }
 
@@ -137,7 +143,7 @@ impl Runtime {
         let ran = match cx.at(Recall, recall(cx, &authorized)).await? {
             Some(remembered) => remembered,
             None => {
-                let _slot = cx.at(crate::stage::Stage::Gate, self.gate.enter(authorized.effects())).await?;
+                let _slot = cx.at(Gate, self.gate.enter(authorized.effects())).await?;
                 cx.at(Execute, execute(cx, authorized)).await?
             }
         };

@@ -1,7 +1,7 @@
 //! One conversation: who answers its questions, what was granted, what it remembers, its turn.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft::call::{CallId, ToolCall};
 use haft::door::SessionName;
@@ -25,6 +25,8 @@ pub struct Session {
     pub(crate) asking: tokio::sync::Mutex<()>,
     grants: Mutex<Vec<GrantScope>>,
     turn: Mutex<Arc<Turn>>,
+    /// Turns that have ended while calls of theirs went on.
+    earlier_turns: Mutex<Vec<Weak<Turn>>>,
     planning_only: AtomicBool,
 }
 
@@ -38,6 +40,7 @@ impl Session {
             asking: tokio::sync::Mutex::default(),
             grants: Mutex::default(),
             turn: Mutex::new(Turn::new(1)),
+            earlier_turns: Mutex::default(),
             planning_only: AtomicBool::new(false),
         }
     }
@@ -45,7 +48,12 @@ impl Session {
     /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.
     pub fn begin_turn(&self) {
         let mut turn = self.turn_slot();
-        *turn = Turn::new(turn.number + 1);
+        let next = Turn::new(turn.number + 1);
+        let last = std::mem::replace(&mut *turn, next);
+        let mut earlier = self.earlier_turns.lock().unwrap_or_else(PoisonError::into_inner);
+        // A turn lives as long as one of its calls does.
+        earlier.retain(|turn| turn.strong_count() > 0);
+        earlier.push(Arc::downgrade(&last));
     }
 
     /// Stops every call of the turn, running or not, until the next turn begins.
@@ -53,9 +61,11 @@ impl Session {
         self.turn().stop.cancel();
     }
 
-    /// Stops one call of the turn; returns whether it was there to be stopped.
+    /// Stops one call, of this turn or an earlier one; returns whether it was there to be stopped.
     pub fn cancel(&self, id: &CallId) -> bool {
-        self.turn().cancel(id)
+        let earlier = self.earlier_turns.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let earlier = earlier.iter().filter_map(Weak::upgrade);
+        earlier.chain([self.turn()]).filter(|turn| turn.cancel(id)).count() > 0
     }
 
     /// Returns whether the file was read in this session and still has the version that was read.

@@ -22,12 +22,12 @@ pub(crate) struct Turn {
 pub(crate) struct Place {
     pub(crate) id: CallId,
     pub(crate) stop: CancellationToken,
-    told: watch::Sender<Told>,
+    told: watch::Sender<Declared>,
 }
 
 /// What a call has told those behind it.
 #[derive(Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct Declared {
     pub(crate) effects: Option<Arc<[Effect]>>,
     pub(crate) key: Option<CallKey>,
     pub(crate) finished: bool,
@@ -54,8 +54,7 @@ impl Turn {
     /// Stops one call; returns whether it was there to be stopped.
     pub(crate) fn cancel(&self, id: &CallId) -> bool {
         let places = self.places();
-        let found = places.iter().find(|place| place.id == *id);
-        found.inspect(|place| place.stop.cancel()).is_some()
+        places.iter().filter(|place| place.id == *id).inspect(|place| place.stop.cancel()).count() > 0
     }
 
     /// Gives up a place: those behind may go on.
@@ -79,7 +78,7 @@ impl Place {
     }
 
     /// Waits until this call has told its effects or is finished.
-    pub(crate) async fn told(&self) -> Told {
+    pub(crate) async fn told(&self) -> Declared {
         self.wait_for(|told| told.effects.is_some() || told.finished).await
     }
 
@@ -88,7 +87,7 @@ impl Place {
         self.wait_for(|told| told.finished).await;
     }
 
-    async fn wait_for(&self, ready: impl FnMut(&Told) -> bool) -> Told {
+    async fn wait_for(&self, ready: impl FnMut(&Declared) -> bool) -> Declared {
         let mut receiver = self.told.subscribe();
         // The sender lives in `self`, so the wait cannot end for lack of one.
         receiver.wait_for(ready).await.map(|told| told.clone()).unwrap_or_default()

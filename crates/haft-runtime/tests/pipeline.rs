@@ -20,5 +20,3 @@ mod memory;
 mod order;
 #[path = "pipeline/shrink.rs"]
 mod shrink;
-#[path = "pipeline/storm.rs"]
-mod storm;

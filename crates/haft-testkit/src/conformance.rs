@@ -43,7 +43,7 @@ fn described(tool: &Arc<dyn AnyTool>) -> Vec<String> {
 fn path_first(tool: &Arc<dyn AnyTool>) -> Option<String> {
     let properties = tool.spec().input_schema.get("properties")?.as_object()?;
     let position = properties.keys().position(|name| name == "path")?;
-    (position != 0).then(|| "the path is not the first parameter".to_owned())
+    (position != 0).then(|| "the path is not the first parameter; move `path` to the top of `Args`".to_owned())
 }
 
 /// Every example of the manual works in the sample workspace and shows what it promises.
@@ -68,13 +68,17 @@ async fn examples_run(tool: &Arc<dyn AnyTool>) -> Vec<String> {
 
 /// In plan mode every example plans and nothing is different afterwards.
 async fn plan_changes_nothing(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+    let mut problems = Vec::new();
     for example in &tool.spec().manual.examples {
         let scene = allowing(tool);
         scene.session().set_mode(Mode::Plan);
-        scene.call(&tool.spec().name, example.arguments.clone()).await;
+        let result = scene.call(&tool.spec().name, example.arguments.clone()).await;
+        if result.stopped_at.is_some_and(|stage| stage != "authorize") {
+            problems.push(format!("the example {} cannot be planned: {}", example.arguments, result.text()));
+        }
         scene.assert_untouched();
     }
-    Vec::new()
+    problems
 }
 
 /// Whatever a model sends, an error says what to do next.

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use haft::call::{RawArguments, ToolCall};
-use haft::door::Doors;
 use haft::limits::Limits;
 use haft::result::ToolResult;
 use haft::tool::{AnyTool, Tool, Typed};
@@ -180,18 +179,14 @@ impl Scene {
             self.before.get_or_init(|| everything(self.folder.path()));
             let workspace = Workspace::open(&self.root()).expect("the workspace is there");
             let state = WorkspaceState::new(&self.folder.path().join("state"), workspace.path());
-            let doors = Doors {
-                look: Arc::new(workspace.clone()),
-                files: Arc::new(workspace),
-                store: Arc::new(state.spills()),
-            };
             let catalog = Catalog::default();
             for tool in &self.setting.tools {
                 catalog.register(tool.clone()).expect("the tools of a scene can be registered");
             }
-            let mut runtime = Runtime::new(catalog, doors)
+            let mut runtime = Runtime::new(catalog, workspace.doors(&state))
                 .with_policy(self.setting.policy.clone())
-                .with_ground(self.setting.limits.clone(), self.setting.redactor.clone());
+                .with_limits(self.setting.limits.clone())
+                .with_redactor(self.setting.redactor.clone());
             for hook in &self.setting.hooks {
                 runtime = runtime.with_hook(SharedHook(hook.clone()));
             }

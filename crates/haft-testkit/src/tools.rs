@@ -240,8 +240,10 @@ pub enum How {
     WriteUnplanned,
     /// Fails.
     Fail,
-    /// Returns a million lines.
+    /// Returns a hundred thousand lines.
     Flood,
+    /// Returns one line of five thousand characters.
+    EndlessLine,
     /// Says its result may be kept.
     Cached,
 }
@@ -275,6 +277,7 @@ impl Tool for Misbehave {
                 let lines: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
                 Ok(ToolOutput::text(lines))
             }
+            How::EndlessLine => Ok(ToolOutput::text("0123456789".repeat(500))),
             How::Cached => Ok(ToolOutput::text(format!("run {}", RUNS.fetch_add(1, Ordering::SeqCst)))),
         }
     }

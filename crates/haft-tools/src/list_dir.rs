@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use haft::door::{Hidden, ListRequest, Listing};
 use haft::prelude::*;
 
 /// Lists a folder.
@@ -71,7 +70,8 @@ fn shown(listing: &Listing) -> String {
     }
     let _infallible = write!(text, "[{}, {}", counted(files, "file"), counted(folders, "folder"));
     if listing.left_out > 0 {
-        let _infallible = write!(text, "; {} more not shown, list a folder below or use \"ignore\"", listing.left_out);
+        let _infallible =
+            write!(text, "; at least {} more not shown, list a folder below or use \"ignore\"", listing.left_out);
     }
     if !listing.unreadable.is_empty() {
         let _infallible = write!(text, "; could not open {}", one_line(&listing.unreadable.join(", ")));

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use haft::door::Page;
 use haft::prelude::*;
 
 /// Reads text files.
@@ -37,8 +36,14 @@ pub enum Source {
 
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
-    const ALIASES: &'static [(&'static str, &'static str)] =
-        &[("file_path", "path"), ("filename", "path"), ("file", "path"), ("file_paths", "paths"), ("files", "paths")];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("filepath", "path"),
+        ("filename", "path"),
+        ("file", "path"),
+        ("file_paths", "paths"),
+        ("files", "paths"),
+    ];
     type Args = Args;
     type Draft = Vec<Source>;
 
@@ -73,6 +78,7 @@ impl Tool for ReadFile {
         };
         let several = args.paths.is_some();
         let mut text = String::new();
+        let (mut read, mut first_error) = (0, None);
         for source in sources {
             let name = source.name();
             let page = match source {
@@ -84,17 +90,28 @@ impl Tool for ReadFile {
                 return Ok(ToolOutput::text(numbered(&page?)));
             }
             let shown = match page {
-                Ok(page) => numbered(&page),
+                Ok(page) => {
+                    read += 1;
+                    numbered(&page)
+                }
                 // Once the call was stopped, the files that are left are not errors of their own.
                 Err(error) if error.kind == ErrorKind::Cancelled => {
                     return Err(error.with_so_far(ToolOutput::text(text)));
                 }
-                Err(error) => format!("Error: {error}\n"),
+                Err(error) => {
+                    let shown = format!("Error: {error}\n");
+                    first_error.get_or_insert(error);
+                    shown
+                }
             };
             let gap = if text.is_empty() { "" } else { "\n" };
             let _infallible = write!(text, "{gap}=== {name} ===\n{shown}");
         }
-        Ok(ToolOutput::text(text))
+        match first_error {
+            // When no file could be read, the call did not work, and says so for every one of them.
+            Some(error) if read == 0 => Err(error.with_so_far(ToolOutput::text(text))),
+            _ => Ok(ToolOutput::text(text)),
+        }
     }
 }
 
@@ -128,14 +145,14 @@ fn one_of_both(what: &str) -> ToolError {
 
 fn numbered(page: &Page) -> String {
     let mut text = String::new();
-    for (number, line) in (page.first_line..).zip(&page.lines) {
+    for (line, number) in page.lines.iter().zip(page.first_line..) {
         let _infallible = write!(text, "{number:>6}\t{}", line.text);
         if line.cut > 0 {
             let _infallible = write!(text, " [… {} more characters in this line]", line.cut);
         }
         text.push('\n');
     }
-    let next_line = page.first_line + page.lines.len() as u64;
+    let next_line = page.first_line.saturating_add(page.lines.len() as u64);
     let end = match (page.more, page.total_lines) {
         (true, _) => format!("[more lines follow; go on with offset={next_line}]"),
         (false, Some(0)) => "[the file is empty]".to_owned(),

@@ -1,5 +1,9 @@
 //! The built-in tools: what all keep, and what each does.
-#![expect(clippy::disallowed_methods, reason = "scenes lay out links and odd files that no tool makes")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "scenes lay out links and odd files that no tool makes"
+)]
 
 #[path = "tools/conformance.rs"]
 mod conformance;

@@ -11,10 +11,10 @@ use haft::kinds::ErrorKind;
 use haft::plan::Preview;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
-use haft_policy::policy::Policy;
+use haft_policy::policy::{Policy, Situation};
 
 use super::line_up::Planned;
-use crate::approval::{ApprovalRequest, Verdict};
+use crate::approval::{ApprovalRequest, Offer, Verdict};
 use crate::call_context::CallContext;
 use crate::events::What;
 
@@ -46,12 +46,18 @@ pub(crate) async fn authorize(
     policy: &Policy,
     planned: Planned,
 ) -> Result<Authorized, ToolError> {
-    let ruling = policy.judge(planned.entry.native_name(), &planned.plan.effects, cx.session.mode());
+    let ruling = judge(cx, policy, &planned);
     match ruling.decision {
         Decision::Allow => Ok(Authorized { planned }),
         Decision::Deny => Err(denied(&ruling)),
-        Decision::Ask => ask(cx, policy, planned, ruling).await,
+        Decision::Ask => ask(cx, policy, planned).await,
     }
+}
+
+fn judge(cx: &CallContext<'_>, policy: &Policy, planned: &Planned) -> Ruling {
+    let grants = cx.session.grants();
+    let situation = Situation { mode: cx.session.mode(), grants: &grants };
+    policy.judge(planned.entry.native_name(), &planned.plan.effects, situation)
 }
 
 /// The refusal of a rule.
@@ -60,61 +66,51 @@ pub(crate) fn denied(ruling: &Ruling) -> ToolError {
     ToolError::new(ErrorKind::Denied, what, Next::DoNotRetry(ruling.instead.clone())).by_rule(&ruling.rule)
 }
 
-async fn ask(cx: &CallContext<'_>, policy: &Policy, planned: Planned, ruling: Ruling) -> Result<Authorized, ToolError> {
-    // One question at a time; what was granted meanwhile may have answered this one.
+async fn ask(cx: &CallContext<'_>, policy: &Policy, planned: Planned) -> Result<Authorized, ToolError> {
+    // One question at a time. When this one is next it is judged again: a grant may have answered it.
     let _asking = cx.session.asking.lock().await;
-    let open = policy.open_questions(&planned.plan.effects, &cx.session.grants());
-    if open.is_empty() && ruling.class == Class::Ordinary && !asks_for_tool(policy, &planned) {
-        return Ok(Authorized { planned });
+    let ruling = judge(cx, policy, &planned);
+    match ruling.decision {
+        Decision::Allow => return Ok(Authorized { planned }),
+        Decision::Deny => return Err(denied(&ruling)),
+        Decision::Ask => {}
     }
-    let request = Arc::new(request(cx, &planned, &open, ruling));
+    let request = Arc::new(request(cx, policy, &planned, ruling));
     cx.tell(|| What::ApprovalAsked(request.clone()));
     let verdict = cx.session.approver.ask(&request).await;
-    cx.tell(|| What::ApprovalGiven(verdict.clone()));
+    cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: request.words_of(&verdict) });
     match verdict {
-        Verdict::AllowOnce => Ok(Authorized { planned }),
-        Verdict::AllowFor(scope) => {
-            // An approver that grants more than was offered has answered another question.
-            if request.offers.contains(&scope) {
-                cx.session.grant(scope);
-            }
-            Ok(Authorized { planned })
-        }
-        Verdict::Refuse { note } => Err(declined(note.as_deref(), &request.ruling)),
+        Verdict::AllowOnce => {}
+        Verdict::AllowFor(scope) if request.offers.iter().any(|offer| offer.scope == scope) => cx.session.grant(scope),
+        Verdict::AllowFor(_) => return Err(declined(Some("the answer was none of those offered"), &request.ruling)),
+        Verdict::Refuse { note } => return Err(declined(note.as_deref(), &request.ruling)),
         Verdict::StopTurn => {
-            cx.session.stop_turn();
-            Err(declined(Some("the user stopped the turn"), &request.ruling))
+            cx.turn.stop.cancel();
+            return Err(declined(Some("the user stopped the turn"), &request.ruling));
         }
-        Verdict::NoAnswer { how } => Err(unanswered(&how, &request.ruling)),
+        Verdict::NoAnswer { how } => return Err(unanswered(&how, &request.ruling)),
     }
+    // Somebody may have left for plan mode while the question stood.
+    let ruling = judge(cx, policy, &planned);
+    if ruling.decision == Decision::Deny { Err(denied(&ruling)) } else { Ok(Authorized { planned }) }
 }
 
-fn asks_for_tool(policy: &Policy, planned: &Planned) -> bool {
-    policy.judge_tool(planned.entry.native_name()).is_some_and(|ruling| ruling.decision == Decision::Ask)
-}
-
-fn request(cx: &CallContext<'_>, planned: &Planned, open: &[&Effect], ruling: Ruling) -> ApprovalRequest {
+fn request(cx: &CallContext<'_>, policy: &Policy, planned: &Planned, mut ruling: Ruling) -> ApprovalRequest {
     let redactor = &cx.session.ground.redactor;
+    let hide = |text: &mut String| redactor.redact_in_place(text);
+    let grants = cx.session.grants();
+    let situation = Situation { mode: cx.session.mode(), grants: &grants };
+    let open = policy.open_questions(&planned.plan.effects, situation);
     let mut arguments = planned.called.arguments.clone();
     redactor.redact_value(&mut arguments);
     let mut preview = planned.plan.preview.clone();
-    let hide = |text: &mut String| redactor.redact_in_place(text);
     match &mut preview {
         Preview::Arguments => {}
-        Preview::Diff { before, after, .. } => {
-            hide(before);
-            hide(after);
-        }
+        Preview::Diff { path, before, after } => [path, before, after].into_iter().for_each(hide),
         Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => hide(text),
     }
-    // One grant that covers all open effects is worth offering; a dangerous class never is.
-    let offers = match (ruling.class, open) {
-        (Class::Ordinary, [first, rest @ ..]) => GrantScope::offered_for(first)
-            .into_iter()
-            .filter(|scope| rest.iter().all(|effect| scope.covers(effect)))
-            .collect(),
-        _ => Vec::new(),
-    };
+    hide(&mut ruling.reason);
+    let offers = offers(&open, ruling.class).into_iter();
     ApprovalRequest {
         call: cx.id.clone(),
         tool: planned.entry.shown.name.clone(),
@@ -123,7 +119,18 @@ fn request(cx: &CallContext<'_>, planned: &Planned, open: &[&Effect], ruling: Ru
         effects: open.iter().map(|effect| redactor.redact(&effect.to_string()).into_owned()).collect(),
         preview,
         ruling,
-        offers,
+        offers: offers.map(|scope| Offer { words: redactor.redact(&scope.to_string()).into_owned(), scope }).collect(),
+    }
+}
+
+/// One grant that covers all open effects is worth offering; in a dangerous class none is.
+fn offers(open: &[&Effect], class: Class) -> Vec<GrantScope> {
+    match (class, open) {
+        (Class::Ordinary, [first, rest @ ..]) => {
+            let covers_rest = |scope: &GrantScope| rest.iter().all(|effect| scope.covers(effect));
+            GrantScope::offered_for(first).into_iter().filter(covers_rest).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

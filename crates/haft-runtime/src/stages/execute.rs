@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use haft::context::RunContext;
-use haft::error::{Next, Operation, ToolError};
+use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::output::ToolOutput;
 use haft::plan::Cache;
@@ -62,7 +62,6 @@ pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Res
             }
         }
     };
-    cx.tell_effects();
     let output = outcome?;
     if let Cache::For(time) = plan.cache {
         cx.session.memory.keep(key, output.clone(), Instant::now() + time);
@@ -98,10 +97,8 @@ fn refuse_stale(
     match versions.iter().find(|(target, version)| look.stamp(target) != *version) {
         None => Ok(()),
         Some((target, _)) => {
-            let next =
-                Next::LookFirst { tool: "read_file".into(), at: format!("{target} again, then repeat the call") };
             let what = format!("{target} changed after the call was planned.");
-            Err(ToolError::new(ErrorKind::Stale, what, next).about_file(target.to_string(), Operation::Write))
+            Err(ToolError::of(ErrorKind::Stale, what).about_file(target.to_string(), Operation::Write))
         }
     }
 }

@@ -95,7 +95,10 @@ fn refuse_redundant(cx: &CallContext<'_>, plan: &Plan, key: &CallKey) -> Result<
     let Some(earlier) = cx.session.memory.earlier(key) else { return Ok(()) };
     let Went::Ok(read) = &earlier.went else { return Ok(()) };
     let look = &cx.session.ground.doors.look;
-    let unchanged = !read.is_empty() && read.iter().all(|(target, stamp)| look.stamp(target) == Some(*stamp));
+    // Everything that *this* plan would read: the earlier call may have missed a file that is there now.
+    let is_unchanged =
+        |target: &Target| read.iter().any(|(seen, stamp)| seen == target && look.stamp(target) == Some(*stamp));
+    let unchanged = plan.effects.iter().all(|effect| matches!(effect, Effect::Read(target) if is_unchanged(target)));
     if !unchanged || !earlier.in_conversation {
         return Ok(());
     }

@@ -35,6 +35,9 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
             }
             Err(fault) => {
                 cx.note(|notes| notes.key = Some(cx.session.memory.key_of_text(entry.native_name(), &text)));
+                // An excerpt may cut a secret in two, so it is taken from a text that has none.
+                let redacted = cx.session.ground.redactor.redact(&text);
+                let fault = arguments::read_text(&redacted).err().unwrap_or(fault);
                 return Err(unreadable(&entry, &fault));
             }
         },

@@ -46,7 +46,10 @@ fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value)
         Ok(()) => Ok(reading.value),
         Err(faults) => {
             cx.note(|notes| notes.key = Some(original));
-            Err(describe(entry, &faults))
+            // An excerpt may cut a secret in two, so it is taken from a value that has none.
+            let mut redacted = reading.value;
+            cx.session.ground.redactor.redact_value(&mut redacted);
+            Err(describe(entry, &checker.check(&redacted).err().unwrap_or(faults)))
         }
     }
 }
@@ -76,9 +79,10 @@ fn holds_whole_float(value: &Value) -> bool {
 }
 
 fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepared, ToolError> {
-    let key = cx.session.memory.key(entry.native_name(), &native);
+    let whole = entry.with_fixed(native.clone());
+    let key = cx.session.memory.key(entry.native_name(), &whole);
     cx.note(|notes| notes.key = Some(key.clone()));
-    let bound = entry.tool.clone().bind(entry.with_fixed(native.clone()))?;
+    let bound = entry.tool.clone().bind(whole)?;
     let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };
     Ok(Prepared { entry, called, bound, key })
 }

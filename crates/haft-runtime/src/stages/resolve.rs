@@ -11,6 +11,8 @@ use haft_policy::policy::Policy;
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 
+/// Most characters of an unknown name that are quoted.
+const MOST_LETTERS: usize = 80;
 /// Most names that are listed when one is unknown.
 const MOST_NAMES: usize = 40;
 
@@ -34,7 +36,7 @@ pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, call: ToolCall) 
 }
 
 fn unknown(catalog: &Catalog, name: &str) -> ToolError {
-    let shown: String = name.chars().take(80).collect();
+    let shown: String = name.chars().take(MOST_LETTERS).collect();
     let what = format!("There is no tool \"{shown}\".");
     let next = match catalog.nearest(name) {
         Some(near) => Next::UseInstead { tool: near, to: "instead".into() },

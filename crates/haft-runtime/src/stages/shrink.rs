@@ -2,6 +2,8 @@
 //!
 //! It stands outside the line of stages, so that refusals and failures pass through it too.
 
+use std::borrow::Cow;
+
 use haft::effect::Effect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
@@ -15,6 +17,8 @@ use crate::catalog::Catalog;
 use crate::memory::Went;
 use crate::stage::Halt;
 
+/// Most repairs that are told one by one.
+const MOST_REPAIRS: usize = 20;
 /// Longest error text, in characters; what a tool says beyond that is cut.
 const LONGEST_ERROR: usize = 4_000;
 
@@ -24,12 +28,13 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
     let (output, error) = match outcome {
         Ok(ran) => (ran.output, None),
         Err(halt) => {
-            let error = finish_error(cx, catalog, halt);
-            (error.so_far.as_deref().cloned().unwrap_or_default(), Some(error))
+            let mut error = finish_error(cx, catalog, halt);
+            // From here on it is the content of the result, bounded and without secrets.
+            (error.so_far.take().map(|so_far| *so_far).unwrap_or_default(), Some(error))
         }
     };
     let status = error.as_ref().map_or(Status::Ok, |error| Status::of(error.kind));
-    let did = cx.did();
+    let did = if error.is_some() { cx.did_of_failure() } else { cx.did() };
     let mut result = ToolResult {
         id: cx.id.clone(),
         tool: cx.note(|notes| notes.tool.clone()),
@@ -54,19 +59,17 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
 /// Adds what the session remembers, and puts the shown names in the place of native ones.
 fn finish_error(cx: &CallContext<'_>, catalog: &Catalog, halt: Halt) -> ToolError {
     let mut error = halt.error;
+    let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
     add_memories(cx, &mut error);
     error.what = shortened(&hide(cx, &error.what));
     error.about.path = error.about.path.as_deref().map(|path| shortened(&hide(cx, path)));
-    error.about.recovery = error.about.recovery.iter().map(|command| shortened(&hide(cx, command))).collect();
+    error.about.recovery = error.about.recovery.iter().map(|command| outward(&shortened(&hide(cx, command)))).collect();
     error.detail = error.detail.as_deref().map(|detail| shortened(&hide(cx, detail)));
-    let next = shortened(&hide(cx, &error.next.to_string()));
-    if let Some(outward) = catalog.outward(&error.what) {
-        error.what = outward;
-    }
-    match catalog.outward(&next) {
-        Some(outward) if outward != next => error.next = Next::FixArguments(outward),
-        _ if next != error.next.to_string() => error.next = Next::FixArguments(next),
-        _ => {}
+    error.what = outward(&error.what);
+    let words = error.next.to_string();
+    let next = outward(&shortened(&hide(cx, &words)));
+    if next != words {
+        error.next = Next::FixArguments(next);
     }
     error
 }
@@ -149,15 +152,36 @@ async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) ->
     let tail_start = tail_start.max(head_end);
     let (head, tail) = (whole_lines_before(&text[..head_end]), whole_lines_after(&text[tail_start..]));
     let left_out = text.len() - head.len() - tail.len();
-    let how = match cx.session.ground.doors.store.spill(&cx.session.name, &text).await {
+    // A page cuts long lines, so the kept text has none: every part of it can be read.
+    let kept = wrapped(&text, limits.line_length);
+    let how = match cx.session.ground.doors.store.spill(&cx.session.name, &kept).await {
         Ok(id) => {
-            let next_line = head.lines().count() + 1;
+            let shown_lines = wrapped(head, limits.line_length).lines().count();
+            let next_line = if text[head.len()..].starts_with('\n') { shown_lines + 1 } else { shown_lines };
             result.spilled = Some(id.clone());
-            format!("the whole output: read_file path=\"spill:{id}\" offset={next_line}")
+            format!("the whole output is at path=\"spill:{id}\", go on with offset={next_line}")
         }
         Err(error) => error.what.clone(),
     };
     format!("{head}\n[… {left_out} bytes left out; {how} …]\n{tail}")
+}
+
+/// Breaks lines that are longer than this many characters.
+fn wrapped(text: &str, length: usize) -> Cow<'_, str> {
+    if text.lines().all(|line| line.len() <= length) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len() + text.len() / length.max(1));
+    let mut column = 0;
+    for c in text.chars() {
+        column = if c == '\n' { 0 } else { column + 1 };
+        if column > length {
+            kept.push('\n');
+            column = 1;
+        }
+        kept.push(c);
+    }
+    Cow::Owned(kept)
 }
 
 /// A cut in the middle of a line would show half of something; unless the line is all there is.
@@ -210,8 +234,14 @@ fn fits(value: &Value, left: &mut usize) -> bool {
 }
 
 fn redacted_repairs(cx: &CallContext<'_>) -> Vec<String> {
-    let repairs = cx.note(|notes| std::mem::take(&mut notes.repairs));
-    repairs.iter().map(|repair| hide(cx, repair)).collect()
+    let mut repairs = cx.note(|notes| std::mem::take(&mut notes.repairs));
+    let left = repairs.len().saturating_sub(MOST_REPAIRS);
+    repairs.truncate(MOST_REPAIRS);
+    let mut repairs: Vec<String> = repairs.iter().map(|repair| shortened(&hide(cx, repair))).collect();
+    if left > 0 {
+        repairs.push(format!("$: {left} more of this kind"));
+    }
+    repairs
 }
 
 fn hide(cx: &CallContext<'_>, text: &str) -> String {

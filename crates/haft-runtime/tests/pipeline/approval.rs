@@ -24,7 +24,7 @@ async fn a_write_outside_the_workspace_is_refused_before_anyone_is_asked() {
     let result = scene.told("put", json!({ "path": "../b.rs", "content": "x" })).await;
 
     snapshot!(result, @r#"
-    refused at authorize (denied): The rule "changes outside" refuses this call. It would create [scene]/b.rs, which is outside the workspace.
+    refused at authorize (denied): The rule "changes outside" refuses this call. It would create ../b.rs, which is outside the workspace.
     next: ask the user to add that folder, or to copy the file into the workspace
     did: nothing
     "#);
@@ -54,21 +54,25 @@ async fn a_yes_holds_once_and_a_grant_for_what_its_words_say() {
 
     let asked = script.asked();
     assert_eq!(asked.len(), 2);
-    let offers: Vec<String> = asked[1].offers.iter().map(ToString::to_string).collect();
+    let offers: Vec<String> = asked[1].offers.iter().map(|offer| offer.words.clone()).collect();
     assert_eq!(
         offers,
         ["all changes to b.rs in this session", "all changes to files of the workspace in this session"]
     );
     assert_eq!(asked[1].effects, ["change b.rs"]);
+    assert_eq!(asked[1].arguments, json!({ "path": "b.rs", "content": "x" }));
+    assert_eq!((asked[1].tool.as_str(), asked[1].title.as_str()), ("put", "Put"));
+    assert_eq!(asked[1].preview, haft::plan::Preview::Text("b.rs becomes x".into()));
     assert_eq!(scene.session().grants(), [GrantScope::ChangesInside]);
 }
 
 #[tokio::test]
-async fn a_grant_that_was_not_offered_is_not_kept() {
+async fn an_answer_that_was_not_offered_is_no_yes() {
     let everything = GrantScope::Command(haft::effect::CommandLine("rm -rf /".into()));
     let scene = Scene::new().approver(Script::of([Verdict::AllowFor(everything)])).tool(Put);
-    assert!(put(&scene).await.starts_with("ok"));
+    assert!(put(&scene).await.contains("none of those offered"));
     assert!(scene.session().grants().is_empty());
+    scene.assert_untouched();
 }
 
 #[tokio::test]
@@ -166,10 +170,10 @@ async fn a_file_that_changes_while_somebody_thinks_is_stale() {
     let scene = Scene::new().file("b.rs", "old").tool(Put);
     let path = scene.root().join("b.rs");
     let scene = scene.approver(Meddler(path));
-    snapshot!(put(&scene).await, @r#"
+    snapshot!(put(&scene).await, @"
     failed at execute (stale): b.rs changed after the call was planned.
-    next: call "read_file" to look at b.rs again, then repeat the call
+    next: read the file again, then repeat the change
     did: nothing
-    "#);
+    ");
     assert_eq!(scene.read("b.rs"), "the user's own words");
 }

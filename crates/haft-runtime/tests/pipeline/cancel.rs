@@ -83,6 +83,7 @@ async fn a_call_that_takes_too_long_is_timed_out() {
     let scene = waiting().0.limits(|limits| limits.call_time = Duration::from_secs(7));
     let result = scene.send(wait_call(json!({}))).await;
     assert_eq!(result.status, Status::TimedOut);
+    assert!(result.text().starts_with("half"), "what was done so far is kept: {}", result.text());
     snapshot!(told(&result), @"
     timed_out at execute (timed_out): The call was stopped after 7 s.
     next: do less in one call, or allow more time
@@ -111,7 +112,7 @@ async fn a_tool_that_panics_is_one_failed_result() {
     snapshot!(scene.told("misbehave", json!({ "how": "panic_in_run" })).await, @r#"
     failed at execute (bug): The tool "misbehave" broke down: kaput.
     next: tell the user that this tool has a defect
-    did: unknown
+    did: nothing
     "#);
     assert!(scene.told("misbehave", json!({ "how": "fail" })).await.starts_with("failed at execute (failed)"));
 }

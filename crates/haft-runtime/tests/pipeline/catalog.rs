@@ -131,6 +131,32 @@ async fn errors_speak_of_tools_by_the_names_they_are_shown_under() {
 }
 
 #[tokio::test]
+async fn tools_that_swapped_names_are_told_apart() {
+    let list = || ToolList::new("files", haft_tools::all());
+    let swapped = list().renamed("read_file", "x").renamed("list_dir", "read_file").renamed("x", "list_dir");
+    let told = called(swapped, "list_dir", json!({ "path": "." })).await;
+    assert!(told.contains("call \"read_file\" to see what is in it"), "{told}");
+}
+
+#[tokio::test]
+async fn calls_that_differ_only_in_what_is_fixed_are_different_calls() {
+    let tools = || ToolList::new("files", haft_tools::all());
+    let catalog = Catalog::default();
+    for (name, path) in [("read_a", "a"), ("read_b", "b")] {
+        let fixed = Preset::Fixed(preset(json!({ "path": path })));
+        let list = tools().only(["read_file"]).preset("read_file", fixed).renamed("read_file", name);
+        catalog.add(&list).await.expect("the names differ");
+    }
+    let scene = haft_testkit::scene::Scene::new().file("a", "1").file("b", "2");
+    let runtime = haft_runtime::runtime::Runtime::new(catalog, scene.runtime().doors().clone());
+    let session = runtime.session("s", haft_testkit::approver::nobody());
+    for (name, text) in [("read_a", "1\t1"), ("read_b", "1\t2")] {
+        let result = runtime.call(&session, haft::call::ToolCall::new(name, json!({}).into())).await;
+        assert!(result.text().contains(text), "{}", result.text());
+    }
+}
+
+#[tokio::test]
 async fn a_toolset_may_be_listed_later_and_fail() {
     struct Broken;
     impl Toolset for Broken {

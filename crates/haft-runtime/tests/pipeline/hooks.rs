@@ -111,6 +111,21 @@ async fn an_after_hook_that_crashes_leaves_the_result_and_a_note() {
     "#);
 }
 
+#[tokio::test]
+async fn an_after_hook_that_crashes_at_once_leaves_the_result_too() {
+    struct Early;
+    impl Hook for Early {
+        fn name(&self) -> &str {
+            "early"
+        }
+        fn after<'a>(&'a self, _call: &'a HookedCall, _output: ToolOutput) -> BoxFuture<'a, ToolOutput> {
+            panic!("before there is a future")
+        }
+    }
+    let told = added(Scene::new().hook(Early)).await;
+    assert!(told.starts_with("ok: 3") && told.contains("The hook \"early\" crashed"), "{told}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_takes_too_long_refuses() {
     struct Slow;

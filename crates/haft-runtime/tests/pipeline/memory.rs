@@ -54,6 +54,31 @@ async fn a_read_whose_text_has_left_the_conversation_is_done_again() {
 }
 
 #[tokio::test]
+async fn a_read_is_not_redundant_when_a_file_it_missed_is_there_now() {
+    let scene = Scene::new().file("a", "x");
+    let both = json!({ "paths": ["a", "b"] });
+    assert!(scene.call("read_file", both.clone()).await.text().contains("b does not exist"));
+    std::fs::write(scene.root().join("b"), "new").expect("the file can be written");
+    let again = scene.call("read_file", both.clone()).await;
+    assert!(again.error.is_none() && again.text().contains("new"), "{}", again.text());
+    assert_eq!(scene.call("read_file", both).await.status, Status::Refused);
+}
+
+#[tokio::test]
+async fn a_call_of_an_earlier_turn_can_still_be_cancelled() {
+    let wait = haft_testkit::tools::Wait::default();
+    let signs = wait.signs.clone();
+    let scene = Scene::new().tool(wait);
+    let call = haft::call::ToolCall::new("wait", json!({}).into()).with_id("w");
+    let (result, ()) = tokio::join!(scene.send(call), async {
+        signs.begun(1).await;
+        scene.session().begin_turn();
+        assert!(scene.session().cancel(&CallId::new("w")));
+    });
+    assert_eq!(result.status, Status::Cancelled);
+}
+
+#[tokio::test]
 async fn listings_and_changes_are_never_redundant() {
     let scene = Scene::new()
         .tool(Put)

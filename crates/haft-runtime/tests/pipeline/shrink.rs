@@ -20,7 +20,7 @@ async fn a_long_result_keeps_head_and_tail_and_the_whole_can_be_paged() {
     assert!(text.len() < 2_000, "{}", text.len());
     assert!(text.starts_with("line 1\n") && text.ends_with("line 100000\n"), "{text}");
     let id = result.spilled.expect("the whole output was kept");
-    assert!(text.contains(&format!("read_file path=\"spill:{id}\" offset=")), "{text}");
+    assert!(text.contains(&format!("at path=\"spill:{id}\", go on with offset=")), "{text}");
 
     let rest = scene.call("read_file", json!({ "path": format!("spill:{id}"), "offset": 50_000, "limit": 1 })).await;
     assert!(rest.text().contains(" 50000\tline 50000"), "{}", rest.text());
@@ -45,6 +45,27 @@ async fn one_endless_line_is_cut_as_well() {
 }
 
 #[tokio::test]
+async fn every_part_of_one_endless_line_can_be_read_page_by_page() {
+    let scene = Scene::new().tool(Misbehave).limits(|limits| {
+        limits.line_length = 100;
+        limits.result_whole = 400;
+        limits.result_head = 300;
+        limits.result_tail = 100;
+    });
+    let result = scene.call("misbehave", json!({ "how": "endless_line" })).await;
+    let id = result.spilled.clone().expect("it was too long to show");
+    assert!(result.text().contains("go on with offset=3"), "{}", result.text());
+    let mut read = String::new();
+    for offset in 1..=50 {
+        let page =
+            scene.call("read_file", json!({ "path": format!("spill:{id}"), "offset": offset, "limit": 1 })).await;
+        let text = page.text();
+        read.extend(text.lines().next().and_then(|line| line.split_once('\t')).map(|(_, text)| text.to_owned()));
+    }
+    assert_eq!(read, "0123456789".repeat(500));
+}
+
+#[tokio::test]
 async fn a_secret_leaves_by_no_exit() {
     const SECRET: &str = "correct-horse-battery";
     let wait = Wait::default();
@@ -59,7 +80,8 @@ async fn a_secret_leaves_by_no_exit() {
     let mut events = scene.runtime().events().subscribe();
 
     let read = scene.call("read_file", json!({ "path": "a" })).await;
-    let asked = scene.call("put", json!({ "path": "b", "content": SECRET })).await;
+    let asked = scene.call("put", json!({ "path": format!("b-{SECRET}"), "content": SECRET })).await;
+    scene.call(SECRET, json!({ SECRET: 1 })).await;
     scene.call("wait", json!({ "say": format!("chunk {SECRET}\n") })).await;
     let missing = scene.call("read_file", json!({ "path": SECRET })).await;
     let unread = scene.call_text("read_file", &format!("{{\"path\": {SECRET}")).await;
@@ -68,7 +90,12 @@ async fn a_secret_leaves_by_no_exit() {
     let mut seen = Vec::new();
     while let Some(event) = events.try_next() {
         if let What::ApprovalAsked(request) = &event.what {
-            seen.push(format!("{request:?}"));
+            let words: Vec<&str> = request.offers.iter().map(|offer| offer.words.as_str()).collect();
+            seen.push(format!(
+                "{} {:?} {words:?}",
+                request.arguments,
+                (&request.effects, &request.preview, &request.ruling)
+            ));
         }
         seen.push(record::of_event(&event).to_string());
     }

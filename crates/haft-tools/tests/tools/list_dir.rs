@@ -34,7 +34,7 @@ async fn what_does_not_fit_is_counted() {
     ok: f00  0
     f01  0
     f02  0
-    [3 files, 0 folders; 17 more not shown, list a folder below or use "ignore"]
+    [3 files, 0 folders; at least 17 more not shown, list a folder below or use "ignore"]
     did: nothing
     "#);
 }

@@ -59,6 +59,39 @@ async fn a_file_outside_in_a_list_refuses_the_whole_call() {
 }
 
 #[tokio::test]
+async fn when_none_of_several_files_can_be_read_the_call_failed() {
+    let result = Scene::sample().call("read_file", json!({ "paths": ["gone", "away"] })).await;
+    assert_eq!(result.error.as_ref().map(|error| error.kind), Some(haft::kinds::ErrorKind::MissingFile));
+    assert!(result.text().contains("=== gone ===") && result.text().contains("=== away ==="), "{}", result.text());
+}
+
+#[tokio::test]
+async fn a_hole_of_a_terabyte_behind_text_is_noticed_at_once() {
+    let scene = Scene::sample();
+    let text = "line\n".repeat(50_000);
+    std::fs::write(scene.root().join("holey"), &text).expect("a file can be written");
+    std::fs::File::options()
+        .write(true)
+        .open(scene.root().join("holey"))
+        .and_then(|file| file.set_len(1 << 40))
+        .expect("it can grow");
+    let head = scene.call("read_file", json!({ "path": "holey", "limit": 2 })).await;
+    assert_eq!(head.status, Status::Ok);
+    let behind = scene.call("read_file", json!({ "path": "holey", "offset": 99_999 })).await;
+    assert_eq!(behind.error.map(|error| error.kind), Some(haft::kinds::ErrorKind::Binary));
+}
+
+#[tokio::test]
+async fn a_link_that_leads_elsewhere_now_is_read_again() {
+    let scene = Scene::new().file("v1/f", "one").file("v2/f", "two");
+    let link = scene.root().join("current");
+    std::os::unix::fs::symlink("v1", &link).expect("a link can be made");
+    assert!(scene.call("read_file", json!({ "path": "current/f" })).await.text().contains("one"));
+    std::fs::remove_file(&link).and_then(|()| std::os::unix::fs::symlink("v2", &link)).expect("a link can be changed");
+    assert!(scene.call("read_file", json!({ "path": "current/f" })).await.text().contains("two"));
+}
+
+#[tokio::test]
 async fn one_of_path_and_paths_is_needed() {
     let scene = Scene::sample();
     snapshot!(scene.told("read_file", json!({})).await, @r#"
@@ -71,6 +104,19 @@ async fn one_of_path_and_paths_is_needed() {
     next: give "path" for one file or "paths" for several, for example {"path": "src/main.rs"}
     did: nothing
     "#);
+}
+
+#[tokio::test]
+async fn other_names_of_its_arguments_are_understood_and_told() {
+    let scene = Scene::sample();
+    for alias in ["filepath", "file_path", "filePath", "Path"] {
+        scene.session().begin_turn();
+        let result = scene.call("read_file", json!({ alias: "notes.txt" })).await;
+        assert_eq!(result.status, Status::Ok, "{alias}");
+        assert_eq!(result.repairs, [format!("$.{alias}: read as \"path\"")]);
+    }
+    let both = scene.call("read_file", json!({ "filepath": "a", "path": "notes.txt" })).await;
+    assert_eq!(both.error.map(|error| error.kind), Some(haft::kinds::ErrorKind::BadArguments));
 }
 
 #[tokio::test]

@@ -123,11 +123,11 @@ impl<'s> Fitting<'_, 's> {
 impl<'s> Names<'s> {
     /// The property a key stands for: a listed alias, or the only one with the same letters.
     fn target(&self, key: &str, aliases: &[(String, String)]) -> Option<&'s str> {
-        let listed = aliases.iter().find(|(alias, _)| alias == key);
+        let letters = folded(key);
+        let listed = aliases.iter().find(|(alias, _)| folded(alias) == letters);
         if let Some((_, name)) = listed {
             return self.targets.iter().copied().find(|target| target == name);
         }
-        let letters = folded(key);
         let mut found = self.targets.iter().copied().filter(|target| folded(target) == letters);
         let target = found.next().filter(|_| !letters.is_empty())?;
         found.all(|other| other == target).then_some(target)
