@@ -67,7 +67,6 @@ pub(crate) struct Call {
     /// The tool; or - to read one JSON call per line from stdin
     pub(crate) tool: String,
     /// One JSON object, or key=value words
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<String>,
 }
 

@@ -1,11 +1,9 @@
 //! Everything that a command needs to make calls: settings, workspace, runtime, session.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use haft::call::Origin;
-use haft::door::Doors;
 use haft_config::settings::Settings;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
@@ -51,10 +49,10 @@ impl Desk {
             .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
-        let doors =
-            Doors { look: Arc::new(workspace.clone()), files: Arc::new(workspace), store: Arc::new(state.spills()) };
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
-        let runtime = Runtime::new(catalog()?, doors).with_ground(settings.limits.clone(), redactor);
+        let runtime = Runtime::new(catalog()?, workspace.doors(&state))
+            .with_limits(settings.limits.clone())
+            .with_redactor(redactor);
         Ok(Self { settings, workspace: path, state, runtime })
     }
 
@@ -97,7 +95,12 @@ fn approver(common: &Common, caller: Caller) -> Box<dyn Approver> {
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().enable_io().build();
     match runtime {
-        Ok(runtime) => Ok(runtime.block_on(work)),
+        Ok(runtime) => {
+            let done = runtime.block_on(work);
+            // Somebody may still be asked, or a disk may be slow; the command does not wait for what nobody wants.
+            runtime.shutdown_background();
+            Ok(done)
+        }
         Err(error) => bail!("the system gives no more threads or files: {error}"),
     }
 }

@@ -18,7 +18,20 @@ use arguments::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    // A tool that breaks down says so in its result. The words of a panic may hold anything, so only its place is told.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        screen::talk(&format!("haft: a defect at {place}"));
+    }));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Help and version are answers; a usage error quotes what was typed, so it is made safe like any text.
+        Err(told) if told.use_stderr() => {
+            screen::talk(told.render().to_string().trim_end());
+            return Exit::Usage.into();
+        }
+        Err(told) => told.exit(),
+    };
     let outcome = match arguments.command {
         None => commands::welcome::run(&arguments.common),
         Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),

@@ -7,8 +7,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use haft::BoxFuture;
 use haft::plan::Preview;
-use haft_policy::grant::GrantScope;
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
+use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
 
 use crate::screen::safe;
 
@@ -57,7 +56,7 @@ fn converse(request: &ApprovalRequest, input: &mut impl BufRead, output: &mut im
     }
 }
 
-fn understood(answer: &str, offers: &[GrantScope]) -> Option<Verdict> {
+fn understood(answer: &str, offers: &[Offer]) -> Option<Verdict> {
     let (word, note) = answer.split_once(char::is_whitespace).unwrap_or((answer, ""));
     let note = Some(note.trim().to_owned()).filter(|note| !note.is_empty());
     match (word, &note) {
@@ -66,7 +65,7 @@ fn understood(answer: &str, offers: &[GrantScope]) -> Option<Verdict> {
         ("s" | "stop", None) => Some(Verdict::StopTurn),
         (number, None) => {
             let chosen = number.parse::<usize>().ok()?.checked_sub(1)?;
-            offers.get(chosen).cloned().map(Verdict::AllowFor)
+            offers.get(chosen).map(|offer| Verdict::AllowFor(offer.scope.clone()))
         }
         _ => None,
     }
@@ -79,7 +78,7 @@ fn question(request: &ApprovalRequest) -> String {
     lines.push(format!("Why you are asked: the rule \"{}\".", safe(&request.ruling.rule)));
     lines.push("y  yes, this once".to_owned());
     for (number, offer) in (1..).zip(&request.offers) {
-        lines.push(format!("{number}  yes, and {}", one_line(&offer.to_string())));
+        lines.push(format!("{number}  yes, and {}", one_line(&offer.words)));
     }
     lines.push("n  no (you may add a word for the model: n use the other file)".to_owned());
     lines.push("s  no, and stop".to_owned());
@@ -113,6 +112,7 @@ mod tests {
     use super::*;
     use haft::call::CallId;
     use haft_policy::decision::{Class, Decision, Ruling};
+    use haft_policy::grant::GrantScope;
     use serde_json::json;
 
     fn request() -> ApprovalRequest {
@@ -130,7 +130,7 @@ mod tests {
                 reason: "It would create a.".into(),
                 instead: String::new(),
             },
-            offers: vec![GrantScope::ChangesInside],
+            offers: vec![Offer { words: GrantScope::ChangesInside.to_string(), scope: GrantScope::ChangesInside }],
         }
     }
 

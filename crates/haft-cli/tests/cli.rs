@@ -120,11 +120,54 @@ fn lines_get_their_results_in_order_and_an_empty_line_ends_the_turn() {
 fn a_key_that_is_sent_twice_is_rejected_in_every_form() {
     let twice = r#"{"path":"src/main.rs","path":"b"}"#;
     let text = serde_json::to_string(twice).expect("a text is JSON");
-    let input = format!("{{\"name\":\"read_file\",\"arguments\":{twice}}}\n{{\"name\":\"read_file\",\"arguments\":{text}}}\n");
+    let input =
+        format!("{{\"name\":\"read_file\",\"arguments\":{twice}}}\n{{\"name\":\"read_file\",\"arguments\":{text}}}\n");
     for record in Place::new().lines(&input) {
         assert_eq!(record["error"]["kind"], "bad_arguments", "{record}");
         assert!(record["error"]["what"].as_str().is_some_and(|what| what.contains("\"path\" twice")), "{record}");
     }
+}
+
+#[test]
+fn ids_are_kept_as_they_were_written_and_a_list_is_no_call() {
+    let input = "\u{feff}{\"id\":12345678901234567890123,\"name\":\"list_dir\"}\n[\"x\",\"list_dir\",null]\n{\"id\":\"mine\",\"name\":5}\n{\"id\":[1],\"name\":\"list_dir\"}\n";
+    let records = Place::new().lines(input);
+    let told: Vec<(&str, &str)> = records
+        .iter()
+        .map(|record| (record["id"].as_str().unwrap_or_default(), record["status"].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!(told, [("12345678901234567890123", "ok"), ("2", "failed"), ("mine", "failed"), ("4", "ok")]);
+    let long = Place::new().lines(&format!("{{\"name\":\"{}\"}}\n", "n".repeat(2_000_000)));
+    assert!(long[0].to_string().len() < 2_000, "an unknown name is not sent back as a whole");
+}
+
+#[test]
+fn flags_may_stand_behind_the_arguments() {
+    let said = Place::new().haft(&["call", "read_file", "path=src/main.rs", "--json"], "");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(serde_json::from_str::<Value>(&said.out).is_ok(), "{}", said.out);
+}
+
+#[test]
+fn pipes_in_the_place_of_files_are_answered_at_once() {
+    let place = Place::new();
+    let pipe = |path: &Path| {
+        std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("folders can be made");
+        let made = std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+        assert!(made.success());
+    };
+    pipe(&place.path("ws/tools.json"));
+    assert!(place.haft(&["check", "tools.json"], "").out.contains("not a regular file"));
+    pipe(&place.path("home/.config/haft/config.toml"));
+    let said = place.haft(&["doctor"], "");
+    assert_eq!((said.code, said.err.contains("not a regular file")), (2, true), "{}", said.err);
+}
+
+#[test]
+fn a_usage_error_says_nothing_that_a_terminal_would_obey() {
+    let said = Place::new().haft(&["completions", "\u{1b}]0;title\u{7}"], "");
+    assert_eq!(said.code, 2);
+    assert!(!said.err.contains('\u{1b}'), "{:?}", said.err);
 }
 
 #[test]

@@ -4,8 +4,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Endings of variable names whose values are hidden wherever something is shown.
-const SECRET_ENDINGS: [&str; 8] =
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "PRIVATE"];
+const SECRET_ENDINGS: [&str; 14] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "PRIVATE",
+    "_PASS",
+    "_PAT",
+    "_AUTH",
+    "COOKIE",
+    "WEBHOOK",
+];
 
 /// The folders and secrets that the environment names.
 #[derive(Clone, Debug)]
@@ -53,8 +67,18 @@ fn secrets_in(variables: &[(OsString, OsString)]) -> Vec<String> {
         let name = name.to_ascii_uppercase();
         SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
     };
-    let secret = variables.iter().filter(|(name, _)| name.to_str().is_some_and(is_secret));
-    secret.filter_map(|(_, value)| value.to_str().map(str::to_owned)).collect()
+    let readable = variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+    readable
+        .filter_map(|(name, value)| if is_secret(name) { Some(value) } else { password_in_address(value) })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The password of an address such as `postgres://user:password@host/`.
+fn password_in_address(value: &str) -> Option<&str> {
+    let (_, rest) = value.split_once("://")?;
+    let (user, _) = rest.split('/').next()?.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password)
 }
 
 #[cfg(test)]
@@ -79,8 +103,14 @@ mod tests {
 
     #[test]
     fn values_of_variables_that_are_named_like_secrets_are_secrets() {
-        let environment =
-            environment(&[("HOME", "/h"), ("OPENAI_API_KEY", "k"), ("my_token", "t"), ("KEYBOARD", "us")]);
-        assert_eq!(environment.expect("home is known").secrets, ["k", "t"]);
+        let environment = environment(&[
+            ("HOME", "/h"),
+            ("OPENAI_API_KEY", "k"),
+            ("my_token", "t"),
+            ("KEYBOARD", "us"),
+            ("DATABASE_URL", "postgres://me:pa@ss@host/db"),
+            ("HOMEPAGE", "https://example.org/a:b@c"),
+        ]);
+        assert_eq!(environment.expect("home is known").secrets, ["k", "t", "pa@ss"]);
     }
 }

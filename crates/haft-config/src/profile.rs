@@ -84,10 +84,15 @@ impl SomeLimits {
     /// Puts what is set over other limits.
     pub(crate) fn over(self, limits: Limits) -> Limits {
         let number = |set: Option<Positive>, otherwise| set.map_or(otherwise, |Positive(number)| number);
+        let whole = self.result_whole.unwrap_or(limits.result_whole);
+        // Who sets only the whole gets three quarters of it from the beginning and one from the end.
+        let derived = self.result_whole.is_some() && self.result_head.is_none() && self.result_tail.is_none();
+        let (head, tail) =
+            if derived { (whole - whole / 4, whole / 4) } else { (limits.result_head, limits.result_tail) };
         Limits {
-            result_whole: self.result_whole.unwrap_or(limits.result_whole),
-            result_head: self.result_head.unwrap_or(limits.result_head),
-            result_tail: self.result_tail.unwrap_or(limits.result_tail),
+            result_whole: whole,
+            result_head: self.result_head.unwrap_or(head),
+            result_tail: self.result_tail.unwrap_or(tail),
             read_lines: number(self.read_lines, limits.read_lines),
             line_length: number(self.line_length, limits.line_length),
             list_entries: number(self.list_entries, limits.list_entries),

@@ -40,6 +40,14 @@ impl Settings {
         let file = load(&config_file)?;
         let profile = profile.or(file.profile).unwrap_or_default();
         let limits = file.limits.over(profile.limits());
+        if limits.result_head.saturating_add(limits.result_tail) > limits.result_whole {
+            return Err(SettingsError::Mistake(Mistake {
+                file: config_file,
+                line: 1,
+                problem: "result_head and result_tail together are more than result_whole".into(),
+                fix: "make them smaller, or set only result_whole".into(),
+            }));
+        }
         Ok(Self { profile, limits, config_file, environment })
     }
 }

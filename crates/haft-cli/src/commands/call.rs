@@ -23,7 +23,7 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
     let arguments = raw_arguments(&call.arguments)?;
     let desk = Desk::open(common)?;
     let session = desk.session(common, Caller::OneCall);
-    let tool_call = ToolCall::new(&call.tool, arguments).from(origin(common, Caller::OneCall));
+    let tool_call = ToolCall::new(&call.tool, arguments).by(origin(common, Caller::OneCall));
     let result = block_on(interruptible(&desk, &session, tool_call))?;
     note_call(&desk, &result);
     show(common, &result)?;
@@ -63,8 +63,10 @@ async fn interruptible(desk: &Desk, session: &Session, call: ToolCall) -> ToolRe
 pub(super) fn note_call(desk: &Desk, result: &ToolResult) {
     let mut short = record::of_result(result);
     if let Some(fields) = short.as_object_mut() {
-        fields.remove("content");
-        fields.remove("data");
+        // The id is the caller's own and may be anything; what was shown is not kept twice.
+        for left_out in ["id", "content", "data"] {
+            fields.remove(left_out);
+        }
     }
     if let Err(error) = desk.state.recent_calls().add(&short) {
         screen::talk(&format!("note: this call could not be remembered for \"haft doctor\": {error}"));
@@ -78,7 +80,14 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
     }
     match &result.error {
         None => screen::answer(result.display.as_deref().unwrap_or(&result.text()))?,
-        Some(_) => screen::talk(&result.text()),
+        Some(error) => {
+            screen::talk(&result.text());
+            // The model does without these; a person may want them.
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            for more in [error.detail.clone(), cause].into_iter().flatten() {
+                screen::talk(&format!("({more})"));
+            }
+        }
     }
     Ok(())
 }

@@ -4,7 +4,8 @@
 //! starts when all calls before the empty line have their results. At most 64 calls are unfinished,
 //! then reading pauses. Nobody is there to ask.
 
-use std::io::{self, BufRead, Write};
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use haft::BoxFuture;
@@ -15,15 +16,23 @@ use haft_runtime::session::Session;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::call::note_call;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
 use crate::exit::Exit;
+use crate::screen;
 
 /// Most calls without a result.
 const MOST_UNFINISHED: usize = 64;
+/// Most characters of a line that an answer quotes.
+const LONGEST_QUOTE: usize = 500;
+/// Longest id.
+const LONGEST_ID: usize = 1_000;
+/// Most bytes of lines without a result.
+const MOST_UNFINISHED_BYTES: usize = 128 * 1024 * 1024;
 /// Longest line.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
@@ -41,6 +50,15 @@ enum Line {
     EndOfTurn,
 }
 
+impl Line {
+    fn size(&self) -> usize {
+        match self {
+            Line::Call(_, bytes) => bytes.len(),
+            Line::TooLong(_) | Line::EndOfTurn => 0,
+        }
+    }
+}
+
 /// What a line leads to: a call's result, or at once the record of why it is none.
 enum Answer {
     Result(Box<ToolResult>),
@@ -48,8 +66,12 @@ enum Answer {
 }
 
 async fn serve(desk: &Desk, session: &Session) -> anyhow::Result<Exit> {
+    // One listener for the whole time: a signal between two looks must not be lost.
+    let mut interrupted = signal(SignalKind::interrupt())?;
     let mut lines = read_lines();
     let mut unfinished: FuturesOrdered<BoxFuture<'_, Answer>> = FuturesOrdered::new();
+    // The sizes of the lines without a result, in order: memory is bounded, not only their number.
+    let mut sizes: VecDeque<usize> = VecDeque::new();
     let mut turn_ends = false;
     let mut input_ends = false;
     loop {
@@ -60,24 +82,41 @@ async fn serve(desk: &Desk, session: &Session) -> anyhow::Result<Exit> {
         if input_ends && unfinished.is_empty() {
             return Ok(Exit::Ok);
         }
-        let may_read = !turn_ends && !input_ends && unfinished.len() < MOST_UNFINISHED;
+        let has_room = sizes.len() < MOST_UNFINISHED && sizes.iter().sum::<usize>() < MOST_UNFINISHED_BYTES;
+        let may_read = !turn_ends && !input_ends && has_room;
         tokio::select! {
-            Some(answer) = unfinished.next(), if !unfinished.is_empty() => print(desk, answer)?,
-            line = lines.recv(), if may_read => match line {
-                Some(Ok(Line::EndOfTurn)) => turn_ends = true,
-                Some(Ok(line)) => unfinished.push_back(start(desk, session, line)),
-                Some(Err(error)) => return Err(anyhow::Error::from(error).context("stdin cannot be read")),
-                None => input_ends = true,
-            },
-            Ok(()) = tokio::signal::ctrl_c() => {
+            biased;
+            _ = interrupted.recv() => {
                 session.stop_turn();
                 while let Some(answer) = unfinished.next().await {
                     print(desk, answer)?;
                 }
                 return Ok(Exit::Interrupted);
             }
+            Some(answer) = unfinished.next(), if !unfinished.is_empty() => {
+                sizes.pop_front();
+                if print(desk, answer).is_err() {
+                    return Ok(nobody_reads(session, unfinished).await);
+                }
+            }
+            line = lines.recv(), if may_read => match line {
+                Some(Ok(Line::EndOfTurn)) => turn_ends = true,
+                Some(Ok(line)) => {
+                    sizes.push_back(line.size());
+                    unfinished.push_back(start(desk, session, line));
+                }
+                Some(Err(error)) => return Err(anyhow::Error::from(error).context("stdin cannot be read")),
+                None => input_ends = true,
+            },
         }
     }
+}
+
+/// Whoever read the results has gone: the calls are stopped in order, and not every line got its result.
+async fn nobody_reads(session: &Session, mut unfinished: FuturesOrdered<BoxFuture<'_, Answer>>) -> Exit {
+    session.stop_turn();
+    while unfinished.next().await.is_some() {}
+    Exit::Usage
 }
 
 /// Starts a line: its call has its place in the turn from now on.
@@ -99,10 +138,7 @@ fn print(desk: &Desk, answer: Answer) -> io::Result<()> {
         }
         Answer::NoCall(record) => record,
     };
-    // Locked for each line: a driver reads one before it writes the next.
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{record}")?;
-    stdout.flush()
+    screen::answer(&record.to_string())
 }
 
 fn understand(line: Line) -> Result<ToolCall, Value> {
@@ -112,14 +148,11 @@ fn understand(line: Line) -> Result<ToolCall, Value> {
         Line::EndOfTurn => return Err(bad_call("", "The line is empty.")),
     };
     let number = number.to_string();
-    let line: CallLine<'_> = serde_json::from_slice(&bytes)
-        .map_err(|error| bad_call(&number, &format!("The line is not a call: {error}.")))?;
-    let id = match line.id {
-        Some(Value::String(id)) => id,
-        Some(Value::Number(id)) => id.to_string(),
-        None | Some(Value::Null) => number,
-        Some(_) => return Err(bad_call(&number, "\"id\" is neither a string nor a number.")),
-    };
+    let line = read_call(&bytes).map_err(|what| bad_call(&id_in(&bytes).unwrap_or_else(|| number.clone()), &what))?;
+    let id = line.id.and_then(id_of).unwrap_or(number);
+    if id.len() > LONGEST_ID {
+        return Err(bad_call(&id, "\"id\" is longer than 1,000 bytes."));
+    }
     let arguments = match line.arguments.map_or("null", RawValue::get) {
         text if text.starts_with('{') => RawArguments::Text(text.to_owned()),
         "null" => RawArguments::Text(String::new()),
@@ -128,7 +161,36 @@ fn understand(line: Line) -> Result<ToolCall, Value> {
             _ => return Err(bad_call(&id, "\"arguments\" is neither an object nor the text of one.")),
         },
     };
-    Ok(ToolCall::new(line.name, arguments).with_id(id).from(Origin::Model))
+    Ok(ToolCall::new(line.name, arguments).with_id(id).by(Origin::Model))
+}
+
+fn read_call(bytes: &[u8]) -> Result<CallLine<'_>, String> {
+    // A byte order mark is what some editors begin a file with.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    // A list of the right length would be read as a call, too.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err("The line is not a JSON object.".to_owned());
+    }
+    serde_json::from_slice(bytes).map_err(|error| format!("The line is not a call: {error}."))
+}
+
+/// An id is a string or a number, exactly as it was written; anything else is none.
+fn id_of(id: &RawValue) -> Option<String> {
+    match id.get() {
+        text if text.starts_with('"') => serde_json::from_str(text).ok(),
+        text if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => Some(text.to_owned()),
+        _ => None,
+    }
+}
+
+/// Finds the id of a line that is no call, so that its driver knows which one was meant.
+fn id_in(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct OnlyId<'a> {
+        #[serde(borrow)]
+        id: &'a RawValue,
+    }
+    serde_json::from_slice::<OnlyId<'_>>(bytes).ok().and_then(|line| id_of(line.id))
 }
 
 /// A line as it is written. The arguments stay text: what a second key or a long number in them means is for
@@ -136,7 +198,8 @@ fn understand(line: Line) -> Result<ToolCall, Value> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallLine<'a> {
-    id: Option<Value>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
     name: String,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
@@ -144,10 +207,16 @@ struct CallLine<'a> {
 
 fn bad_call(id: &str, what: &str) -> Value {
     let next = haft::kinds::ErrorKind::BadCall.facts().next;
+    // What a parser says may quote a line of any length.
+    let (id, what) = (shortened(id), shortened(what));
     json!({
         "v": record::VERSION, "id": id, "tool": "", "status": "failed", "content": format!("{what}\nNext: {next}"),
         "error": { "kind": "bad_call", "what": what, "next": next }, "did": "nothing", "duration_ms": 0
     })
+}
+
+fn shortened(text: &str) -> String {
+    text.char_indices().nth(LONGEST_QUOTE).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
 }
 
 /// Reads lines on a thread of their own: reading stdin blocks, and cannot be given up.

@@ -87,7 +87,7 @@ async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> St
     };
     let told = match planned {
         Ok(plan) => {
-            let ruling = desk.runtime.policy().judge(entry.native_name(), &plan.effects, mode);
+            let ruling = desk.runtime.policy().judge(entry.native_name(), &plan.effects, mode.into());
             let decision = match ruling.decision {
                 haft_policy::decision::Decision::Allow => "yes",
                 haft_policy::decision::Decision::Ask => "asked about",
