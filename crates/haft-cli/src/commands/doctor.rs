@@ -96,7 +96,7 @@ async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> St
             format!("{decision} (rule \"{}\")", ruling.rule)
         }
         // The example is from the manual; its file need not be in this workspace.
-        Err(error) => format!("cannot be planned here: {}", error.what),
+        Err(error) => format!("not to be said here, the example is for another folder: {}", error.what),
     };
     format!("{}: {told}", example.arguments)
 }

@@ -86,7 +86,7 @@ fn list_all(entries: &[Arc<Entry>]) -> anyhow::Result<()> {
 fn show_one(entry: &Entry) -> anyhow::Result<()> {
     let spec = entry.shown();
     screen::line(&[Part::Strong(&spec.name), Part::Faint("  "), Part::Faint(&spec.manual.title)])?;
-    screen::answer(&format!("\n{}\n", spec.manual.words))?;
+    screen::answer(&format!("\n{}\n\n", spec.manual.words))?;
     screen::line(&[Part::Strong("Arguments")])?;
     let required = spec.input_schema.get("required").and_then(Value::as_array);
     let properties = spec.input_schema.get("properties").and_then(Value::as_object);
