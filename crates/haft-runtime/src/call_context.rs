@@ -87,6 +87,8 @@ impl<'a> CallContext<'a> {
     ) -> Result<T, Halt> {
         self.stage.store(stage as u8, Ordering::Release);
         let began = Instant::now();
+        // Pinned here: a stage's future is large, and would be moved twice more.
+        let work = std::pin::pin!(work);
         let outcome = work.instrument(tracing::debug_span!("stage", stage = stage.code(), call = %self.id)).await;
         self.tell(|| What::StageFinished { stage, took: began.elapsed(), halted: outcome.is_err() });
         outcome.map_err(|error| Halt { at: stage, error })

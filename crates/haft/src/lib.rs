@@ -1,11 +1,11 @@
 //! The contract between a tool, the pipeline that runs it, and the doors it acts through.
 //!
 //! A tool author needs this crate and nothing else: say what the arguments are, say what a call
-//! would touch ([`Plan`]), then do it through the doors of a [`RunContext`]. Everything that
+//! would touch ([`plan::Plan`]), then do it through the doors of a [`context::RunContext`]. Everything that
 //! follows from the declared effects (questions, sandbox, overlap, undo) is derived elsewhere.
 //!
-//! Not here: I/O, tasks, policy, provider formats. The doors are traits ([`door`]); the crates
-//! `haft-workspace` and, for processes, `haft-sandbox` implement them.
+//! Not here: I/O, tasks, policy, provider formats. The doors are traits ([`door`]), which
+//! `haft-workspace` implements.
 
 // `#[haft::tool]` writes paths that begin with `haft::`, also when it is used in this crate.
 extern crate self as haft;
