@@ -243,6 +243,10 @@ impl Progress for CallContext<'_> {
             self.tell(|| What::OutputChunk(shown));
         }
     }
+
+    fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
+        self.session.ground.redactor.redact(text)
+    }
 }
 
 /// A future that is dropped instead of finished still ends in one event, and frees its place.

@@ -1,5 +1,7 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
+use std::borrow::Cow;
+
 use crate::call::Origin;
 use crate::door::{Doors, ListRequest, Listing, Look, Page, PageRequest, Permit, SessionName, Spill};
 use crate::effect::Change;
@@ -18,7 +20,13 @@ pub trait Seen: Send + Sync {
 pub trait Progress: Send + Sync {
     /// Passes on a piece of text.
     fn chunk(&self, text: &str);
+
+    /// Returns the text without secrets. Whoever cuts a text asks first: half a secret is not found again.
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str>;
 }
+
+/// How much more of a line is read than shown, so that a secret across the cut is seen as a whole.
+const SEEN_BEYOND_THE_CUT: usize = 512;
 
 /// What a tool has while it plans: it may look, never change.
 pub struct PlanContext<'a> {
@@ -87,7 +95,8 @@ impl<'a> RunContext<'a> {
 
     /// Reads some lines of a file.
     pub async fn page(&self, target: &Target, request: PageRequest) -> Result<Page, ToolError> {
-        self.doors.files.page(self.permit, target, request).await
+        let page = self.doors.files.page(self.permit, target, seen_beyond(request)).await?;
+        Ok(self.cut(page, request.line_length))
     }
 
     /// Lists a folder.
@@ -102,7 +111,23 @@ impl<'a> RunContext<'a> {
 
     /// Reads some lines of an output of this session that was too long to show.
     pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
-        self.doors.store.spilled(self.permit, Spill { session: self.session, id }, request).await
+        let spill = Spill { session: self.session, id };
+        let page = self.doors.store.spilled(self.permit, spill, seen_beyond(request)).await?;
+        Ok(self.cut(page, request.line_length))
+    }
+
+    /// Cuts the lines at their length, after secrets were hidden.
+    fn cut(&self, mut page: Page, length: usize) -> Page {
+        for line in page.lines.iter_mut().filter(|line| line.text.len() > length) {
+            let text = self.progress.hide(&line.text).into_owned();
+            let (end, left) = match text.char_indices().nth(length) {
+                Some((end, _)) => (end, text[end..].chars().count()),
+                None => (text.len(), 0),
+            };
+            line.cut += left;
+            line.text = text[..end].to_owned();
+        }
+        page
     }
 
     /// Passes on a piece of output while the call is running.
@@ -124,4 +149,8 @@ impl<'a> RunContext<'a> {
     pub fn limits(&self) -> &Limits {
         self.limits
     }
+}
+
+fn seen_beyond(request: PageRequest) -> PageRequest {
+    PageRequest { line_length: request.line_length.saturating_add(SEEN_BEYOND_THE_CUT), ..request }
 }

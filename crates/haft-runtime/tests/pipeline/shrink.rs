@@ -109,6 +109,16 @@ async fn a_secret_leaves_by_no_exit() {
 }
 
 #[tokio::test]
+async fn a_secret_across_the_cut_of_a_line_is_hidden_as_a_whole() {
+    const SECRET: &str = "correct-horse-battery";
+    let line = format!("{}{SECRET}{}\nshort\n", "x".repeat(90), "y".repeat(5_000));
+    let scene = Scene::new().file("a", line).secret(SECRET).limits(|limits| limits.line_length = 100);
+    let text = scene.call("read_file", json!({ "path": "a" })).await.text();
+    assert!(text.contains(&format!("{}[secret]yy [… ", "x".repeat(90))), "{text}");
+    assert!(text.contains("     2\tshort\n"), "{text}");
+}
+
+#[tokio::test]
 async fn data_that_is_too_large_is_left_out_and_said_so() {
     use haft::error::ToolError;
     struct Big(haft::spec::Spec);

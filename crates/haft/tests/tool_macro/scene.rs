@@ -80,6 +80,10 @@ impl Seen for OneFile {
 
 impl Progress for OneFile {
     fn chunk(&self, _: &str) {}
+
+    fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
+        text.into()
+    }
 }
 
 impl Files for OneFile {
