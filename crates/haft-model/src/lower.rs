@@ -22,6 +22,7 @@ mod root;
 mod simplify;
 mod spot;
 mod strict;
+mod write;
 
 use std::fmt;
 use std::str::FromStr;

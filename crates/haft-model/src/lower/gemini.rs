@@ -18,6 +18,7 @@ use super::receipt::{Receipt, place, say};
 use super::root::{Root, Unions, settle};
 use super::simplify::{Kind, Simple, Simplifier};
 use super::spot::Spot;
+use super::write::{typed, with_notes};
 use super::{Parameters, Refusal};
 
 /// Formats the guide names; the numeric ones come from OpenAPI.
@@ -310,18 +311,6 @@ impl Gemini<'_> {
             schema.insert("required".to_owned(), Value::Array(kept));
         }
     }
-}
-
-fn typed(kind: Kind, rest: Map<String, Value>) -> Map<String, Value> {
-    let mut schema = Map::from_iter([("type".to_owned(), json!(kind.name()))]);
-    schema.extend(rest);
-    schema
-}
-
-fn with_notes(branches: Vec<Value>, notes: Map<String, Value>) -> Map<String, Value> {
-    let mut schema = Map::from_iter([("anyOf".to_owned(), Value::Array(branches))]);
-    schema.extend(notes);
-    schema
 }
 
 /// Returns whether `type` can become a list of itself and null without an `enum` ruling null out.

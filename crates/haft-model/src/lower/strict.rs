@@ -24,6 +24,7 @@ use super::receipt::{Receipt, place, say};
 use super::root::{Root, Unions, settle};
 use super::simplify::{Kind, Simple, Simplifier};
 use super::spot::Spot;
+use super::write::{typed, with_notes};
 use super::{Parameters, Refusal};
 
 /// How often a schema is lowered again because a union had to become text.
@@ -250,20 +251,6 @@ impl Strict<'_> {
         }
         Piece { schema: typed(kind, schema), rule: Rule::Same }
     }
-}
-
-/// Puts `type` in front of a schema.
-fn typed(kind: Kind, rest: Map<String, Value>) -> Map<String, Value> {
-    let mut schema = Map::from_iter([("type".to_owned(), json!(kind.name()))]);
-    schema.extend(rest);
-    schema
-}
-
-/// An `anyOf` with a description beside it.
-fn with_notes(branches: Vec<Value>, notes: Map<String, Value>) -> Map<String, Value> {
-    let mut schema = Map::from_iter([("anyOf".to_owned(), Value::Array(branches))]);
-    schema.extend(notes);
-    schema
 }
 
 /// Puts the description of a union with one alternative into that alternative.
