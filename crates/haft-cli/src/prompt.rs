@@ -29,7 +29,8 @@ impl Approver for AtTerminal {
         let request = request.clone();
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || {
-                converse(&request, &mut io::stdin().lock(), &mut anstream::stderr().lock())
+                // Not locked: whoever interrupts the question has something to say while this waits for an answer.
+                converse(&request, &mut io::stdin().lock(), &mut anstream::stderr())
             });
             match asked.await {
                 Ok(Ok(verdict)) => verdict,
