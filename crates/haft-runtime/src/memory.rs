@@ -17,6 +17,7 @@ use haft::door::Receipt;
 use haft::kinds::ErrorKind;
 use haft::output::ToolOutput;
 use haft::path::Target;
+use haft::spec::Spec;
 use haft::stamp::Stamp;
 use serde_json::Value;
 
@@ -72,9 +73,14 @@ struct Inner {
 }
 
 impl Memory {
-    /// Makes the key of a call from its native name and arguments, whatever their order.
-    pub(crate) fn key(&self, tool: &str, arguments: &Value) -> CallKey {
-        self.key_by(tool, |hasher| hash_canonical(arguments, hasher))
+    /// Makes the key of a call from its native tool and arguments, whatever their order.
+    ///
+    /// The version of the tool is part of it: what an older one answered is no answer of this one.
+    pub(crate) fn key(&self, tool: &Spec, arguments: &Value) -> CallKey {
+        self.key_by(&tool.name, |hasher| {
+            tool.version.hash(hasher);
+            hash_canonical(arguments, hasher);
+        })
     }
 
     /// Makes the key of a call whose arguments could not be read.
@@ -203,14 +209,17 @@ mod tests {
     #[test]
     fn the_order_of_keys_does_not_matter_but_values_do() {
         let memory = Memory::default();
-        let key = |value| memory.key("t", &value);
+        let tool = |name: &str| Spec::new(name, haft::manual::Manual::plain(name, "Words."), json!({}));
+        let key = |value| memory.key(&tool("t"), &value);
         assert_eq!(
             key(json!({ "a": 1, "b": [{ "c": 2, "d": 3 }] })),
             key(json!({ "b": [{ "d": 3, "c": 2 }], "a": 1 }))
         );
         assert_ne!(key(json!({ "a": 1 })), key(json!({ "a": "1" })));
         assert_ne!(key(json!({ "a": ["b", "c"] })), key(json!({ "a": ["c", "b"] })));
-        assert_ne!(memory.key("t", &json!({})), memory.key("u", &json!({})));
+        assert_ne!(memory.key(&tool("t"), &json!({})), memory.key(&tool("u"), &json!({})));
+        let newer = Spec { version: "2".into(), ..tool("t") };
+        assert_ne!(memory.key(&tool("t"), &json!({})), memory.key(&newer, &json!({})));
     }
 
     #[test]
@@ -219,9 +228,9 @@ mod tests {
         for index in 0..MOST_CALLS + 10 {
             let went =
                 Remembered { call: CallId::new("1"), turn: 1, went: Went::Ok(Vec::new()), in_conversation: true };
-            memory.remember(memory.key("t", &json!(index)), went, &[]);
+            memory.remember(memory.key_of_text("t", &index.to_string()), went, &[]);
         }
         assert_eq!(memory.inner().calls.len(), MOST_CALLS);
-        assert!(memory.earlier(&memory.key("t", &json!(0))).is_none());
+        assert!(memory.earlier(&memory.key_of_text("t", "0")).is_none());
     }
 }

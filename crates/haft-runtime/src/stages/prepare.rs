@@ -39,7 +39,7 @@ pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prep
 
 /// Reads the arguments by the schema, and says what still does not fit.
 fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
-    let original = cx.session.memory.key(entry.native_name(), &arguments);
+    let original = cx.session.memory.key(entry.tool.spec(), &arguments);
     let reading = arguments::fit(arguments, &entry.shown.input_schema, &entry.shown.aliases);
     cx.note(|notes| notes.repairs.extend(reading.repairs));
     match checker.check(&reading.value) {
@@ -80,7 +80,7 @@ fn holds_whole_float(value: &Value) -> bool {
 
 fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepared, ToolError> {
     let whole = entry.with_fixed(native.clone());
-    let key = cx.session.memory.key(entry.native_name(), &whole);
+    let key = cx.session.memory.key(entry.tool.spec(), &whole);
     cx.note(|notes| notes.key = Some(key.clone()));
     let bound = entry.tool.clone().bind(whole)?;
     let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };
