@@ -72,7 +72,8 @@ impl Tool for Put {
 
     async fn run(&self, args: PutArgs, target: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         cx.write(&target, args.content.as_bytes()).await?;
-        Ok(ToolOutput::text(format!("wrote {target}")))
+        let lines = args.content.lines().count();
+        Ok(ToolOutput::text(format!("wrote {target}")).with_display(format!("{target}: {lines} lines")))
     }
 }
 
@@ -272,7 +273,10 @@ impl Tool for Misbehave {
                 cx.write(&target, b"x").await?;
                 Ok(ToolOutput::text("written"))
             }
-            How::Fail => Err(ToolError::failed("it does not work", Next::DoNotRetry("do something else".into()))),
+            How::Fail => {
+                let error = ToolError::failed("it does not work", Next::DoNotRetry("do something else".into()));
+                Err(error.with_detail("the innards of the tool"))
+            }
             How::Flood => {
                 let lines: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
                 Ok(ToolOutput::text(lines))

@@ -114,8 +114,6 @@ pub struct Page {
     pub more: bool,
     /// How many lines there are in all, where the end was reached.
     pub total_lines: Option<u64>,
-    /// How many bytes there are in all.
-    pub size: u64,
 }
 
 /// One line of a page.

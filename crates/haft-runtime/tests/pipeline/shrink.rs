@@ -109,6 +109,20 @@ async fn a_secret_leaves_by_no_exit() {
 }
 
 #[tokio::test]
+async fn words_for_the_person_do_not_reach_the_model() {
+    let yes = haft_runtime::approval::YesToOrdinary::or_ask(haft_testkit::approver::nobody());
+    let scene = Scene::new().tool(Misbehave).tool(Put).approver(yes);
+    let failed = scene.call("misbehave", json!({ "how": "fail" })).await;
+    assert_eq!(failed.error.as_ref().and_then(|error| error.detail.as_deref()), Some("the innards of the tool"));
+    let written = scene.call("put", json!({ "path": "a", "content": "x" })).await;
+    assert_eq!(written.default_summary(3), ["a: 1 lines"]);
+    for result in [failed, written] {
+        let record = record::of_result(&result).to_string();
+        assert!(!record.contains("innards") && !record.contains("1 lines"), "{record}");
+    }
+}
+
+#[tokio::test]
 async fn a_secret_across_the_cut_of_a_line_is_hidden_as_a_whole() {
     const SECRET: &str = "correct-horse-battery";
     let line = format!("{}{SECRET}{}\nshort\n", "x".repeat(90), "y".repeat(5_000));

@@ -40,7 +40,7 @@ pub(super) fn page_of_file(
         FileKind::Link | FileKind::Special => return Err(special(&path)),
     }
     let stamp = stamp_of(&stat);
-    let page = page_of(File::from(opened), stamp.size, request, &|| stop.is_cancelled());
+    let page = page_of(File::from(opened), request, &|| stop.is_cancelled());
     match page.map_err(broken)? {
         Text::Page(page) => Ok((page, stamp)),
         Text::Binary => Err(binary(&path, stamp.size)),
@@ -59,12 +59,7 @@ pub(crate) enum Text {
 }
 
 /// Reads lines from anything, asking between the steps whether to stop.
-pub(crate) fn page_of(
-    source: impl Read,
-    size: u64,
-    request: PageRequest,
-    stopped: &dyn Fn() -> bool,
-) -> io::Result<Text> {
+pub(crate) fn page_of(source: impl Read, request: PageRequest, stopped: &dyn Fn() -> bool) -> io::Result<Text> {
     let mut reader = BufReader::with_capacity(STEP, source);
     let start = reader.fill_buf()?;
     if start[..start.len().min(SNIFFED)].contains(&0) {
@@ -98,7 +93,7 @@ pub(crate) fn page_of(
         }
     }
     let ended = reader.fill_buf()?.is_empty();
-    Ok(Text::Page(lines.into_page(size, ended)))
+    Ok(Text::Page(lines.into_page(ended)))
 }
 
 /// Collects the wanted lines out of steps that end anywhere.
@@ -167,12 +162,12 @@ impl Lines {
         self.number += 1;
     }
 
-    fn into_page(mut self, size: u64, ended: bool) -> Page {
+    fn into_page(mut self, ended: bool) -> Page {
         if ended && self.open && !self.is_full() {
             self.end_line();
         }
         let more = !ended || self.open;
-        Page { first_line: self.first, more, total_lines: (!more).then(|| self.number - 1), size, lines: self.kept }
+        Page { first_line: self.first, more, total_lines: (!more).then(|| self.number - 1), lines: self.kept }
     }
 }
 
@@ -192,7 +187,7 @@ mod tests {
 
     fn page(text: &[u8], first_line: u64, lines: usize) -> Page {
         let request = PageRequest { first_line, lines, line_length: 10 };
-        match page_of(text, text.len() as u64, request, &|| false).expect("memory can be read") {
+        match page_of(text, request, &|| false).expect("memory can be read") {
             Text::Page(page) => page,
             Text::Binary | Text::Stopped => panic!("it is text"),
         }
@@ -226,6 +221,6 @@ mod tests {
     #[test]
     fn a_nul_near_the_beginning_means_binary() {
         let request = PageRequest { first_line: 1, lines: 1, line_length: 10 };
-        assert!(matches!(page_of(&b"ab\0c"[..], 4, request, &|| false), Ok(Text::Binary)));
+        assert!(matches!(page_of(&b"ab\0c"[..], request, &|| false), Ok(Text::Binary)));
     }
 }

@@ -66,8 +66,7 @@ impl Spills {
             return Err(unknown());
         }
         let file = private::read_file(&self.folder.join(session.as_str()).join(id)).map_err(|_| unknown())?;
-        let size = file.metadata().map_or(0, |facts| facts.len());
-        match page_of(file, size, request, &|| false) {
+        match page_of(file, request, &|| false) {
             Ok(Text::Page(page)) => Ok(page),
             Ok(Text::Binary | Text::Stopped) => {
                 Err(ToolError::of(ErrorKind::Binary, format!("The kept output \"spill:{id}\" is not text.")))
