@@ -1,0 +1,272 @@
+//! Bytes as text and back again, without touching a byte that nobody asked to change.
+//!
+//! Most files are UTF-8, and for them everything here is a borrow or a copy. The others are decoded so that
+//! a model can read and edit them, and written back in their own encoding: an edit that turned an old
+//! file into UTF-8 on the way would change every accented letter in it.
+//!
+//! A guessed encoding may be the wrong one. That is harmless: a text is accepted only when it encodes to exactly
+//! the bytes it came from, and outside an edit those bytes are copied.
+//!
+//! Not here: reading files (`haft-workspace`), what a line is (`lines`).
+
+mod detect;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+/// How much of a file's beginning is enough to find its form.
+pub const LOOKED_AT: usize = 64 * 1024;
+
+/// How a file's bytes are text: encoding and byte order mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextForm {
+    encoding: &'static Encoding,
+    mark: &'static [u8],
+}
+
+/// Why bytes are no text that can be edited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoText {
+    /// They are something else, for instance an image.
+    #[error("the bytes are not text")]
+    Binary,
+    /// They are text of a kind that cannot be written back byte for byte.
+    #[error("byte {at} does not fit {}", looks_like.unwrap_or("any known encoding"))]
+    BadEncoding {
+        /// The encoding that comes closest, if one does.
+        looks_like: Option<&'static str>,
+        /// The first byte that does not fit, from 0.
+        at: usize,
+    },
+}
+
+/// Whether some bytes are all there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// They are.
+    Yes,
+    /// More follow, and the last character may be cut.
+    No,
+}
+
+impl TextForm {
+    /// Finds the form from the beginning of a file, of which [`LOOKED_AT`] bytes are enough.
+    ///
+    /// UTF-8 with some broken bytes is still found to be UTF-8: [`decode`] refuses it, [`TextForm::show`] shows it.
+    pub fn detect(start: &[u8], whole: Whole) -> Result<TextForm, NoText> {
+        detect::detect(start, whole)
+    }
+
+    /// Returns the form of nearly all files: UTF-8 without a mark.
+    pub fn utf8() -> TextForm {
+        TextForm { encoding: UTF_8, mark: b"" }
+    }
+
+    /// Returns the name of the encoding, for instance `UTF-16LE` or `windows-1252`.
+    pub fn name(&self) -> &'static str {
+        self.encoding.name()
+    }
+
+    /// Tells whether the text is preceded by a byte order mark.
+    pub fn has_mark(&self) -> bool {
+        !self.mark.is_empty()
+    }
+
+    /// Returns the byte order mark; empty where there is none.
+    pub fn mark(&self) -> &'static [u8] {
+        self.mark
+    }
+
+    /// Tells whether a character takes two bytes or four, so that a line end is a unit and not a byte.
+    pub fn has_wide_units(&self) -> bool {
+        self.encoding == UTF_16LE || self.encoding == UTF_16BE
+    }
+
+    /// Returns the bytes of an ASCII character; one byte, or two for UTF-16.
+    pub fn unit(&self, ascii: u8) -> [u8; 2] {
+        if self.encoding == UTF_16BE { [0, ascii] } else { [ascii, 0] }
+    }
+
+    /// Decodes a piece for display: what is no text becomes U+FFFD.
+    pub fn show(&self, piece: &[u8], whole: Whole) -> Shown {
+        if self.encoding == UTF_8
+            && let Ok(text) = std::str::from_utf8(piece)
+        {
+            return Shown { text: text.to_owned(), lossy: false };
+        }
+        let mut decoder = self.encoding.new_decoder_without_bom_handling();
+        let room = decoder.max_utf8_buffer_length(piece.len()).unwrap_or(piece.len());
+        let mut text = String::with_capacity(room);
+        let (_, _, lossy) = decoder.decode_to_string(piece, &mut text, whole == Whole::Yes);
+        Shown { text, lossy }
+    }
+}
+
+/// A piece of text for display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The text.
+    pub text: String,
+    /// Whether bytes that are no text became U+FFFD.
+    pub lossy: bool,
+}
+
+/// A whole text with what is needed to write it back byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// The text, without the byte order mark.
+    pub text: Cow<'a, str>,
+    /// How the bytes are text.
+    pub form: TextForm,
+}
+
+/// Decodes a whole file, if encoding the text again gives exactly these bytes.
+pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, NoText> {
+    decode_as(bytes, detect::detect_whole(bytes)?)
+}
+
+/// Decodes in a form that is known.
+fn decode_as(bytes: &[u8], form: TextForm) -> Result<Decoded<'_>, NoText> {
+    let bad = |at: usize| NoText::BadEncoding { looks_like: Some(form.name()), at: form.mark.len() + at };
+    let body = bytes.strip_prefix(form.mark).unwrap_or(bytes);
+    if form.encoding == UTF_8 {
+        let text = std::str::from_utf8(body).map_err(|error| bad(error.valid_up_to()))?;
+        return Ok(Decoded { text: Cow::Borrowed(text), form });
+    }
+    let Some(text) = form.encoding.decode_without_bom_handling_and_without_replacement(body) else {
+        return Err(bad(first_malformed(form.encoding, body)));
+    };
+    let again = encode(form.encoding, &text).map_err(|_| bad(0))?;
+    if *again != *body {
+        let same = again.iter().zip(body).take_while(|(one, other)| one == other).count();
+        return Err(bad(same));
+    }
+    Ok(Decoded { text, form })
+}
+
+/// Says why a new text cannot be written into a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unencodable {
+    /// The encoding has no such character.
+    #[error("the file's encoding, {encoding}, has no character {character:?} (U+{:04X})", u32::from(*character))]
+    Character {
+        /// The first such character.
+        character: char,
+        /// The name of the encoding.
+        encoding: &'static str,
+    },
+    /// The bytes would be read as another text than the one meant.
+    #[error("written as {encoding}, the new text would be read back as another one")]
+    ReadsDifferently {
+        /// The name of the encoding.
+        encoding: &'static str,
+    },
+}
+
+impl Decoded<'_> {
+    /// Replaces stretches (byte ranges of `text`, sorted, not overlapping) and returns the new bytes.
+    ///
+    /// Bytes outside the stretches are copied from `original`, the bytes that this was decoded from.
+    ///
+    /// # Panics
+    /// When a range is not one of `text`, or `original` are other bytes: both are defects of the caller.
+    pub fn splice(&self, original: &[u8], replacements: &[(Range<usize>, &str)]) -> Result<Vec<u8>, Unencodable> {
+        let encoding = self.form.encoding;
+        let grown: usize = replacements.iter().map(|(_, new)| new.len()).sum();
+        let mut bytes = Vec::with_capacity(original.len() + grown);
+        // How far the text and its bytes have been taken over.
+        let (mut in_text, mut in_bytes) = (0, self.form.mark.len());
+        bytes.extend_from_slice(self.form.mark);
+        for (range, new) in replacements {
+            let kept = encoded_length(encoding, &self.text[in_text..range.start]);
+            bytes.extend_from_slice(&original[in_bytes..in_bytes + kept]);
+            bytes.extend_from_slice(&encode(encoding, new)?);
+            in_bytes += kept + encoded_length(encoding, &self.text[range.clone()]);
+            in_text = range.end;
+        }
+        bytes.extend_from_slice(&original[in_bytes..]);
+        if self.reads_back(&bytes, replacements) {
+            return Ok(bytes);
+        }
+        Err(Unencodable::ReadsDifferently { encoding: self.form.name() })
+    }
+
+    /// Tells whether the spliced bytes are the text that was meant.
+    fn reads_back(&self, bytes: &[u8], replacements: &[(Range<usize>, &str)]) -> bool {
+        let body = &bytes[self.form.mark.len()..];
+        if self.form.encoding == UTF_8 {
+            // Pieces of UTF-8 are UTF-8; only a mark or a NUL that was not there makes something else of it.
+            return replacements.iter().all(|(_, new)| !new.contains('\0'))
+                && (self.form.has_mark() || !body.starts_with("\u{feff}".as_bytes()));
+        }
+        // Every reader tries UTF-8 first. What is ASCII by now means the same in both.
+        if !self.form.has_wide_units() && !body.is_ascii() && std::str::from_utf8(body).is_ok() {
+            return false;
+        }
+        decode_as(bytes, self.form).is_ok_and(|read| read.text == replaced(&self.text, replacements))
+    }
+}
+
+/// Returns the text with its stretches replaced.
+pub fn replaced(text: &str, replacements: &[(Range<usize>, &str)]) -> String {
+    let mut new_text = String::with_capacity(text.len());
+    let mut taken = 0;
+    for (range, new) in replacements {
+        new_text.push_str(&text[taken..range.start]);
+        new_text.push_str(new);
+        taken = range.end;
+    }
+    new_text.push_str(&text[taken..]);
+    new_text
+}
+
+/// Encodes a text. `encoding_rs` does not write UTF-16, so that is done here.
+fn encode<'t>(encoding: &'static Encoding, text: &'t str) -> Result<Cow<'t, [u8]>, Unencodable> {
+    if encoding == UTF_16LE {
+        return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_le_bytes).collect()));
+    }
+    if encoding == UTF_16BE {
+        return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_be_bytes).collect()));
+    }
+    let (bytes, _, unmappable) = encoding.encode(text);
+    if !unmappable {
+        return Ok(bytes);
+    }
+    let lacks = |character: &char| encoding.encode(character.encode_utf8(&mut [0; 4])).2;
+    let character = text.chars().find(lacks).unwrap_or(char::REPLACEMENT_CHARACTER);
+    Err(Unencodable::Character { character, encoding: encoding.name() })
+}
+
+/// Returns how many bytes a part of a decoded text came from.
+fn encoded_length(encoding: &'static Encoding, text: &str) -> usize {
+    if encoding == UTF_8 || encoding.is_single_byte() && text.is_ascii() {
+        return text.len();
+    }
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        return text.chars().map(|character| character.len_utf16() * 2).sum();
+    }
+    encoding.encode(text).0.len()
+}
+
+fn first_malformed(encoding: &'static Encoding, body: &[u8]) -> usize {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut text = String::new();
+    let mut taken = 0;
+    loop {
+        text.clear();
+        text.reserve(LOOKED_AT);
+        let (result, read) = decoder.decode_to_string_without_replacement(&body[taken..], &mut text, true);
+        taken += read;
+        match result {
+            encoding_rs::DecoderResult::OutputFull => {}
+            encoding_rs::DecoderResult::InputEmpty => return taken,
+            encoding_rs::DecoderResult::Malformed(bad, behind) => {
+                return taken.saturating_sub(usize::from(bad) + usize::from(behind));
+            }
+        }
+    }
+}
