@@ -75,6 +75,16 @@ pub enum LineEnds {
 }
 
 impl LineEnds {
+    /// Returns how one line ends.
+    pub fn of_line(line: &[u8]) -> Self {
+        match line {
+            [.., b'\r', b'\n'] => Self::ReturnNewline,
+            [.., b'\n'] => Self::Newline,
+            [.., b'\r'] => Self::Return,
+            _ => Self::None,
+        }
+    }
+
     /// Returns how the lines of two parts of one text end.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

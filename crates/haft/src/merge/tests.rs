@@ -1,0 +1,112 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn merged(base: &str, ours: &str, theirs: &str) -> Option<String> {
+    let text = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes())?;
+    Some(String::from_utf8(text).expect("texts give a text"))
+}
+
+#[test]
+fn changes_with_a_line_between_them_are_both_kept() {
+    assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n").as_deref(), Some("A\nb\nC\n"));
+    assert_eq!(merged("a\nb\nc\n", "0\na\nb\nc\n", "a\nb\n").as_deref(), Some("0\na\nb\n"));
+    assert_eq!(merged("a\r\nb\r\nc", "A\r\nb\r\nc", "a\r\nb\r\nC").as_deref(), Some("A\r\nb\r\nC"));
+    assert_eq!(merged("a\rb\rc\r", "A\rb\rc\r", "a\rb\rC\r").as_deref(), Some("A\rb\rC\r"));
+}
+
+#[test]
+fn changes_that_touch_are_not_merged() {
+    assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "x\nb\nc\n"), None);
+    assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "a\nB\nc\n"), None);
+    assert_eq!(merged("a\nb\n", "a\nours\nb\n", "a\ntheirs\nb\n"), None);
+    assert_eq!(merged("a\nb\nc\n", "a\nc\n", "a\nb\nnew\nc\n"), None);
+    assert_eq!(merged("a\nb", "a\nb\n", "a\nb\nc"), None);
+    assert_eq!(merged("", "ours", "theirs"), None);
+}
+
+#[test]
+fn the_same_change_on_both_sides_is_one_change() {
+    assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "A\nb\nC\n").as_deref(), Some("A\nb\nC\n"));
+    assert_eq!(merged("a\nb\nc\n", "a\nnew\nb\nc\n", "a\nnew\nb\nC\n").as_deref(), Some("a\nnew\nb\nC\n"));
+}
+
+#[test]
+fn bytes_of_any_encoding_are_merged_and_wide_ones_only_when_one_side_did_nothing() {
+    let merged = merge(b"\xe4\nb\nc\n", b"\xf6\nb\nc\n", b"\xe4\nb\n\xfc\n");
+    assert_eq!(merged.as_deref(), Some(&b"\xf6\nb\n\xfc\n"[..]));
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    assert_eq!(merge(&wide("a\nb\nc\n"), &wide("A\nb\nc\n"), &wide("a\nb\nC\n")), None);
+    assert_eq!(merge(&wide("a\n"), &wide("b\n"), &wide("a\n")), Some(wide("b\n")));
+}
+
+fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A side: for each line of the base whether it is kept, dropped or changed, and whether a line follows that is new.
+fn side(base: usize, name: &str, choices: &[u8]) -> String {
+    let mut lines = Vec::new();
+    for (number, choice) in (0..base).zip(choices) {
+        match choice % 16 {
+            0 => {}
+            1 => lines.push(format!("{name} instead of {number}")),
+            2 => lines.extend([format!("base {number}"), format!("{name} behind {number}")]),
+            // The same on both sides.
+            3 => lines.push(format!("both instead of {number}")),
+            _ => lines.push(format!("base {number}")),
+        }
+    }
+    text(&lines)
+}
+
+proptest! {
+    #[test]
+    fn one_side_alone_wins_and_the_sides_are_equal(
+        base in "[ab\n]{0,30}", ours in "[ab\n]{0,30}", theirs in "[ab\r\n]{0,30}",
+    ) {
+        prop_assert_eq!(merged(&base, &ours, &base), Some(ours.clone()));
+        prop_assert_eq!(merged(&base, &base, &ours), Some(ours.clone()));
+        prop_assert_eq!(merged(&base, &ours, &ours), Some(ours.clone()));
+        prop_assert_eq!(merged(&base, &ours, &theirs), merged(&base, &theirs, &ours));
+    }
+
+    #[test]
+    fn no_line_is_lost_that_the_other_side_left_alone(
+        (ours, theirs) in (0_usize..40).prop_flat_map(|base| {
+            let choices = || prop::collection::vec(any::<u8>(), base);
+            (choices(), choices())
+        }),
+    ) {
+        let count = ours.len();
+        let base = text(&(0..count).map(|number| format!("base {number}")).collect::<Vec<_>>());
+        let (ours, theirs) = (side(count, "ours", &ours), side(count, "theirs", &theirs));
+        let Some(merged) = merged(&base, &ours, &theirs) else { return Ok(()) };
+        let lines = |text: &'_ str| text.lines().map(str::to_owned).collect::<BTreeSet<String>>();
+        let (base, ours, theirs, merged) = (lines(&base), lines(&ours), lines(&theirs), lines(&merged));
+        for line in &merged {
+            prop_assert!(ours.contains(line) || theirs.contains(line), "{} comes from nowhere", line);
+        }
+        for (one, other) in [(&ours, &theirs), (&theirs, &ours)] {
+            for line in one.iter().filter(|line| other.contains(*line) || !base.contains(*line)) {
+                prop_assert!(merged.contains(line), "{} is lost", line);
+            }
+            for line in base.iter().filter(|line| !one.contains(*line)) {
+                prop_assert!(!merged.contains(line), "{} is back", line);
+            }
+        }
+    }
+}
+
+#[test]
+fn huge_texts_that_have_nothing_in_order_are_given_up_in_time() {
+    let shuffled = |factor: usize| -> String {
+        (0..200_000_usize).map(|number| format!("{}\n", number * factor % 199_999 % 50_000)).collect()
+    };
+    let started = Instant::now();
+    let texts = [shuffled(1), shuffled(7_919), shuffled(104_729)];
+    assert_eq!(merged(&texts[0], &texts[1], &texts[2]), None);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
