@@ -10,7 +10,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use haft::call::{CallId, Origin, RawArguments, ToolCall};
 use haft::context::{PlanContext, Progress};
-use haft::door::{Permit, Receipt};
+use haft::door::{Errand, Permit, Receipt};
 use haft::effect::Effect;
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
@@ -26,6 +26,7 @@ use crate::redact::ChunkRedactor;
 use crate::session::Session;
 use crate::stage::{Halt, Stage};
 use crate::stages::execute::Ran;
+use crate::stages::line_up::Planned;
 use crate::turn::{Place, Turn};
 
 /// One call on its way.
@@ -155,7 +156,11 @@ impl<'a> CallContext<'a> {
             return Did::Unknown(effects);
         }
         let files = changed_in(&self.receipts());
-        if files.is_empty() { Did::Nothing } else { Did::Changed { files } }
+        if files.is_empty() {
+            return Did::Nothing;
+        }
+        let change_set = self.permit.get().and_then(|permit| permit.receipts().change_set());
+        Did::Changed { change_set, files }
     }
 
     /// Returns what was done by a call that failed: what no door sees may have happened once it had begun.
@@ -174,12 +179,16 @@ impl<'a> CallContext<'a> {
     }
 
     /// Issues the permit of this call, once.
-    pub(crate) fn issue_permit(
-        &self,
-        effects: Arc<[Effect]>,
-        stop: tokio_util::sync::CancellationToken,
-    ) -> Arc<Permit> {
-        self.permit.get_or_init(|| Arc::new(Permit::issue(self.id.clone(), effects, stop))).clone()
+    pub(crate) fn issue_permit(&self, planned: &Planned, stop: tokio_util::sync::CancellationToken) -> Arc<Permit> {
+        let errand = Errand {
+            call: self.id.clone(),
+            tool: planned.entry.native_name().to_owned(),
+            session: self.session.name.clone(),
+            run: self.session.run.clone(),
+            turn: self.turn.number,
+        };
+        let issue = || Permit::issue(errand, planned.plan.effects.clone(), planned.found.clone(), stop);
+        self.permit.get_or_init(|| Arc::new(issue())).clone()
     }
 
     /// Returns what a tool sees while it plans.
@@ -291,7 +300,7 @@ fn shown_name(session: &Session, name: &str) -> String {
 
 fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
     let read = |receipt: &Receipt| match receipt {
-        Receipt::Read(target, stamp) => Some((target.clone(), *stamp)),
+        Receipt::Read(target, version) => Some((target.clone(), version.stamp)),
         Receipt::Changed(..) => None,
     };
     receipts.iter().filter_map(read).collect()

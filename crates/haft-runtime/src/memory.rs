@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use haft::call::CallId;
 use haft::context::Seen;
-use haft::door::Receipt;
+use haft::door::{ReadVersion, Receipt};
 use haft::kinds::ErrorKind;
 use haft::output::ToolOutput;
 use haft::path::Target;
@@ -29,6 +29,8 @@ const MOST_KEPT: usize = 256;
 const LARGEST_KEPT: usize = 1024 * 1024;
 /// Most files remembered.
 const MOST_FILES: usize = 65_536;
+/// Most bytes of contents remembered, so that a file that changed can be compared with what was read.
+const MOST_CONTENT: usize = 32 * 1024 * 1024;
 
 /// Identifies what was called: the native tool and its canonical arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +69,9 @@ pub(crate) struct Memory {
 struct Inner {
     calls: HashMap<CallKey, Remembered>,
     order: VecDeque<CallKey>,
-    read: HashMap<Target, Stamp>,
+    read: HashMap<Target, ReadVersion>,
+    /// The files whose content is kept, in the order they were read, and how many bytes that is.
+    contents: (VecDeque<Target>, usize),
     failures_in_a_row: HashMap<Arc<str>, usize>,
     kept: HashMap<CallKey, (ToolOutput, Instant)>,
 }
@@ -101,10 +105,8 @@ impl Memory {
     pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, receipts: &[Receipt]) {
         let mut inner = self.inner();
         for receipt in receipts {
-            if let Receipt::Read(target, stamp) = receipt
-                && (inner.read.len() < MOST_FILES || inner.read.contains_key(target))
-            {
-                inner.read.insert(target.clone(), *stamp);
+            if let Receipt::Read(target, version) = receipt {
+                inner.note_read(target, version.clone());
             }
         }
         match remembered.went {
@@ -172,9 +174,35 @@ impl Memory {
     }
 }
 
+impl Inner {
+    /// Remembers a version that was read. The contents of the files read longest ago are forgotten first.
+    fn note_read(&mut self, target: &Target, version: ReadVersion) {
+        if self.read.len() >= MOST_FILES && !self.read.contains_key(target) {
+            return;
+        }
+        let size = version.bytes.as_ref().map_or(0, |bytes| bytes.len());
+        let earlier = self.read.insert(target.clone(), version).and_then(|earlier| earlier.bytes);
+        let (order, kept) = &mut self.contents;
+        if let Some(bytes) = earlier {
+            *kept -= bytes.len();
+            order.retain(|known| known != target);
+        }
+        if size > 0 {
+            order.push_back(target.clone());
+            *kept += size;
+        }
+        while *kept > MOST_CONTENT
+            && let Some(oldest) = order.pop_front()
+        {
+            let forgotten = self.read.get_mut(&oldest).and_then(|version| version.bytes.take());
+            *kept -= forgotten.map_or(0, |bytes| bytes.len());
+        }
+    }
+}
+
 impl Seen for Memory {
-    fn stamp_when_read(&self, target: &Target) -> Option<Stamp> {
-        self.inner().read.get(target).copied()
+    fn when_read(&self, target: &Target) -> Option<ReadVersion> {
+        self.inner().read.get(target).cloned()
     }
 }
 

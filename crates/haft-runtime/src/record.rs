@@ -2,6 +2,7 @@
 //!
 //! Fields that do not apply are left out. A change that a reader could notice gets a new version.
 
+use haft::door::ChangeSetId;
 use haft::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ pub struct ResultRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorRecord>,
     did: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change_set: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -55,10 +58,14 @@ struct ErrorRecord {
 
 impl From<&ToolResult> for ResultRecord {
     fn from(result: &ToolResult) -> Self {
-        let (did, files) = match &result.did {
-            Did::Nothing => ("nothing", Vec::new()),
-            Did::Changed { files } => ("changed", files.iter().map(ToString::to_string).collect()),
-            Did::Unknown(_) => ("unknown", Vec::new()),
+        let (did, files, change_set) = match &result.did {
+            Did::Nothing => ("nothing", Vec::new(), None),
+            Did::Changed { files, change_set } => (
+                "changed",
+                files.iter().map(ToString::to_string).collect(),
+                change_set.map(|ChangeSetId(number)| number),
+            ),
+            Did::Unknown(_) => ("unknown", Vec::new(), None),
         };
         let error = result.error.as_ref().map(|error| ErrorRecord {
             kind: error.kind.code(),
@@ -78,6 +85,7 @@ impl From<&ToolResult> for ResultRecord {
             content: result.text(),
             error,
             did,
+            change_set,
             files,
             repairs: result.repairs.clone(),
             warnings: result.warnings.clone(),

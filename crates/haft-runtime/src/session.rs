@@ -18,6 +18,8 @@ use crate::turn::Turn;
 /// One conversation with a runtime. An MCP server has one per client, a sub-agent another.
 pub struct Session {
     pub(crate) name: SessionName,
+    /// Tells this session from others of the same name.
+    pub(crate) run: Arc<str>,
     pub(crate) approver: Box<dyn Approver>,
     pub(crate) memory: Memory,
     pub(crate) ground: Arc<Ground>,
@@ -34,6 +36,7 @@ impl Session {
     pub(crate) fn new(name: &str, approver: Box<dyn Approver>, ground: Arc<Ground>) -> Self {
         Self {
             name: SessionName::new(name),
+            run: uuid::Uuid::now_v7().simple().to_string().into(),
             approver,
             memory: Memory::default(),
             ground,
@@ -73,8 +76,8 @@ impl Session {
         use haft::context::Seen;
         let look = &self.ground.doors.look;
         let Ok(target) = look.locate(path, Extent::Entry) else { return false };
-        let read = self.memory.stamp_when_read(&target);
-        read.is_some() && read == look.stamp(&target)
+        let read = self.memory.when_read(&target);
+        read.is_some_and(|version| look.stamp(&target) == Some(version.stamp))
     }
 
     /// Notes that the text of a result has left the conversation: reading it again is not redundant.

@@ -26,7 +26,7 @@ pub fn told(result: &ToolResult) -> String {
     }
     let _infallible = match &result.did {
         Did::Nothing => write!(text, "\ndid: nothing"),
-        Did::Changed { files } => {
+        Did::Changed { files, .. } => {
             let files: Vec<String> = files.iter().map(ToString::to_string).collect();
             write!(text, "\ndid: changed {}", files.join(", "))
         }

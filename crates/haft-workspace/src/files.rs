@@ -6,27 +6,37 @@
 //!
 //! Blocking work runs on the blocking pool, in steps that ask the permit whether to go on.
 
+mod copy;
 mod facts;
+pub(crate) mod image;
 mod list;
 mod locate;
 mod missing;
-mod open;
+pub(crate) mod open;
 pub(crate) mod page;
+mod recover;
+mod replace;
+pub(crate) mod transaction;
 mod write;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft::BoxFuture;
-use haft::door::{Doors, FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, Receipt};
-use haft::effect::{Change, Effect};
+use haft::door::{
+    Doors, FileCopy, FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, ReadVersion, Receipt,
+    Written,
+};
+use haft::effect::Effect;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, RawPath, Target};
 use haft::stamp::Stamp;
 
+use crate::history::History;
 use crate::state::WorkspaceState;
+use crate::state::journal::Journal;
 use open::Root;
 
 /// One workspace: the root that everything is opened beneath.
@@ -38,12 +48,27 @@ pub struct Workspace {
 impl Workspace {
     /// Opens the folder as a workspace.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        Ok(Self { root: Arc::new(Root::open(folder)?) })
+        Self::open_with(folder, &[])
     }
 
-    /// Returns the doors of this workspace; what is too long to show is kept in the state.
+    /// Opens the folder as a workspace, and further folders that count as inside because the user said so.
+    pub fn open_with(folder: &Path, added: &[PathBuf]) -> io::Result<Self> {
+        let mut root = Root::open(folder)?;
+        for folder in added {
+            root.add(folder)?;
+        }
+        Ok(Self { root: Arc::new(root) })
+    }
+
+    /// Returns the doors of this workspace; the journal and what is too long to show are kept in the state.
     pub fn doors(self, state: &WorkspaceState) -> Doors {
-        Doors { look: Arc::new(self.clone()), files: Arc::new(self), store: Arc::new(state.spills()) }
+        let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(state.journal()) };
+        Doors { look: Arc::new(self), files: Arc::new(files), store: Arc::new(state.spills()) }
+    }
+
+    /// Returns what was changed here, and takes it back.
+    pub fn history(&self, state: &WorkspaceState) -> History {
+        History::new(self.root.clone(), state.journal())
     }
 
     /// Returns the real path of the root, for people and for naming the workspace's state.
@@ -64,9 +89,22 @@ impl Look for Workspace {
     fn stamp(&self, target: &Target) -> Option<Stamp> {
         facts::stamp(&self.root, target)
     }
+
+    fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
+        copy::copy(&self.root, target, most)
+    }
 }
 
-impl Files for Workspace {
+/// Files up to this size are remembered as they were read.
+const REMEMBERED: u64 = 1024 * 1024;
+
+/// The files of a workspace; whatever is changed is in the journal first.
+struct JournalledFiles {
+    root: Arc<Root>,
+    journal: Arc<Journal>,
+}
+
+impl Files for JournalledFiles {
     fn page<'a>(
         &'a self,
         permit: &'a Permit,
@@ -76,8 +114,13 @@ impl Files for Workspace {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.clone()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
-            let (page, stamp) = blocking(move || page::page_of_file(&root, &place, request, &stop)).await?;
-            permit.receipts().note(Receipt::Read(target.clone(), stamp));
+            let (page, version) = blocking(move || {
+                let (page, stamp) = page::page_of_file(&root, &place, request, &stop)?;
+                let copy = copy::copy(&root, &place, REMEMBERED).ok().filter(|copy| copy.version.stamp == stamp);
+                Ok((page, ReadVersion { stamp, bytes: copy.map(|copy| copy.bytes) }))
+            })
+            .await?;
+            permit.receipts().note(Receipt::Read(target.clone(), version));
             Ok(page)
         })
     }
@@ -99,18 +142,39 @@ impl Files for Workspace {
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
-        target: &'a Target,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Change, ToolError>> {
+        contents: &'a [(Target, Arc<[u8]>)],
+    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
         Box::pin(async move {
-            let exists = self.stamp(target).is_some();
-            let change = if exists { Change::Replace } else { Change::Create };
-            permit.admit(&Effect::Change(target.clone(), change))?;
-            let (root, place, content) = (self.root.clone(), target.clone(), content.to_vec());
-            let receipts = permit.receipts().clone();
-            blocking(move || write::write(&root, (&place, change), &content, &receipts)).await?;
-            Ok(change)
+            let write = write::Write::admitted(&self.root, permit, contents)?;
+            self.change(permit, write).await
         })
+    }
+
+    fn remove<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            let write = write::Write::of_removal(&self.root, permit, target)?;
+            self.change(permit, write).await.map(drop)
+        })
+    }
+
+    fn rename<'a>(
+        &'a self,
+        permit: &'a Permit,
+        from: &'a Target,
+        to: &'a Target,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            let write = write::Write::of_rename(&self.root, permit, from, to)?;
+            self.change(permit, write).await.map(drop)
+        })
+    }
+}
+
+impl JournalledFiles {
+    async fn change(&self, permit: &Permit, write: write::Write) -> Result<Vec<Written>, ToolError> {
+        let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
+        let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
+        blocking(move || write.commit(&root, &journal, &errand, (&receipts, &stop))).await
     }
 }
 

@@ -1,10 +1,11 @@
 //! The doors to the user's files and to haft's own state.
 //!
 //! `files` opens the user's files beneath the root of the workspace and nowhere else; `state` keeps
-//! what belongs to haft in private folders outside the workspace. This is the only crate that
-//! touches files.
+//! what belongs to haft in private folders outside the workspace; `history` takes changes back.
+//! This is the only crate that touches files.
 //!
 //! Not here: deciding whether something may be touched, running anything.
 
 pub mod files;
+pub mod history;
 pub mod state;

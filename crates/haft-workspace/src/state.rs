@@ -3,11 +3,13 @@
 //! Not here: where those folders are (`haft-config`).
 
 mod config_file;
+pub(crate) mod journal;
 mod private;
 mod recent;
 mod spill;
 
 pub use config_file::read_config_file;
+pub use journal::Journal;
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
 pub use spill::Spills;
@@ -32,6 +34,11 @@ impl WorkspaceState {
     /// Returns the outputs that were too long to show.
     pub fn spills(&self) -> Spills {
         Spills::new(self.folder.join("spill"))
+    }
+
+    /// Returns the journal of changes.
+    pub fn journal(&self) -> Journal {
+        Journal::new(self.folder.join("journal"))
     }
 
     /// Returns the last calls of the workspace.

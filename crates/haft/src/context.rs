@@ -1,19 +1,23 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
 use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::call::Origin;
-use crate::door::{Doors, ListRequest, Listing, Look, Page, PageRequest, Permit, SessionName, Spill};
-use crate::effect::Change;
+use crate::door::{
+    ChangeSetId, Doors, FileCopy, ListRequest, Listing, Look, Page, PageRequest, Permit, ReadVersion, SessionName,
+    Spill, Written,
+};
 use crate::error::ToolError;
+use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::path::{Extent, RawPath, Target};
-use crate::stamp::Stamp;
+use crate::stamp::Version;
 
 /// What the session knows of files it has read.
 pub trait Seen: Send + Sync {
     /// Returns the version of the file that was read in this session.
-    fn stamp_when_read(&self, target: &Target) -> Option<Stamp>;
+    fn when_read(&self, target: &Target) -> Option<ReadVersion>;
 }
 
 /// Takes pieces of output while a call runs.
@@ -34,12 +38,25 @@ pub struct PlanContext<'a> {
     seen: &'a dyn Seen,
     origin: Origin,
     limits: &'a Limits,
+    read: Mutex<Vec<(Target, Version)>>,
 }
 
 impl<'a> PlanContext<'a> {
     /// Gives a tool its eyes.
     pub fn new(look: &'a dyn Look, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
-        Self { look, seen, origin, limits }
+        Self { look, seen, origin, limits, read: Mutex::default() }
+    }
+
+    /// Reads a whole file of at most so many bytes; what the plan rests on is noted.
+    pub fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
+        let copy = self.look.read(target, most)?;
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).push((target.clone(), copy.version));
+        Ok(copy)
+    }
+
+    /// Returns which versions of which files the plan rests on.
+    pub fn into_read(self) -> Vec<(Target, Version)> {
+        self.read.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says where the path of one entry leads.
@@ -58,8 +75,8 @@ impl<'a> PlanContext<'a> {
     }
 
     /// Returns the version of the file that was read in this session.
-    pub fn stamp_when_read(&self, target: &Target) -> Option<Stamp> {
-        self.seen.stamp_when_read(target)
+    pub fn when_read(&self, target: &Target) -> Option<ReadVersion> {
+        self.seen.when_read(target)
     }
 
     /// Returns who made the call.
@@ -105,8 +122,29 @@ impl<'a> RunContext<'a> {
     }
 
     /// Creates or replaces a file.
-    pub async fn write(&self, target: &Target, content: &[u8]) -> Result<Change, ToolError> {
-        self.doors.files.write(self.permit, target, content).await
+    pub async fn write(&self, target: &Target, content: &[u8]) -> Result<Written, ToolError> {
+        let written = self.write_all(&[(target.clone(), Arc::from(content))]).await?;
+        written.into_iter().next().ok_or_else(|| ToolError::of(ErrorKind::Bug, "The file door wrote nothing."))
+    }
+
+    /// Creates or replaces several files: all of them or none.
+    pub async fn write_all(&self, contents: &[(Target, Arc<[u8]>)]) -> Result<Vec<Written>, ToolError> {
+        self.doors.files.write(self.permit, contents).await
+    }
+
+    /// Removes a file, a link or an empty folder.
+    pub async fn remove(&self, target: &Target) -> Result<(), ToolError> {
+        self.doors.files.remove(self.permit, target).await
+    }
+
+    /// Gives a file or a folder another name, where nothing is yet.
+    pub async fn rename(&self, from: &Target, to: &Target) -> Result<(), ToolError> {
+        self.doors.files.rename(self.permit, from, to).await
+    }
+
+    /// Returns the number under which the journal has what this call changed so far.
+    pub fn change_set(&self) -> Option<ChangeSetId> {
+        self.permit.receipts().change_set()
     }
 
     /// Reads some lines of an output of this session that was too long to show.

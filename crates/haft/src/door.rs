@@ -8,7 +8,7 @@
 //!
 //! Not here: how (`haft-workspace`), whether (`haft-policy`).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +18,7 @@ use crate::effect::{Change, Effect, StateKey};
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::{Extent, RawPath, Target};
-use crate::stamp::Stamp;
+use crate::stamp::{Found, Stamp, Version};
 
 /// All doors of one workspace.
 #[derive(Clone)]
@@ -41,6 +41,18 @@ pub trait Look: Send + Sync {
 
     /// Returns the stamp of a file inside the workspace, if there is one.
     fn stamp(&self, target: &Target) -> Option<Stamp>;
+
+    /// Reads a whole file of at most so many bytes. Larger ones are an error.
+    fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError>;
+}
+
+/// The whole content of a file at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCopy {
+    /// The content.
+    pub bytes: Arc<[u8]>,
+    /// Which version it is.
+    pub version: Version,
 }
 
 /// What the kernel says of a file.
@@ -83,13 +95,34 @@ pub trait Files: Send + Sync {
         request: ListRequest,
     ) -> BoxFuture<'a, Result<Listing, ToolError>>;
 
-    /// Creates or replaces a file as a whole: afterwards it has the old or the new content.
+    /// Creates or replaces files as a whole: afterwards all of them have the new content, or all the old.
+    ///
+    /// Missing folders above a new file are made. What was there is in the journal before anything changes.
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
-        target: &'a Target,
-        content: &'a [u8],
-    ) -> BoxFuture<'a, Result<Change, ToolError>>;
+        contents: &'a [(Target, Arc<[u8]>)],
+    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>>;
+
+    /// Removes a file, a link or an empty folder.
+    fn remove<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Gives a file or a folder another name, where nothing is yet.
+    fn rename<'a>(
+        &'a self,
+        permit: &'a Permit,
+        from: &'a Target,
+        to: &'a Target,
+    ) -> BoxFuture<'a, Result<(), ToolError>>;
+}
+
+/// What became of one written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Whether it was created or replaced.
+    pub change: Change,
+    /// What could not be kept, or is otherwise worth knowing, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Which lines to read.
@@ -221,41 +254,96 @@ impl SessionName {
 /// The permission of one call: what was planned and approved, and the notes of what was done.
 #[derive(Debug)]
 pub struct Permit {
-    call: CallId,
+    errand: Errand,
     effects: Arc<[Effect]>,
+    found: Vec<(Target, Found)>,
     stop: CancellationToken,
     receipts: Receipts,
 }
 
+/// For whom something is done: what the journal says of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errand {
+    /// The call.
+    pub call: CallId,
+    /// The tool, by its native name.
+    pub tool: String,
+    /// The session.
+    pub session: SessionName,
+    /// Which opening of the session it is: two sessions of one name are two runs.
+    pub run: Arc<str>,
+    /// The number of the turn in this run.
+    pub turn: u64,
+}
+
 /// What doors have done under one permit. Shared, so that work on another thread notes what it did when it did it.
 #[derive(Clone, Debug, Default)]
-pub struct Receipts(Arc<Mutex<Vec<Receipt>>>);
+pub struct Receipts(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    receipts: Vec<Receipt>,
+    change_set: Option<ChangeSetId>,
+}
 
 impl Receipts {
     /// Notes what a door did. Only doors do so.
     pub fn note(&self, receipt: Receipt) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
+        self.noted().receipts.push(receipt);
+    }
+
+    /// Notes under which number the journal has the changes. All changes of one call are one change set.
+    pub fn note_change_set(&self, change_set: ChangeSetId) {
+        self.noted().change_set = Some(change_set);
     }
 
     /// Returns what was done so far.
     pub fn so_far(&self) -> Vec<Receipt> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.noted().receipts.clone()
     }
+
+    /// Returns the number under which the journal has the changes so far.
+    pub fn change_set(&self) -> Option<ChangeSetId> {
+        self.noted().change_set
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of a change set, as `haft log` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChangeSetId(pub u64);
+
+impl std::fmt::Display for ChangeSetId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A version of a file that was read, with its content where it is small enough to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadVersion {
+    /// How the kernel described it.
+    pub stamp: Stamp,
+    /// What was in it.
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 /// What a door did under a permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Receipt {
     /// It read this version of a file.
-    Read(Target, Stamp),
+    Read(Target, ReadVersion),
     /// It changed a file.
     Changed(Target, Change),
 }
 
 impl Permit {
     /// Issues the permit of a call. Only the stage that executes calls does so.
-    pub fn issue(call: CallId, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
-        Self { call, effects, stop, receipts: Receipts::default() }
+    pub fn issue(errand: Errand, effects: Arc<[Effect]>, found: Vec<(Target, Found)>, stop: CancellationToken) -> Self {
+        Self { errand, effects, found, stop, receipts: Receipts::default() }
     }
 
     /// Refuses what was not planned, and any new work after the call was told to stop.
@@ -280,9 +368,14 @@ impl Permit {
         &self.stop
     }
 
-    /// Returns the call that the permit is for.
-    pub fn call(&self) -> &CallId {
-        &self.call
+    /// Returns for whom it is done.
+    pub fn errand(&self) -> &Errand {
+        &self.errand
+    }
+
+    /// Returns what the plan found at a target that it would change.
+    pub fn found(&self, target: &Target) -> Option<Found> {
+        self.found.iter().find(|(changed, _)| changed == target).map(|(_, found)| *found)
     }
 
     /// Returns the notes of what was done.
@@ -297,7 +390,9 @@ mod tests {
     use crate::path::Place;
 
     fn permit(effects: &[Effect]) -> Permit {
-        Permit::issue(CallId::new("1"), effects.into(), CancellationToken::new())
+        let (call, session) = (CallId::new("1"), SessionName::new("s"));
+        let errand = Errand { call, tool: "t".into(), session, run: "r".into(), turn: 1 };
+        Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
     }
 
     fn file(path: &str) -> Target {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::call::CallId;
+use crate::door::ChangeSetId;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
@@ -88,6 +89,8 @@ pub enum Did {
     Nothing,
     /// These files were changed.
     Changed {
+        /// The number under which the journal has it, for `haft undo`.
+        change_set: Option<ChangeSetId>,
         /// The files, in the order of their change.
         files: Vec<Target>,
     },

@@ -15,3 +15,37 @@ pub struct Stamp {
     /// Number of the inode; a replaced file has another one.
     pub inode: u64,
 }
+
+/// One version of a file: how the kernel describes it, and the hash of its content.
+///
+/// A stamp notices a change at the price of one look; the hash tells whether the content is really
+/// another one, for instance after a mere `touch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Version {
+    /// How the kernel describes it.
+    pub stamp: Stamp,
+    /// The hash of the content, as the file door computes it.
+    pub content: [u8; 32],
+}
+
+/// What a plan found at a target that it would change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// Something with this stamp.
+    Stamped(Stamp),
+    /// A file whose content was read.
+    Read(Version),
+}
+
+impl Found {
+    /// Returns the stamp of what was found.
+    pub fn stamp(&self) -> Option<Stamp> {
+        match self {
+            Found::Nothing => None,
+            Found::Stamped(stamp) => Some(*stamp),
+            Found::Read(version) => Some(version.stamp),
+        }
+    }
+}

@@ -123,7 +123,7 @@ fn fact(name: &str, value: &str) -> anyhow::Result<()> {
 struct NothingRead;
 
 impl haft::context::Seen for NothingRead {
-    fn stamp_when_read(&self, _target: &haft::path::Target) -> Option<haft::stamp::Stamp> {
+    fn when_read(&self, _target: &haft::path::Target) -> Option<haft::door::ReadVersion> {
         None
     }
 }

@@ -6,7 +6,9 @@ use haft::context::RunContext;
 use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::output::ToolOutput;
+use haft::path::Target;
 use haft::plan::Cache;
+use haft::stamp::Found;
 
 use super::authorize::Authorized;
 use super::line_up::Planned;
@@ -31,12 +33,13 @@ enum Stop {
 
 /// Runs the tool under a permit.
 pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Result<Ran, ToolError> {
-    let Planned { called, bound, plan, key, versions, .. } = authorized.into_planned();
-    refuse_stale(cx, &versions)?;
+    let planned = authorized.into_planned();
+    refuse_stale(cx, &planned.found)?;
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
-    let permit = cx.issue_permit(plan.effects.clone(), stop.clone());
+    let permit = cx.issue_permit(&planned, stop.clone());
+    let Planned { called, bound, plan, key, .. } = planned;
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits));
     let running = bound.run(&run_context);
@@ -89,12 +92,9 @@ fn stopped(cx: &CallContext<'_>, why: Stop, so_far: Option<Box<ToolOutput>>) -> 
 }
 
 /// What was approved is what runs: a file that has another version than the plan saw stops the call.
-fn refuse_stale(
-    cx: &CallContext<'_>,
-    versions: &[(haft::path::Target, Option<haft::stamp::Stamp>)],
-) -> Result<(), ToolError> {
+fn refuse_stale(cx: &CallContext<'_>, found: &[(Target, Found)]) -> Result<(), ToolError> {
     let look = &cx.session.ground.doors.look;
-    match versions.iter().find(|(target, version)| look.stamp(target) != *version) {
+    match found.iter().find(|(target, found)| look.stamp(target) != found.stamp()) {
         None => Ok(()),
         Some((target, _)) => {
             let what = format!("{target} changed after the call was planned.");

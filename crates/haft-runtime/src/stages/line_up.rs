@@ -11,7 +11,7 @@ use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Target};
 use haft::plan::Plan;
-use haft::stamp::Stamp;
+use haft::stamp::{Found, Version};
 use haft::tool::Bound;
 
 use super::prepare::Prepared;
@@ -29,16 +29,17 @@ pub(crate) struct Planned {
     pub(crate) bound: Box<dyn Bound>,
     pub(crate) plan: Plan,
     pub(crate) key: CallKey,
-    /// The files that would be changed, in the version that was planned with.
-    pub(crate) versions: Vec<(Target, Option<Stamp>)>,
+    /// What the plan found at the files that would be changed.
+    pub(crate) found: Vec<(Target, Found)>,
 }
 
 /// Plans the call when its turn has come.
 pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<Planned, ToolError> {
     let Prepared { entry, called, mut bound, key } = prepared;
-    let plan = loop {
+    let (plan, read) = loop {
         let ahead = cx.turn.unfinished_before(&cx.place);
-        let outcome = bound.plan(&cx.plan_context()).await;
+        let context = cx.plan_context();
+        let outcome = bound.plan(&context).await;
         let waited = match &outcome {
             Ok(plan) => {
                 cx.place.tell(plan.effects.clone(), key.clone());
@@ -47,13 +48,13 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
             Err(_) => wait_for_changes(&ahead).await,
         };
         if !waited {
-            break outcome?;
+            break (outcome?, context.into_read());
         }
     };
     cx.note(|notes| notes.effects = Some(plan.effects.clone()));
     refuse_redundant(cx, &plan, &key)?;
-    let versions = versions_of_changed(cx, &plan);
-    Ok(Planned { entry, called, bound, plan, key, versions })
+    let found = found_at_changed(cx, &plan, &read);
+    Ok(Planned { entry, called, bound, plan, key, found })
 }
 
 async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: &CallKey) -> bool {
@@ -114,11 +115,16 @@ fn refuse_redundant(cx: &CallContext<'_>, plan: &Plan, key: &CallKey) -> Result<
     ))
 }
 
-fn versions_of_changed(cx: &CallContext<'_>, plan: &Plan) -> Vec<(Target, Option<Stamp>)> {
+/// What the plan read is the version it rests on; where it read nothing, how things stand now.
+fn found_at_changed(cx: &CallContext<'_>, plan: &Plan, read: &[(Target, Version)]) -> Vec<(Target, Found)> {
     let look = &cx.session.ground.doors.look;
+    let found = |target: &Target| match read.iter().rev().find(|(known, _)| known == target) {
+        Some((_, version)) => Found::Read(*version),
+        None => look.stamp(target).map_or(Found::Nothing, Found::Stamped),
+    };
     let changed = plan.effects.iter().filter_map(|effect| match effect {
         Effect::Change(target, _) if target.place().extent() == Extent::Entry => Some(target),
         _ => None,
     });
-    changed.map(|target| (target.clone(), look.stamp(target))).collect()
+    changed.map(|target| (target.clone(), found(target))).collect()
 }

@@ -126,9 +126,10 @@ fn what_happened(cx: &CallContext<'_>, result: &ToolResult) -> Option<String> {
     let effects = cx.note(|notes| notes.effects.clone()).unwrap_or_default();
     match &result.did {
         Did::Nothing => effects.iter().any(Effect::changes).then(|| "Nothing was changed.".to_owned()),
-        Did::Changed { files } => {
+        Did::Changed { files, change_set } => {
             let files: Vec<String> = files.iter().map(ToString::to_string).collect();
-            Some(format!("Changed before it stopped: {}.", files.join(", ")))
+            let undo = change_set.map(|number| format!(" (undo: change set {number})")).unwrap_or_default();
+            Some(format!("Changed before it stopped: {}{undo}.", files.join(", ")))
         }
         Did::Unknown(effects) if effects.is_empty() => None,
         Did::Unknown(effects) => {

@@ -30,10 +30,10 @@ pub(super) fn locate(root: &Root, raw: &RawPath, extent: Extent) -> Result<Targe
         return Ok(Target::Outside(Place::new(text, extent)));
     }
     let real = resolve(&root.path().join(text)).map_err(|error| unresolvable(error, text))?;
-    Ok(match real.strip_prefix(root.path()) {
-        Ok(below) => Target::Inside(Place::new(below, extent)),
+    Ok(match root.place_of(&real) {
+        Some(place) => Target::Inside(Place::new(place, extent)),
         // As it was written: where links outside lead is nobody's business.
-        Err(_) => Target::Outside(Place::new(text, extent)),
+        None => Target::Outside(Place::new(text, extent)),
     })
 }
 

@@ -13,22 +13,48 @@ use rustix::io::Errno;
 
 use super::system_error;
 
-/// The root of a workspace, held open.
-pub(super) struct Root {
+/// The root of a workspace, held open, and further folders that the user added.
+pub(crate) struct Root {
     folder: OwnedFd,
     path: PathBuf,
+    /// Places in these are inside too; they are named by their absolute path.
+    added: Vec<(PathBuf, OwnedFd)>,
 }
 
 impl Root {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
-        let path = folder.canonicalize()?;
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(&path, flags, Mode::empty())?;
-        Ok(Self { folder, path })
+        let (path, folder) = open_folder(folder)?;
+        Ok(Self { folder, path, added: Vec::new() })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Takes another folder in.
+    pub(super) fn add(&mut self, folder: &Path) -> io::Result<()> {
+        self.added.push(open_folder(folder)?);
+        Ok(())
+    }
+
+    /// Returns the place of a real path, when it lies inside.
+    pub(super) fn place_of<'p>(&self, real: &'p Path) -> Option<&'p Path> {
+        let is_added = self.added.iter().any(|(added, _)| real.starts_with(added));
+        real.strip_prefix(&self.path).ok().or_else(|| is_added.then_some(real))
+    }
+
+    /// Returns whether a place is one of the roots themselves.
+    pub(super) fn is_root(&self, place: &Path) -> bool {
+        place.as_os_str().is_empty() || self.added.iter().any(|(added, _)| place == added)
+    }
+
+    /// Returns the folder that a place lies beneath, and its path from there.
+    fn anchor<'a>(&'a self, place: &'a Path) -> Option<(&'a OwnedFd, &'a Path)> {
+        if place.is_relative() {
+            return Some((&self.folder, place));
+        }
+        let beneath = |(added, folder): &'a (PathBuf, OwnedFd)| Some((folder, place.strip_prefix(added).ok()?));
+        self.added.iter().find_map(beneath)
     }
 
     /// Opens what a target inside names. Pipes and devices answer at once instead of blocking.
@@ -36,33 +62,33 @@ impl Root {
         let Target::Inside(place) = target else {
             return Err(outside(target));
         };
-        let path = if place.path().as_os_str().is_empty() { Path::new(".") } else { place.path() };
-        self.open_beneath(path, flags, Mode::empty()).map_err(|errno| open_error(errno, target))
+        self.open_place(place.path(), flags).map_err(|errno| open_error(errno, target))
     }
 
-    /// Opens the folder that holds a target, and returns it with the name in it.
-    pub(super) fn open_parent<'t>(&self, target: &'t Target) -> Result<(OwnedFd, &'t OsStr), ToolError> {
-        let Target::Inside(place) = target else {
-            return Err(outside(target));
-        };
-        let Some(name) = place.path().file_name() else {
-            return Err(ToolError::of(ErrorKind::IsFolder, "The root of the workspace cannot be written as a file."));
-        };
-        let parent = place.path().parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = self
-            .open_beneath(parent, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty())
-            .map_err(|errno| open_error(errno, target))?;
+    /// Opens what is at a place.
+    pub(crate) fn open_place(&self, place: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.open_beneath(place, flags, Mode::empty())
+    }
+
+    /// Opens the folder that holds a place, and returns it with the name in it.
+    pub(super) fn open_parent<'p>(&self, place: &'p Path) -> Result<(OwnedFd, &'p OsStr), Errno> {
+        // A root has no name beneath itself.
+        let name = place.file_name().filter(|_| !self.is_root(place)).ok_or(Errno::ISDIR)?;
+        let parent = place.parent().unwrap_or(Path::new(""));
+        let folder = self.open_beneath(parent, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty())?;
         Ok((folder, name))
     }
 
-    fn open_beneath(&self, path: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    fn open_beneath(&self, place: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let (root, path) = self.anchor(place).ok_or(Errno::XDEV)?;
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
         let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
         let flags = flags | OFlags::CLOEXEC | no_waiting;
         // The kernel answers EAGAIN when a rename elsewhere made the walk unsure; it is asked again.
         for _ in 0..64 {
-            match rustix::fs::openat2(self.folder.as_fd(), path, flags, mode, resolve) {
+            match rustix::fs::openat2(root.as_fd(), path, flags, mode, resolve) {
                 Err(Errno::AGAIN) => {}
                 answer => return answer,
             }
@@ -71,7 +97,15 @@ impl Root {
     }
 }
 
-fn open_error(errno: Errno, target: &Target) -> ToolError {
+fn open_folder(folder: &Path) -> io::Result<(PathBuf, OwnedFd)> {
+    let path = folder.canonicalize()?;
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(&path, flags, Mode::empty())?;
+    Ok((path, folder))
+}
+
+/// Says what it means that a target cannot be opened.
+pub(super) fn open_error(errno: Errno, target: &Target) -> ToolError {
     let path = target.to_string();
     match errno {
         // Locating had followed every link, so a link met now was put there since.
@@ -86,6 +120,7 @@ fn open_error(errno: Errno, target: &Target) -> ToolError {
     }
 }
 
-fn outside(target: &Target) -> ToolError {
+/// The refusal of what no root holds.
+pub(super) fn outside(target: &Target) -> ToolError {
     ToolError::of(ErrorKind::Denied, format!("{target} is outside the workspace.")).by_rule("reads outside")
 }

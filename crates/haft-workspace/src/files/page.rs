@@ -171,7 +171,7 @@ impl Lines {
     }
 }
 
-fn folder(path: &str) -> ToolError {
+pub(super) fn folder(path: &str) -> ToolError {
     let next = Next::UseInstead { tool: "list_dir".into(), to: "to see what is in it".into() };
     ToolError::new(ErrorKind::IsFolder, format!("{path} is a folder."), next).about_file(path, Operation::Read)
 }

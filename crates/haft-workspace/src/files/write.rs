@@ -1,78 +1,191 @@
-//! Replaces a file as a whole: a new file in the same folder, synced, then renamed over the old.
-//!
-//! At any moment the name holds the old or the new content. Nothing is ever written in place.
+//! What a call may change, turned into a transaction; and what came of it, told as the tools tell it.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
-use haft::door::{Receipt, Receipts};
-use haft::effect::Change;
-use haft::error::{Operation, ToolError};
+use haft::door::{ChangeSetId, Errand, Permit, ReadVersion, Receipt, Receipts, Written};
+use haft::effect::{Change, Effect};
+use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use haft::stamp::Found;
+use tokio_util::sync::CancellationToken;
 
-use super::open::Root;
-use super::{facts, system_error};
+use super::open::{Root, open_error, outside};
+use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, missing_folders};
+use super::{REMEMBERED, facts, system_error};
+use crate::state::journal::{By, Journal};
 
-/// Puts new content under the name of the target, and notes it the moment it is there.
-pub(super) fn write(
-    root: &Root,
-    (target, change): (&Target, Change),
-    content: &[u8],
-    receipts: &Receipts,
-) -> Result<(), ToolError> {
-    let path = target.to_string();
-    let (folder, name) = root.open_parent(target)?;
-    let temporary = format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple());
-    let replaced = write_beside(folder.as_fd(), &temporary, content, mode_of(folder.as_fd(), name))
-        .and_then(|()| rename(&folder, &temporary, name, change));
-    if let Err(error) = replaced {
-        // Only our own half-written file goes; the old content was never touched.
-        let _ = rustix::fs::unlinkat(&folder, temporary.as_str(), AtFlags::empty());
-        return Err(not_written(error, &path));
-    }
-    receipts.note(Receipt::Changed(target.clone(), change));
-    if let Some(stamp) = facts::stamp(root, target) {
-        receipts.note(Receipt::Read(target.clone(), stamp));
-    }
-    // The new content is there; only whether it outlives a power cut is open.
-    rustix::fs::fsync(&folder).map_err(|errno| {
-        let what = format!("{path} has its new content, but the system could not make its folder durable: {errno}.");
-        ToolError::of(ErrorKind::Io, what).about_file(path, Operation::Write)
-    })
+/// A change that its permit admits.
+pub(super) struct Write {
+    deeds: Vec<Deed>,
+    /// The targets with what happens to them, and which deed does it.
+    changes: Vec<(Target, Change, usize)>,
 }
 
-/// A file that was to be new is never put over one that has appeared since.
-fn rename(folder: &OwnedFd, temporary: &str, name: &OsStr, change: Change) -> io::Result<()> {
-    let flags = if change == Change::Create { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
-    Ok(rustix::fs::renameat_with(folder, temporary, folder, name, flags)?)
+impl Write {
+    /// Plans to put contents in place, with the folders that are missing above them.
+    pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Arc<[u8]>)]) -> Result<Self, ToolError> {
+        let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
+        for (target, content) in contents {
+            let exists = facts::stamp(root, target).is_some();
+            let change = if exists { Change::Replace } else { Change::Create };
+            permit.admit(&Effect::Change(target.clone(), change))?;
+            let place = place_of(target)?;
+            if root.is_root(place) {
+                return Err(the_root());
+            }
+            let is_new = |deed: &Deed| write.deeds.iter().all(|known| known.place != deed.place);
+            let folders: Vec<Deed> = missing_folders(root, place).into_iter().filter(is_new).collect();
+            write.deeds.extend(folders);
+            let action = Action::Put(Content::Bytes(content.clone()), None);
+            write.add(permit, target, (change, action))?;
+        }
+        Ok(write)
+    }
+
+    /// Plans to remove something.
+    pub(super) fn of_removal(root: &Root, permit: &Permit, target: &Target) -> Result<Self, ToolError> {
+        if root.is_root(place_of(target)?) {
+            return Err(the_root());
+        }
+        permit.admit(&Effect::Change(target.clone(), Change::Remove))?;
+        let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
+        write.add(permit, target, (Change::Remove, Action::Remove))?;
+        Ok(write)
+    }
+
+    /// Plans to give something another name.
+    pub(super) fn of_rename(root: &Root, permit: &Permit, from: &Target, to: &Target) -> Result<Self, ToolError> {
+        let (place, new_place) = (place_of(from)?, place_of(to)?);
+        if root.is_root(place) || root.is_root(new_place) {
+            return Err(the_root());
+        }
+        permit.admit(&Effect::Change(from.clone(), Change::Remove))?;
+        permit.admit(&Effect::Change(to.clone(), Change::Create))?;
+        let mut write = Self { deeds: missing_folders(root, new_place), changes: Vec::new() };
+        write.add(permit, from, (Change::Remove, Action::Rename(new_place.to_owned())))?;
+        write.changes.push((to.clone(), Change::Create, write.deeds.len() - 1));
+        Ok(write)
+    }
+
+    fn add(&mut self, permit: &Permit, target: &Target, (change, action): (Change, Action)) -> Result<(), ToolError> {
+        // What this very call has changed before is what it expects now.
+        let changed_before = permit.receipts().so_far().into_iter().rev().find_map(|receipt| match receipt {
+            Receipt::Read(known, version) if known == *target => Some(Found::Stamped(version.stamp)),
+            Receipt::Read(..) | Receipt::Changed(..) => None,
+        });
+        let has_changed = permit.receipts().change_set().is_some();
+        let found = changed_before.filter(|_| has_changed).or_else(|| permit.found(target));
+        let expected = found.map_or(Expected::Anything, Expected::Found);
+        self.changes.push((target.clone(), change, self.deeds.len()));
+        self.deeds.push(Deed { place: place_of(target)?.to_owned(), action, expected });
+        Ok(())
+    }
+
+    /// Does it, and notes it the moment it is done.
+    pub(super) fn commit(
+        self,
+        root: &Root,
+        journal: &Journal,
+        errand: &Errand,
+        (receipts, stop): (&Receipts, &CancellationToken),
+    ) -> Result<Vec<Written>, ToolError> {
+        if stop.is_cancelled() {
+            return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped."));
+        }
+        let set = receipts.change_set().map(|ChangeSetId(number)| number);
+        let stopped = || stop.is_cancelled();
+        let job = Job { root, journal, by: By::from(errand), set, takes_back: None, stopped: &stopped };
+        let done = transaction::commit(&job, &self.deeds).map_err(|not_done| self.told(not_done))?;
+        receipts.note_change_set(ChangeSetId(done.set));
+        let mut written = Vec::new();
+        for (target, change, deed) in &self.changes {
+            receipts.note(Receipt::Changed(target.clone(), *change));
+            self.note_read(root, (target, *deed), receipts);
+            written.push(Written { change: *change, notes: done.notes.get(*deed).cloned().unwrap_or_default() });
+        }
+        Ok(written)
+    }
+
+    /// Whoever wrote a file knows what is in it.
+    fn note_read(&self, root: &Root, (target, deed): (&Target, usize), receipts: &Receipts) {
+        let Action::Put(Content::Bytes(bytes), _) = &self.deeds[deed].action else { return };
+        if let Some(stamp) = facts::stamp(root, target) {
+            let bytes = Some(bytes.clone()).filter(|bytes| bytes.len() as u64 <= REMEMBERED);
+            receipts.note(Receipt::Read(target.clone(), ReadVersion { stamp, bytes }));
+        }
+    }
+
+    fn told(&self, not_done: NotDone) -> ToolError {
+        let target_of = |place: &Path| {
+            let at = |(target, _, _): &&(Target, Change, usize)| target.place().path() == place;
+            self.changes.iter().find(at).map_or_else(|| place.display().to_string(), |(target, ..)| target.to_string())
+        };
+        match not_done {
+            NotDone::Stale(place) => stale(&target_of(&place)),
+            NotDone::Journal(error) => not_journalled(error),
+            NotDone::System(place, error) => not_written(error, &target_of(&place), self),
+        }
+    }
 }
 
-fn not_written(error: io::Error, path: &str) -> ToolError {
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            ToolError::of(ErrorKind::Stale, format!("{path} appeared after the call was planned. It was not touched."))
-                .about_file(path, Operation::Write)
+fn place_of(target: &Target) -> Result<&Path, ToolError> {
+    match target {
+        Target::Inside(place) => Ok(place.path()),
+        Target::Outside(_) => Err(outside(target)),
+    }
+}
+
+/// The error for a file that is not any more what the call was planned with.
+fn stale(path: &str) -> ToolError {
+    let what = format!("{path} changed after the call was planned. It was not touched.");
+    ToolError::of(ErrorKind::Stale, what).about_file(path, Operation::Write)
+}
+
+fn the_root() -> ToolError {
+    ToolError::new(
+        ErrorKind::Denied,
+        "The root of the workspace itself is never written, moved or removed.",
+        Next::FixArguments("name a file or folder in it".into()),
+    )
+    .by_rule("the root stays")
+}
+
+fn not_journalled(error: io::Error) -> ToolError {
+    let what = format!("What would be replaced could not be kept for undo ({error}), so nothing was changed.");
+    let next = match error.kind() {
+        io::ErrorKind::ResourceBusy => {
+            Next::RetryAfter(std::time::Duration::from_secs(5), "wait until the other haft is done".into())
+        }
+        io::ErrorKind::StorageFull => Next::AskUser("ask the user to free some space".into()),
+        _ => Next::AskUser("ask the user to look at haft's state folder: \"haft doctor\" names it".into()),
+    };
+    ToolError::new(ErrorKind::Io, what, next).caused_by(error)
+}
+
+fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
+    let target = write.changes.iter().map(|(target, ..)| target).find(|target| target.to_string() == path);
+    let errno = rustix::io::Errno::from_io_error(&error);
+    match (error.kind(), errno, target) {
+        (io::ErrorKind::IsADirectory, ..) => {
+            ToolError::of(ErrorKind::IsFolder, format!("{path} is a folder.")).about_file(path, Operation::Write)
+        }
+        (io::ErrorKind::InvalidInput, None, _) => facts::special(path),
+        (io::ErrorKind::DirectoryNotEmpty, ..) => {
+            let next = Next::LookFirst { tool: "list_dir".into(), at: path.to_owned() };
+            ToolError::new(ErrorKind::Failed, format!("{path} is not empty, so it was not removed."), next)
+        }
+        (io::ErrorKind::ReadOnlyFilesystem, ..) => ToolError::new(
+            ErrorKind::Permission,
+            format!("{path} lies on a read-only disk. Nothing was changed."),
+            Next::AskUser("ask the user, or write somewhere else".into()),
+        )
+        .about_file(path, Operation::Write),
+        (_, Some(errno @ (rustix::io::Errno::LOOP | rustix::io::Errno::XDEV)), Some(target)) => {
+            open_error(errno, target)
         }
         _ => system_error(error, path, Operation::Write),
     }
-}
-
-fn mode_of(folder: impl AsFd, name: &OsStr) -> Option<Mode> {
-    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    Some(Mode::from_raw_mode(stat.st_mode & 0o7777))
-}
-
-fn write_beside(folder: impl AsFd, name: &str, content: &[u8], mode: Option<Mode>) -> io::Result<()> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mut file = File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?);
-    if let Some(mode) = mode {
-        // Set, not passed to the opening: there the mask of the process would take bits away.
-        rustix::fs::fchmod(&file, mode)?;
-    }
-    file.write_all(content)?;
-    file.sync_all()
 }

@@ -6,8 +6,8 @@ use haft::BoxFuture;
 use haft::call::{CallId, Origin};
 use haft::context::{PlanContext, Progress, RunContext, Seen};
 use haft::door::{
-    Doors, FileFacts, FileKind, Files, ListRequest, Listing, Look, Page, PageLine, PageRequest, Permit, SessionName,
-    Spill, Store,
+    Doors, Errand, FileCopy, FileFacts, FileKind, Files, ListRequest, Listing, Look, Page, PageLine, PageRequest,
+    Permit, ReadVersion, SessionName, Spill, Store, Written,
 };
 use haft::effect::{Change, Effect};
 use haft::error::ToolError;
@@ -34,8 +34,10 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
     let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
     let plan = bound.plan(&PlanContext::new(&OneFile, &OneFile, Origin::Model, &limits)).await?;
     lines.extend(plan.effects.iter().map(|effect| format!("would {effect}")));
-    let permit = Permit::issue(CallId::new("1"), plan.effects, CancellationToken::new());
     let session = SessionName::new("scene");
+    let errand =
+        Errand { call: CallId::new("1"), tool: "t".into(), session: session.clone(), run: "r".into(), turn: 1 };
+    let permit = Permit::issue(errand, plan.effects, Vec::new(), CancellationToken::new());
     let output = bound.run(&RunContext::new(&permit, &doors, &OneFile, (&session, &limits))).await?;
     lines.extend(output.for_model.iter().map(|content| content.text().to_owned()));
     lines.extend(output.data.map(|data| format!("data {data}")));
@@ -70,10 +72,14 @@ impl Look for OneFile {
     fn stamp(&self, target: &Target) -> Option<Stamp> {
         is_notes(target).then_some(STAMP)
     }
+
+    fn read(&self, target: &Target, _: u64) -> Result<FileCopy, ToolError> {
+        Err(ToolError::of(ErrorKind::MissingFile, format!("{target} is not read here.")))
+    }
 }
 
 impl Seen for OneFile {
-    fn stamp_when_read(&self, _: &Target) -> Option<Stamp> {
+    fn when_read(&self, _: &Target) -> Option<ReadVersion> {
         None
     }
 }
@@ -107,14 +113,24 @@ impl Files for OneFile {
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
-        target: &'a Target,
-        _: &'a [u8],
-    ) -> BoxFuture<'a, Result<Change, ToolError>> {
+        contents: &'a [(Target, Arc<[u8]>)],
+    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
         Box::pin(async move {
-            let change = if is_notes(target) { Change::Replace } else { Change::Create };
-            permit.admit(&Effect::Change(target.clone(), change))?;
-            Ok(change)
+            let write = |(target, _): &(Target, Arc<[u8]>)| {
+                let change = if is_notes(target) { Change::Replace } else { Change::Create };
+                permit.admit(&Effect::Change(target.clone(), change))?;
+                Ok(Written { change, notes: Vec::new() })
+            };
+            contents.iter().map(write).collect()
         })
+    }
+
+    fn remove<'a>(&'a self, _: &'a Permit, _: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn rename<'a>(&'a self, _: &'a Permit, _: &'a Target, _: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(unused())
     }
 }
 

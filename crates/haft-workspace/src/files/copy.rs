@@ -1,0 +1,52 @@
+//! Reads a whole file of a bounded size.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use haft::door::{FileCopy, FileKind};
+use haft::error::{Next, Operation, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::Target;
+use haft::stamp::Version;
+use rustix::fs::OFlags;
+
+use super::facts::{kind_of, special, stamp_of};
+use super::open::Root;
+use super::{missing, page, system_error};
+
+/// Reads a file of at most so many bytes, with the version it is.
+pub(super) fn copy(root: &Root, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
+    let path = target.to_string();
+    let opened = match root.open_target(target, OFlags::RDONLY) {
+        Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
+        opened => opened?,
+    };
+    let broken = |error: io::Error| system_error(error, &path, Operation::Read);
+    let stat = rustix::fs::fstat(&opened).map_err(|errno| broken(errno.into()))?;
+    match kind_of(&stat) {
+        FileKind::File => {}
+        FileKind::Folder => return Err(page::folder(&path)),
+        FileKind::Link | FileKind::Special => return Err(special(&path)),
+    }
+    let stamp = stamp_of(&stat);
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size.min(most)).unwrap_or(0));
+    // What is read counts, not what the file says of itself: a pseudo file has no size and no end.
+    let file = File::from(opened);
+    (&file).take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(broken)?;
+    if bytes.len() as u64 > most {
+        return Err(too_large(&path, most));
+    }
+    let after = rustix::fs::fstat(&file).map_err(|errno| broken(errno.into()))?;
+    if stamp_of(&after) != stamp {
+        let what = format!("{path} is being changed by somebody else at this moment.");
+        return Err(ToolError::of(ErrorKind::Stale, what).about_file(path, Operation::Read));
+    }
+    let content = *blake3::hash(&bytes).as_bytes();
+    Ok(FileCopy { bytes: bytes.into(), version: Version { stamp, content } })
+}
+
+fn too_large(path: &str, most: u64) -> ToolError {
+    let next = Next::DoNotRetry("use a command that works on a stream, or split the file".into());
+    let what = format!("{path} is larger than {} MiB, which is the most that is changed at once.", most / 1024 / 1024);
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read)
+}

@@ -1,0 +1,212 @@
+//! What is at a place, and keeping it before it is replaced.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::open::Root;
+use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathText, State};
+
+/// Changed parts up to this size are kept, so that an undo can be merged with later work.
+const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
+/// How much is compared at once from the end.
+const STEP: usize = 64 * 1024;
+
+/// What is at a place, with how the kernel describes it.
+pub(crate) struct Seen {
+    pub(crate) state: State,
+    pub(super) stat: Option<Stat>,
+}
+
+/// Where contents of one intent are put: small ones together, large ones as objects.
+pub(super) struct Keep<'a> {
+    pub(super) inline: &'a mut Vec<u8>,
+    pub(super) objects: Objects,
+}
+
+impl Keep<'_> {
+    fn small(&mut self, bytes: &[u8]) -> Kept {
+        let at = u32::try_from(self.inline.len()).unwrap_or(u32::MAX);
+        self.inline.extend_from_slice(bytes);
+        Kept::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
+    }
+
+    /// Keeps what an undo would be better with, and can do without.
+    fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
+        match bytes.len() {
+            size if size as u64 <= INLINE => self.small(bytes),
+            size if size <= LARGEST_MIDDLE => match self.objects.keep(&mut &*bytes, Durable::No, &mut |_| {}) {
+                Ok((hash, _)) => Kept::Object { hash },
+                Err(_) => Kept::No,
+            },
+            _ => Kept::No,
+        }
+    }
+}
+
+/// Looks at a place without keeping anything: contents are only recognised.
+pub(crate) fn look(root: &Root, place: &Path) -> io::Result<Seen> {
+    seen(root, place, &mut |file, _| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(file)?;
+        Ok((ContentHash(*hasher.finalize().as_bytes()), Kept::No))
+    })
+}
+
+/// Looks at a place and keeps what is there.
+pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result<Seen> {
+    seen(root, place, &mut |mut file, size| {
+        if size > INLINE {
+            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes, &mut |_| {})?;
+            return Ok((hash, Kept::Object { hash }));
+        }
+        // It may have grown since; whoever replaces it notices.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        file.take(INLINE).read_to_end(&mut bytes)?;
+        Ok((ContentHash::of(&bytes), keep.small(&bytes)))
+    })
+}
+
+type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
+
+fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
+    let (folder, name) = match root.open_parent(place) {
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen { state: State::Absent, stat: None }),
+        parent => parent?,
+    };
+    let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(Seen { state: State::Absent, stat: None }),
+        stat => stat?,
+    };
+    let mode = stat.st_mode & 0o7777;
+    let state = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            let file = File::from(root.open_place(place, OFlags::RDONLY | OFlags::NOFOLLOW)?);
+            let opened = rustix::fs::fstat(&file)?;
+            if !is_same(&opened, &stat) {
+                return Err(Errno::AGAIN.into());
+            }
+            let size = u64::try_from(stat.st_size).unwrap_or(0);
+            let (hash, content) = content(file, size)?;
+            State::File { mode, size, hash, content }
+        }
+        FileType::Directory => State::Folder { mode },
+        FileType::Symlink => {
+            let to = rustix::fs::readlinkat(&folder, name, Vec::new())?;
+            State::Link { to: PathText::from(Path::new(OsStr::from_bytes(to.as_bytes()))) }
+        }
+        _ => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
+    };
+    Ok(Seen { state, stat: Some(stat) })
+}
+
+/// Returns whether both describe the same file with the same content. A rename alone changes the third time, so it
+/// does not count.
+pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
+    (one.st_ino, one.st_dev, one.st_size) == (other.st_ino, other.st_dev, other.st_size)
+        && (one.st_mtime, one.st_mtime_nsec) == (other.st_mtime, other.st_mtime_nsec)
+}
+
+/// Describes new content by what it shares with the content before.
+pub(super) fn after(before: &State, new: &[u8], keep: &mut Keep<'_>) -> io::Result<Kept> {
+    let State::File { size, content, .. } = before else { return Ok(keep_whole(new, keep)) };
+    let (begin, end) = match content {
+        Kept::Inline { at, length } => {
+            let old = &keep.inline[*at as usize..*at as usize + *length as usize];
+            let begin = shared_beginning(old, new);
+            let room = old.len().min(new.len()) - begin;
+            (begin, shared_end(&old[old.len() - room..], &new[new.len() - room..]))
+        }
+        Kept::Object { hash } => shared_with_file(&keep.objects.open(*hash)?, *size, new)?,
+        Kept::Splice { .. } | Kept::No => return Ok(keep_whole(new, keep)),
+    };
+    let middle = keep.if_worth_it(&new[begin..new.len() - end]);
+    Ok(Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 })
+}
+
+fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
+    if new.len() as u64 <= INLINE { keep.small(new) } else { Kept::No }
+}
+
+fn shared_beginning(old: &[u8], new: &[u8]) -> usize {
+    old.iter().zip(new).take_while(|(old, new)| old == new).count()
+}
+
+fn shared_end(old: &[u8], new: &[u8]) -> usize {
+    old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count()
+}
+
+fn shared_with_file(old: &File, size: u64, new: &[u8]) -> io::Result<(usize, usize)> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let most = size.min(new.len());
+    let mut buffer = vec![0; STEP];
+    let mut begin = 0;
+    while begin < most {
+        let piece = &mut buffer[..STEP.min(most - begin)];
+        old.read_exact_at(piece, begin as u64)?;
+        let shared = shared_beginning(piece, &new[begin..begin + piece.len()]);
+        begin += shared;
+        if shared < piece.len() {
+            break;
+        }
+    }
+    let mut end = 0;
+    while begin + end < most {
+        let piece = &mut buffer[..STEP.min(most - begin - end)];
+        old.read_exact_at(piece, (size - end - piece.len()) as u64)?;
+        let behind = new.len() - end;
+        let shared = shared_end(piece, &new[behind - piece.len()..behind]);
+        end += shared;
+        if shared < piece.len() {
+            break;
+        }
+    }
+    Ok((begin, end))
+}
+
+/// Makes a file beside the one it shall replace as much like it as possible; returns what could not be kept.
+pub(super) fn copy_metadata(old: impl AsFd, old_stat: &Stat, new: impl AsFd) -> io::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let stat = rustix::fs::fstat(&new)?;
+    let mut mode = old_stat.st_mode & 0o7777;
+    if (stat.st_uid, stat.st_gid) != (old_stat.st_uid, old_stat.st_gid) {
+        let owner = Some(rustix::fs::Uid::from_raw(old_stat.st_uid));
+        let group = Some(rustix::fs::Gid::from_raw(old_stat.st_gid));
+        if rustix::fs::fchown(&new, owner, group).is_err() {
+            // To run as another user now than before would be a gift to nobody.
+            mode &= 0o1777;
+            notes.push("Its owner could not be kept.".to_owned());
+        }
+    }
+    for name in attributes_of(&old) {
+        let mut value = vec![0; 64 * 1024];
+        let read = rustix::fs::fgetxattr(&old, &*name, &mut value);
+        let kept =
+            read.and_then(|size| rustix::fs::fsetxattr(&new, &*name, &value[..size], rustix::fs::XattrFlags::empty()));
+        // What the system itself keeps in attributes it sets again, or does not let us.
+        if kept.is_err() && name.starts_with("user.") {
+            notes.push(format!("Its attribute {name} could not be kept."));
+        }
+    }
+    rustix::fs::fchmod(&new, rustix::fs::Mode::from_raw_mode(mode))?;
+    if old_stat.st_nlink > 1 {
+        let others = old_stat.st_nlink - 1;
+        let names = if others == 1 { "1 other name".to_owned() } else { format!("{others} other names") };
+        notes.push(format!("It had {names} (hard links); those keep the old content."));
+    }
+    Ok(notes)
+}
+
+fn attributes_of(file: impl AsFd) -> Vec<String> {
+    let mut names = vec![0; 64 * 1024];
+    let size = rustix::fs::flistxattr(file, &mut names).unwrap_or(0);
+    let names = names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}

@@ -1,0 +1,298 @@
+//! Changes files: all deeds of a transaction are done, or none is, and the journal can take them back.
+//!
+//! Under the journal's lock: what is there is looked at and kept, the intent is made durable, then
+//! everything is put in place. Whatever fails on the way is taken back at once; whoever is killed
+//! on the way is cleaned up after by the next one to come (`recover`).
+//!
+//! Not here: whether it may be done, deciding what to take back (`history`).
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use haft::stamp::Found;
+use rustix::fs::Stat;
+
+use super::facts::stamp_of;
+use super::image::{self, Keep, Seen};
+use super::open::Root;
+use super::recover;
+use super::replace::{self, New, Spot, Trouble};
+use crate::state::journal::{
+    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack,
+};
+
+/// One thing to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Deed {
+    pub(crate) place: PathBuf,
+    pub(crate) action: Action,
+    pub(crate) expected: Expected,
+}
+
+/// What to do at a place.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// Put this content there, with this mode or the one it has.
+    Put(Content, Option<u32>),
+    /// Remove a file, a link or an empty folder.
+    Remove,
+    MakeFolder(Option<u32>),
+    MakeLink(PathBuf),
+    Rename(PathBuf),
+}
+
+/// New content.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Bytes(Arc<[u8]>),
+    /// A content that the journal keeps.
+    Object(ContentHash, u64),
+}
+
+/// What must be at the place for the deed to be done.
+#[derive(Clone, Debug)]
+pub(crate) enum Expected {
+    /// What a plan found there.
+    Found(Found),
+    /// The same content as this.
+    Same(State),
+    /// Whatever is there.
+    Anything,
+}
+
+/// Who does it, and where.
+pub(crate) struct Job<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) journal: &'a Journal,
+    pub(crate) by: By,
+    /// The change set that it belongs to, when there is one already.
+    pub(crate) set: Option<u64>,
+    pub(crate) takes_back: Option<TakesBack>,
+    pub(crate) stopped: &'a dyn Fn() -> bool,
+}
+
+/// What was done.
+pub(crate) struct Done {
+    pub(crate) set: u64,
+    /// What could not be kept or is worth knowing, for each deed.
+    pub(crate) notes: Vec<Vec<String>>,
+}
+
+/// Why nothing was done.
+#[derive(Debug)]
+pub(crate) enum NotDone {
+    /// What is there is not what was expected.
+    Stale(PathBuf),
+    /// The journal could not be written, so nothing was tried.
+    Journal(io::Error),
+    /// The system said no at this place.
+    System(PathBuf, io::Error),
+}
+
+/// Does all deeds, or none.
+pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
+    let mut writing = job.journal.lock(job.stopped).map_err(NotDone::Journal)?;
+    recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
+    let mut inline = Vec::new();
+    let mut keep = Keep { inline: &mut inline, objects: writing.objects() };
+    let prepared = deeds.iter().map(|deed| prepare(job.root, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    let (set, part) = match job.set {
+        Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
+        None => (writing.next_set(), 0),
+    };
+    let steps = prepared.iter().map(|prepared| prepared.step.clone()).collect();
+    let takes_back = job.takes_back.clone();
+    let intent = Intent { set, part, at: now(), by: job.by.clone(), takes_back, steps };
+    writing.intend(intent, &inline).map_err(NotDone::Journal)?;
+
+    let outcome = perform_all(job, deeds, &prepared, &inline);
+    // When this cannot be written, whoever comes next finds out by looking.
+    let _ = writing.conclude(Outcome { set, part, happened: outcome.is_ok() });
+    let notes = outcome?;
+    let _ = writing.make_room();
+    Ok(Done { set, notes })
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A deed with what was seen at its place.
+struct Prepared {
+    step: Step,
+    stat: Option<Stat>,
+}
+
+fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+    let system = |error: io::Error| NotDone::System(deed.place.clone(), error);
+    let path = PathText::from(deed.place.as_path());
+    let Seen { state: before, stat } = match &deed.action {
+        // A move keeps everything; there is nothing to save.
+        Action::Rename(_) => image::look(root, &deed.place).map_err(system)?,
+        _ => image::keep(root, &deed.place, keep).map_err(system)?,
+    };
+    if !is_expected(&deed.expected, &before, stat.as_ref()) {
+        return Err(NotDone::Stale(deed.place.clone()));
+    }
+    let after = match &deed.action {
+        Action::Put(..) if matches!(before, State::Folder { .. }) => {
+            return Err(system(io::ErrorKind::IsADirectory.into()));
+        }
+        Action::Put(Content::Bytes(bytes), mode) => State::File {
+            mode: mode.or(before.mode()).unwrap_or(0o644),
+            size: bytes.len() as u64,
+            hash: ContentHash::of(bytes),
+            content: image::after(&before, bytes, keep).map_err(system)?,
+        },
+        Action::Put(Content::Object(hash, size), mode) => {
+            let mode = mode.or(before.mode()).unwrap_or(0o644);
+            State::File { mode, size: *size, hash: *hash, content: Kept::Object { hash: *hash } }
+        }
+        Action::Remove if before == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
+        Action::Remove => State::Absent,
+        Action::MakeFolder(mode) => State::Folder { mode: mode.unwrap_or(0o755) },
+        Action::MakeLink(to) => State::Link { to: PathText::from(to.as_path()) },
+        Action::Rename(to) => {
+            let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
+            return Ok(Prepared { step, stat });
+        }
+    };
+    let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
+    Ok(Prepared { step: Step::Change { path, before, after, beside }, stat })
+}
+
+fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {
+    match expected {
+        Expected::Anything => true,
+        Expected::Same(state) => state.is_same_content(before),
+        Expected::Found(Found::Nothing) => *before == State::Absent,
+        Expected::Found(Found::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
+        Expected::Found(Found::Read(version)) => {
+            // A mere touch is no change; another content with the same stamp would be.
+            matches!(before, State::File { hash, .. } if hash.0 == version.content)
+        }
+    }
+}
+
+fn perform_all(
+    job: &Job<'_>,
+    deeds: &[Deed],
+    prepared: &[Prepared],
+    inline: &[u8],
+) -> Result<Vec<Vec<String>>, NotDone> {
+    let mut notes = Vec::new();
+    for (index, (deed, prepared_deed)) in deeds.iter().zip(prepared).enumerate() {
+        match perform(job, deed, prepared_deed) {
+            Ok(noted) => notes.push(noted),
+            Err(trouble) => {
+                let images = Images { inline: &|at, length| slice(inline, at, length), objects: job.journal.objects() };
+                for done in prepared[..index].iter().rev() {
+                    // What cannot be taken back now is still in the journal, as something that did not happen.
+                    let _ = take_back(job.root, &done.step, &images);
+                }
+                return Err(match trouble {
+                    Trouble::Overtaken => NotDone::Stale(deed.place.clone()),
+                    Trouble::System(error) => NotDone::System(deed.place.clone(), error),
+                });
+            }
+        }
+    }
+    Ok(notes)
+}
+
+fn slice(inline: &[u8], at: u32, length: u32) -> io::Result<Vec<u8>> {
+    let (at, length) = (at as usize, length as usize);
+    inline.get(at..at + length).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+fn perform(job: &Job<'_>, deed: &Deed, prepared: &Prepared) -> Result<Vec<String>, Trouble> {
+    let (root, place) = (job.root, deed.place.as_path());
+    let Step::Change { before, beside, .. } = &prepared.step else {
+        let Action::Rename(to) = &deed.action else { return Err(Trouble::Overtaken) };
+        return replace::rename(root, place, to).map(|()| Vec::new());
+    };
+    let beside = beside.as_deref().unwrap_or_default();
+    let spot = Spot { root, place, beside, seen: prepared.stat.as_ref() };
+    match (&deed.action, before) {
+        (Action::Put(content, mode), _) => replace::put(&spot, new(content, &job.journal.objects())?, *mode),
+        (Action::Remove, State::Folder { .. }) => replace::remove_folder(root, place).map(|()| Vec::new()),
+        (Action::Remove, _) => replace::take_away(&spot).map(|()| Vec::new()),
+        (Action::MakeFolder(mode), State::Absent) => replace::make_folder(root, place, *mode).map(|()| Vec::new()),
+        (Action::MakeLink(to), State::Absent) => replace::make_link(root, place, to).map(|()| Vec::new()),
+        (Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), _) => Err(Trouble::Overtaken),
+    }
+}
+
+fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
+    Ok(match content {
+        Content::Bytes(bytes) => New::Bytes(bytes),
+        Content::Object(hash, _) => New::File(sound(objects.open(*hash)?, *hash)?),
+    })
+}
+
+/// Makes sure that a kept content is still what it was.
+fn sound(file: File, hash: ContentHash) -> io::Result<File> {
+    use std::io::Seek;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(&file)?;
+    if *hasher.finalize().as_bytes() != hash.0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is damaged"));
+    }
+    (&file).rewind()?;
+    Ok(file)
+}
+
+/// Where the contents of an intent can be found again.
+pub(crate) struct Images<'a> {
+    pub(crate) inline: &'a dyn Fn(u32, u32) -> io::Result<Vec<u8>>,
+    pub(crate) objects: Objects,
+}
+
+/// Takes a step back that was done, without a word in the journal: it belongs to an intent that did not happen.
+pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Trouble> {
+    let (path, before, beside) = match step {
+        Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
+        Step::Change { path, before, beside, .. } => (path.path(), before, beside.as_deref().unwrap_or_default()),
+    };
+    let Seen { state: now, stat } = image::look(root, &path)?;
+    let spot = Spot { root, place: &path, beside, seen: stat.as_ref() };
+    match (before, &now) {
+        (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
+        (State::Absent, _) => replace::take_away(&spot),
+        (State::File { mode, content, .. }, _) => {
+            let new = match content {
+                Kept::Inline { at, length } => Content::Bytes((images.inline)(*at, *length)?.into()),
+                Kept::Object { hash } => Content::Object(*hash, 0),
+                Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
+            };
+            replace::put(&spot, self::new(&new, &images.objects)?, Some(*mode)).map(drop)
+        }
+        (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
+        (State::Folder { mode }, State::Absent) => replace::make_folder(root, &path, Some(*mode)),
+        (State::Link { .. } | State::Folder { .. }, _) => Err(Trouble::Overtaken),
+    }
+}
+
+/// Returns the deeds that make the folders which are missing above a place.
+pub(super) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
+    let mut missing = Vec::new();
+    let mut above = place.parent();
+    while let Some(folder) = above.filter(|folder| !root.is_root(folder)) {
+        let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::DIRECTORY;
+        if !matches!(root.open_place(folder, flags), Err(rustix::io::Errno::NOENT)) {
+            break;
+        }
+        missing.push(Deed {
+            place: folder.to_owned(),
+            action: Action::MakeFolder(None),
+            expected: Expected::Found(Found::Nothing),
+        });
+        above = folder.parent();
+    }
+    missing.reverse();
+    missing
+}

@@ -1,0 +1,221 @@
+//! What was changed in a workspace, and taking it back.
+//!
+//! Undo is a change like any other: it goes through the same door, is in the journal, and can be
+//! taken back itself. Where somebody has worked on a file since, both are merged when they do not
+//! touch; else nothing is changed at all.
+//!
+//! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
+
+mod contents;
+mod sets;
+mod take_back;
+
+#[cfg(test)]
+mod tests;
+
+pub use sets::{ChangeSet, ChangedFile, Kind, Undone};
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use haft::path::Target;
+
+use crate::files::open::Root;
+use crate::files::transaction::{self, Job, NotDone};
+use crate::state::Journal;
+use crate::state::journal::{By, How, PathText, TakesBack};
+use contents::Contents;
+use sets::Sets;
+
+/// What was changed in a workspace.
+pub struct History {
+    root: Arc<Root>,
+    journal: Journal,
+}
+
+/// What there is to say of all changes.
+pub struct Log {
+    /// The change sets, the newest first.
+    pub sets: Vec<ChangeSet>,
+    /// What can no longer be taken back, and why, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Which changes to take back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The newest that has not been taken back.
+    Newest,
+    /// The one with this number.
+    Number(u64),
+    /// All of the turn that the newest belongs to.
+    Turn,
+    /// All of the session that the newest belongs to.
+    Session,
+}
+
+/// What was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenBack {
+    /// The number under which the journal has that.
+    pub number: u64,
+    /// The change sets that were taken back.
+    pub sets: Vec<u64>,
+    /// What became of each path.
+    pub files: Vec<(String, Became)>,
+}
+
+/// What became of a path when a change was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// It has the content it had before.
+    Restored,
+    /// The change was taken out, and what was done since was kept.
+    Merged,
+    /// It is gone again.
+    Removed,
+    /// It is there again.
+    Returned,
+    /// It has the name it had before.
+    Renamed,
+    /// It was so already.
+    Unchanged,
+    /// A folder that stays, because there is something in it.
+    Kept,
+}
+
+/// The content of a path before and after a change set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The path.
+    pub path: String,
+    /// What was in it before; nothing when it did not exist.
+    pub before: Option<Vec<u8>>,
+    /// What was in it afterwards; nothing when it was gone.
+    pub after: Option<Vec<u8>>,
+    /// What cannot be shown, in words.
+    pub note: Option<String>,
+}
+
+/// Why nothing was taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// There is nothing left.
+    #[error("there is nothing to take back")]
+    NothingLeft,
+    /// There is nothing to redo.
+    #[error("no undo is there to be taken back")]
+    NothingToRedo,
+    /// There is no such change set.
+    #[error("there is no change set {0}; \"haft log\" lists them")]
+    Unknown(u64),
+    /// It is taken back already.
+    #[error(
+        "change set {0} is taken back already; \"haft redo\" or \"haft undo\" of the number of that undo brings it back"
+    )]
+    AlreadyUndone(u64),
+    /// It had to make room.
+    #[error("change set {0} can no longer be taken back: it was dropped to keep the journal within its room")]
+    Dropped(u64),
+    /// Its record is damaged.
+    #[error("change set {0} cannot be taken back: its record in the journal is damaged")]
+    Damaged(u64),
+    /// It changed nothing with this path.
+    #[error("no change set concerned has changed {0}")]
+    NotConcerned(String),
+    /// Somebody has worked on the same lines since.
+    #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]
+    Conflict {
+        /// The change set.
+        set: u64,
+        /// The path.
+        path: String,
+        /// How the two touch, in words.
+        why: &'static str,
+        /// The content as the change set had left it, where it is known.
+        left: Option<Vec<u8>>,
+        /// The content now; nothing when it is gone.
+        now: Option<Vec<u8>>,
+    },
+    /// Somebody changed a file while it was being taken back.
+    #[error("{0} is being changed by somebody else at this moment; nothing was taken back, try again")]
+    Overtaken(String),
+    /// The system said no.
+    #[error("{path}: {error}; nothing was taken back")]
+    System {
+        /// The path.
+        path: String,
+        /// What it said.
+        error: io::Error,
+    },
+    /// The journal cannot be read or written.
+    #[error("the journal: {0}")]
+    Journal(#[from] io::Error),
+}
+
+impl History {
+    pub(crate) fn new(root: Arc<Root>, journal: Journal) -> Self {
+        Self { root, journal }
+    }
+
+    /// Returns all changes that are known.
+    pub fn log(&self) -> Result<Log, HistoryError> {
+        let sets = Sets::of(self.journal.read()?);
+        Ok(Log { warnings: sets.warnings(), sets: sets.shown() })
+    }
+
+    /// Returns what a change set did, path by path; without a number, the newest that was not taken back.
+    pub fn diff(&self, number: Option<u64>) -> Result<(u64, Vec<FileChange>), HistoryError> {
+        let sets = Sets::of(self.journal.read()?);
+        let number = match number {
+            Some(number) => number,
+            None => sets.newest().ok_or(HistoryError::NothingLeft)?,
+        };
+        sets.sound(number)?;
+        let contents = Contents { sets: &sets, root: &self.root, objects: self.journal.objects() };
+        Ok((number, contents.changes_of(number)))
+    }
+
+    /// Takes changes back; of a file, only those of that file.
+    pub fn undo(&self, which: Which, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
+        let sets = Sets::of(self.journal.read()?);
+        let numbers = sets.chosen(which)?;
+        self.take_back(&sets, &numbers, only)
+    }
+
+    /// Takes the last undo back.
+    pub fn redo(&self) -> Result<TakenBack, HistoryError> {
+        let sets = Sets::of(self.journal.read()?);
+        let number = sets.newest_undo().ok_or(HistoryError::NothingToRedo)?;
+        self.take_back(&sets, &[number], None)
+    }
+
+    fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {
+        let only: Option<PathBuf> = only.map(|target| target.place().path().to_owned());
+        let contents = Contents { sets, root: &self.root, objects: self.journal.objects() };
+        let plan = take_back::plan(&contents, numbers, only.as_deref())?;
+        if plan.files.is_empty() {
+            let path = only.map(|path| path.display().to_string());
+            return Err(path.map_or(HistoryError::NothingLeft, HistoryError::NotConcerned));
+        }
+        let how = if sets.is_undo(numbers) { How::Redo } else { How::Undo };
+        let tool = if how == How::Redo { "redo" } else { "undo" };
+        let only = only.iter().map(|path| PathText::from(path.as_path())).collect();
+        let job = Job {
+            root: &self.root,
+            journal: &self.journal,
+            by: By { tool: tool.into(), call: String::new(), session: String::new(), run: String::new(), turn: 0 },
+            set: None,
+            takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
+            stopped: &|| false,
+        };
+        let done = transaction::commit(&job, &plan.deeds).map_err(|not_done| match not_done {
+            NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
+            NotDone::Journal(error) => HistoryError::Journal(error),
+            NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },
+        })?;
+        let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
+        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files })
+    }
+}

@@ -1,0 +1,143 @@
+//! Finds contents again: what was there before a change, after it, and now.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::FileChange;
+use super::sets::Sets;
+use crate::files::open::Root;
+use crate::state::journal::{ContentHash, Inline, Kept, Objects, State, Step};
+
+/// Larger contents are not merged and not shown.
+const LARGEST: u64 = 64 * 1024 * 1024;
+/// A folder with more entries is not one that a change left empty.
+const MOST_ENTRIES: usize = 10_000;
+
+/// Where contents are found.
+pub(super) struct Contents<'a> {
+    pub(super) sets: &'a Sets,
+    pub(super) root: &'a Root,
+    pub(super) objects: Objects,
+}
+
+impl Contents<'_> {
+    /// Returns the content of a file before or after a step, if it was kept and is sound.
+    pub(super) fn bytes(&self, state: &State, before: &State, inline: Inline) -> Option<Vec<u8>> {
+        let State::File { size, hash, content, .. } = state else { return None };
+        if *size > LARGEST {
+            return None;
+        }
+        let bytes = self.kept(content, before, inline).or_else(|| self.elsewhere(*hash))?;
+        (ContentHash::of(&bytes) == *hash).then_some(bytes)
+    }
+
+    fn kept(&self, kept: &Kept, before: &State, inline: Inline) -> Option<Vec<u8>> {
+        match kept {
+            Kept::Inline { at, length } => self.sets.reading.inline(inline, *at, *length).ok(),
+            Kept::Object { hash } => bounded(&mut self.objects.open(*hash).ok()?).ok(),
+            Kept::Splice { begin, middle, end } => {
+                let old = self.bytes(before, &State::Absent, inline)?;
+                let middle = self.kept(middle, before, inline)?;
+                let begin = old.get(..usize::try_from(*begin).ok()?)?;
+                let end = old.get(old.len().checked_sub(usize::try_from(*end).ok()?)?..)?;
+                Some([begin, &middle, end].concat())
+            }
+            Kept::No => None,
+        }
+    }
+
+    /// What was not kept after one change may have been kept before a later one.
+    fn elsewhere(&self, wanted: ContentHash) -> Option<Vec<u8>> {
+        for (intent, inline) in &self.sets.reading.intents {
+            for step in &intent.steps {
+                if let Step::Change { before: State::File { hash, content, .. }, .. } = step
+                    && *hash == wanted
+                    && let Some(bytes) = self.kept(content, &State::Absent, *inline)
+                {
+                    return Some(bytes);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the content of a file now.
+    pub(super) fn now(&self, path: &Path) -> Option<Vec<u8>> {
+        let opened = self.root.open_place(path, OFlags::RDONLY | OFlags::NOFOLLOW).ok()?;
+        let mut file = std::fs::File::from(opened);
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        bounded(&mut file).ok()
+    }
+
+    /// Returns the places in a folder, or nothing when it cannot be read or has very many.
+    pub(super) fn entries(&self, folder: &Path) -> Option<Vec<PathBuf>> {
+        use std::os::unix::ffi::OsStrExt;
+        let opened = self.root.open_place(folder, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+        let mut places = Vec::new();
+        for entry in rustix::fs::Dir::read_from(opened).ok()? {
+            let entry = entry.ok()?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            if places.len() == MOST_ENTRIES {
+                return None;
+            }
+            places.push(folder.join(std::ffi::OsStr::from_bytes(name)));
+        }
+        Some(places)
+    }
+
+    /// Returns what a change set did to each path, from its beginning to its end.
+    pub(super) fn changes_of(&self, number: u64) -> Vec<FileChange> {
+        let mut changes: Vec<FileChange> = Vec::new();
+        for (intent, inline) in self.sets.intents_of(number) {
+            for step in &intent.steps {
+                let change = match step {
+                    Step::Change { path, before, after, .. } => self.change(&path.path(), before, after, *inline),
+                    Step::Move { from, to } => FileChange {
+                        path: from.path().display().to_string(),
+                        before: None,
+                        after: None,
+                        note: Some(format!("renamed to {}", to.path().display())),
+                    },
+                };
+                match changes.iter_mut().find(|known| known.path == change.path) {
+                    Some(known) => (known.after, known.note) = (change.after, change.note),
+                    None => changes.push(change),
+                }
+            }
+        }
+        changes
+    }
+
+    fn change(&self, path: &Path, before: &State, after: &State, inline: Inline) -> FileChange {
+        let (old, mut new) = (self.bytes(before, &State::Absent, inline), self.bytes(after, before, inline));
+        if let (None, State::File { hash, .. }) = (&new, after) {
+            new = self.now(path).filter(|bytes| ContentHash::of(bytes) == *hash);
+        }
+        let is_unknown =
+            |state: &State, bytes: &Option<Vec<u8>>| matches!(state, State::File { .. }) && bytes.is_none();
+        let note = match (before, after) {
+            (State::Absent, State::Folder { .. }) => Some("folder created".to_owned()),
+            (State::Folder { .. }, State::Absent) => Some("folder removed".to_owned()),
+            (State::Link { to }, State::Absent) => Some(format!("link to {} removed", to.path().display())),
+            (State::Absent, State::Link { to }) => Some(format!("link to {} created", to.path().display())),
+            _ if is_unknown(before, &old) || is_unknown(after, &new) => {
+                Some("the content is too large to show, or was not kept".to_owned())
+            }
+            _ => None,
+        };
+        FileChange { path: path.display().to_string(), before: old, after: new, note }
+    }
+}
+
+fn bounded(source: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}

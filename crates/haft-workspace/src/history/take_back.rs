@@ -1,0 +1,214 @@
+//! Decides what to do at each path so that changes are taken back and nobody's work is lost.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use haft::merge::merge;
+
+use super::contents::Contents;
+use super::{Became, HistoryError};
+use crate::files::image;
+use crate::files::transaction::{Action, Content, Deed, Expected};
+use crate::state::journal::{Inline, Kept, State, Step};
+
+/// What to do.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) deeds: Vec<Deed>,
+    pub(super) files: Vec<(PathBuf, Became)>,
+    /// Folders that the changes had made; they go when they are empty again.
+    folders: Vec<(PathBuf, State)>,
+}
+
+/// The way of one path: what is there now, and what shall be there.
+struct Way {
+    now: State,
+    wanted: Wanted,
+}
+
+/// What shall be at a path.
+enum Wanted {
+    /// What is there.
+    AsIs,
+    /// A state that the journal has, with where its inline contents lie.
+    State(State, Inline),
+    /// A mixture with what was done since.
+    Merged(Vec<u8>),
+}
+
+/// Plans to take change sets back, the newest first.
+pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>) -> Result<Plan, HistoryError> {
+    let mut plan = Plan::default();
+    let mut paths: BTreeMap<PathBuf, Way> = BTreeMap::new();
+    for number in numbers {
+        for (intent, inline) in contents.sets.intents_of(*number).rev() {
+            for step in intent.steps.iter().rev() {
+                match step {
+                    Step::Move { from, to } => plan.rename(&to.path(), &from.path()),
+                    Step::Change { path, before, after, .. } => {
+                        let path = path.path();
+                        let is_left_out = only.is_some_and(|only| only != path);
+                        if is_left_out || contents.sets.is_path_undone(*number, &path) {
+                            continue;
+                        }
+                        let way = match paths.remove(&path) {
+                            Some(way) => way,
+                            None => Way { now: looked(contents, &path)?, wanted: Wanted::AsIs },
+                        };
+                        let change = Change { number: *number, path: &path, before, after, inline: *inline };
+                        let wanted = change.back_from(contents, &way)?;
+                        paths.insert(path, Way { wanted, ..way });
+                    }
+                }
+            }
+        }
+    }
+    for (path, way) in paths {
+        plan.add(contents, path, way)?;
+    }
+    // Folders come before what lies in them, and go after it.
+    plan.deeds.sort_by_key(|deed| (!matches!(deed.action, Action::MakeFolder(_)), deed.place.clone()));
+    plan.remove_folders(contents);
+    Ok(plan)
+}
+
+fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
+    let system = |error| HistoryError::System { path: path.display().to_string(), error };
+    image::look(contents.root, path).map(|seen| seen.state).map_err(system)
+}
+
+/// One change of one path.
+struct Change<'a> {
+    number: u64,
+    path: &'a Path,
+    before: &'a State,
+    after: &'a State,
+    inline: Inline,
+}
+
+impl Change<'_> {
+    /// Says what shall be at the path so that this change is out of it.
+    fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, HistoryError> {
+        let is = |state: &State| match &way.wanted {
+            Wanted::AsIs => way.now.is_same_content(state),
+            Wanted::State(wanted, _) => wanted.is_same_content(state),
+            Wanted::Merged(_) => false,
+        };
+        if is(self.after) {
+            return Ok(Wanted::State(with_mode(self.before, self.after, &way.now), self.inline));
+        }
+        if is(self.before) {
+            return Ok(match &way.wanted {
+                Wanted::State(state, inline) => Wanted::State(state.clone(), *inline),
+                Wanted::AsIs | Wanted::Merged(_) => Wanted::AsIs,
+            });
+        }
+        self.merged(contents, way)
+    }
+
+    fn merged(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, HistoryError> {
+        let left = contents.bytes(self.after, self.before, self.inline);
+        let now = match &way.wanted {
+            Wanted::AsIs => contents.now(self.path),
+            Wanted::State(state, inline) => contents.bytes(state, &State::Absent, *inline),
+            Wanted::Merged(bytes) => Some(bytes.clone()),
+        };
+        let old = contents.bytes(self.before, &State::Absent, self.inline);
+        let conflict = |why, left, now| HistoryError::Conflict {
+            set: self.number,
+            path: self.path.display().to_string(),
+            why,
+            left,
+            now,
+        };
+        match (left, now, old) {
+            (Some(left), Some(now), Some(old)) => match merge(&left, &now, &old) {
+                Some(merged) => Ok(Wanted::Merged(merged)),
+                None => Err(conflict("in the same lines", Some(left), Some(now))),
+            },
+            (left, Some(now), None) => Err(conflict("and taking it back would remove that work", left, Some(now))),
+            (left, None, _) => Err(conflict("it is gone or no longer a file", left, None)),
+            (left, now, _) => Err(conflict("and what it was then was not kept", left, now)),
+        }
+    }
+}
+
+/// A mode that somebody has set since stays.
+fn with_mode(before: &State, after: &State, now: &State) -> State {
+    match (before, now) {
+        (State::File { size, hash, content, .. }, State::File { mode, .. }) if after.mode() != Some(*mode) => {
+            State::File { mode: *mode, size: *size, hash: *hash, content: content.clone() }
+        }
+        _ => before.clone(),
+    }
+}
+
+impl Plan {
+    fn rename(&mut self, from: &Path, to: &Path) {
+        let action = Action::Rename(to.to_owned());
+        self.deeds.push(Deed { place: from.to_owned(), action, expected: Expected::Anything });
+        self.files.push((from.to_owned(), Became::Renamed));
+    }
+
+    fn add(&mut self, contents: &Contents<'_>, path: PathBuf, way: Way) -> Result<(), HistoryError> {
+        let (action, became) = match (way.wanted, &way.now) {
+            (Wanted::AsIs, _) => (None, Became::Unchanged),
+            (Wanted::Merged(bytes), _) => (Some(Action::Put(Content::Bytes(bytes.into()), None)), Became::Merged),
+            (Wanted::State(State::Absent, _), State::Folder { .. }) => {
+                self.folders.push((path, way.now));
+                return Ok(());
+            }
+            (Wanted::State(State::Absent, _), State::Absent) => (None, Became::Unchanged),
+            (Wanted::State(State::Absent, _), _) => (Some(Action::Remove), Became::Removed),
+            (Wanted::State(state, inline), now) => {
+                let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
+                (Some(made_of(contents, &path, &state, inline)?), became)
+            }
+        };
+        if let Some(action) = action {
+            self.deeds.push(Deed { place: path.clone(), action, expected: Expected::Same(way.now) });
+        }
+        self.files.push((path, became));
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// Lets the folders go that hold nothing but what goes too, the deepest first.
+    fn remove_folders(&mut self, contents: &Contents<'_>) {
+        let mut folders = std::mem::take(&mut self.folders);
+        folders.sort_by(|(one, _), (other, _)| other.cmp(one));
+        for (folder, now) in folders {
+            let goes = |place: &PathBuf| {
+                self.deeds
+                    .iter()
+                    .any(|deed| deed.place == *place && matches!(deed.action, Action::Remove | Action::Rename(_)))
+            };
+            let is_empty = contents.entries(&folder).is_some_and(|entries| entries.iter().all(goes));
+            if is_empty {
+                let expected = Expected::Same(now);
+                self.deeds.push(Deed { place: folder.clone(), action: Action::Remove, expected });
+            }
+            self.files.push((folder, if is_empty { Became::Removed } else { Became::Kept }));
+        }
+    }
+}
+
+fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) -> Result<Action, HistoryError> {
+    Ok(match state {
+        State::Absent => Action::Remove,
+        State::Folder { mode } => Action::MakeFolder(Some(*mode)),
+        State::Link { to } => Action::MakeLink(to.path()),
+        State::File { mode, content: Kept::Object { hash }, size, .. } => {
+            Action::Put(Content::Object(*hash, *size), Some(*mode))
+        }
+        State::File { mode, .. } => {
+            let damaged = || HistoryError::System {
+                path: path.display().to_string(),
+                error: std::io::Error::new(std::io::ErrorKind::InvalidData, "what was kept of it is damaged"),
+            };
+            let bytes = contents.bytes(state, &State::Absent, inline).ok_or_else(damaged)?;
+            Action::Put(Content::Bytes(bytes.into()), Some(*mode))
+        }
+    })
+}

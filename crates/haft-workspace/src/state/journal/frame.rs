@@ -1,0 +1,234 @@
+//! Frames: how a record lies in the journal, so that damage is found and costs no more than it touched.
+//!
+//! A frame begins with a mark and ends with a checksum over everything in it *and its place in the
+//! file*: bytes that look like a frame inside somebody's saved content are not taken for one when a
+//! damaged stretch is skipped. The length stands at both ends, so that the last frame is found
+//! without reading the file.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+const MARK: [u8; 8] = *b"haft\x01rec";
+const END: [u8; 4] = *b"\x04end";
+/// Mark, length of the body, number of the record, highest change set.
+const HEAD: usize = 8 + 4 + 8 + 8;
+/// Checksum, length of the body, end.
+const TAIL: usize = 16 + 4 + 4;
+/// No body is longer; a length beyond it is damage.
+pub(super) const LONGEST_BODY: usize = 512 * 1024 * 1024;
+/// How much is looked through at once for the next mark.
+const STEP: usize = 256 * 1024;
+
+/// What every frame says before its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The number of the record, from 1, without gaps.
+    pub(super) number: u64,
+    /// The highest number of a change set up to here.
+    pub(super) sets: u64,
+}
+
+/// A whole frame that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) head: Head,
+    /// Where the body lies in the file.
+    pub(super) body: Range<u64>,
+}
+
+impl Frame {
+    /// Returns where the next frame would begin.
+    pub(super) fn end(&self) -> u64 {
+        self.body.end + TAIL as u64
+    }
+}
+
+/// What a scan found besides frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scan {
+    /// Where the last whole frame ends; what lies behind it is torn.
+    pub(super) end: u64,
+    /// Stretches between whole frames that are none.
+    pub(super) damaged: Vec<Range<u64>>,
+}
+
+/// Frames a body that is to be written at `offset`.
+pub(super) fn frame(offset: u64, head: Head, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).expect("a body is shorter than 512 MiB");
+    let mut bytes = Vec::with_capacity(HEAD + body.len() + TAIL);
+    bytes.extend(MARK);
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(head.number.to_le_bytes());
+    bytes.extend(head.sets.to_le_bytes());
+    bytes.extend(body);
+    let check = checksum(offset, &bytes);
+    bytes.extend(check);
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(END);
+    bytes
+}
+
+/// Finds the last frame of a file by its end, if that is whole.
+pub(super) fn last(file: &File, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
+    if length < (HEAD + TAIL) as u64 {
+        return Ok(None);
+    }
+    let mut end = [0; 8];
+    file.read_exact_at(&mut end, length - 8)?;
+    let body = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
+    match length.checked_sub((HEAD + TAIL) as u64 + body) {
+        Some(offset) => Ok(frame_at(file, offset, length)?.filter(|(frame, _)| frame.end() == length)),
+        None => Ok(None),
+    }
+}
+
+/// Goes through all whole frames of a file, over whatever is damaged.
+pub(super) fn scan(
+    file: &File,
+    length: u64,
+    visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
+) -> io::Result<Scan> {
+    let mut scan = Scan::default();
+    let mut offset = 0;
+    while offset < length {
+        if let Some((frame, body)) = frame_at(file, offset, length)? {
+            if offset > scan.end {
+                scan.damaged.push(scan.end..offset);
+            }
+            offset = frame.end();
+            scan.end = offset;
+            visit(frame, body)?;
+        } else {
+            offset = next_mark(file, offset + 1, length)?.unwrap_or(length);
+        }
+    }
+    Ok(scan)
+}
+
+/// Reads the frame that begins here, if a whole one does.
+fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
+    if length.saturating_sub(offset) < (HEAD + TAIL) as u64 {
+        return Ok(None);
+    }
+    let mut head = [0; HEAD];
+    file.read_exact_at(&mut head, offset)?;
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| head[at + index]));
+    let body = u32::from_le_bytes(std::array::from_fn(|index| head[8 + index])) as usize;
+    let whole = HEAD + body + TAIL;
+    if head[..8] != MARK || body > LONGEST_BODY || offset + whole as u64 > length {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; whole];
+    file.read_exact_at(&mut bytes, offset)?;
+    let (framed, tail) = bytes.split_at(HEAD + body);
+    let sound = tail[..16] == checksum(offset, framed) && tail[16..20] == head[8..12] && tail[20..] == END;
+    if !sound {
+        return Ok(None);
+    }
+    let begin = offset + HEAD as u64;
+    bytes.truncate(HEAD + body);
+    bytes.drain(..HEAD);
+    let frame = Frame { head: Head { number: number(12), sets: number(20) }, body: begin..begin + body as u64 };
+    Ok(Some((frame, bytes)))
+}
+
+fn next_mark(file: &File, mut offset: u64, length: u64) -> io::Result<Option<u64>> {
+    let mut window = vec![0; STEP];
+    while offset < length {
+        let size = STEP.min(usize::try_from(length - offset).unwrap_or(STEP));
+        file.read_exact_at(&mut window[..size], offset)?;
+        if let Some(found) = memchr::memmem::find(&window[..size], &MARK) {
+            return Ok(Some(offset + found as u64));
+        }
+        // A mark may lie across two windows.
+        offset += if size < STEP { size } else { size - MARK.len() + 1 } as u64;
+    }
+    Ok(None)
+}
+
+fn checksum(offset: u64, framed: &[u8]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&offset.to_le_bytes()).update(framed);
+    std::array::from_fn(|index| hasher.finalize().as_bytes()[index])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn file_of(bodies: &[&[u8]]) -> (File, Vec<u8>) {
+        let mut bytes = Vec::new();
+        for (body, number) in bodies.iter().zip(1..) {
+            bytes.extend(frame(bytes.len() as u64, Head { number, sets: number }, body));
+        }
+        (file_with(&bytes), bytes)
+    }
+
+    fn file_with(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().expect("a temporary file can be made");
+        file.write_all(bytes).expect("it can be written");
+        file
+    }
+
+    fn found(file: &File) -> (Vec<Vec<u8>>, Scan) {
+        let mut bodies = Vec::new();
+        let length = file.metadata().expect("it is open").len();
+        let mut visit = |_, body| {
+            bodies.push(body);
+            Ok(())
+        };
+        let scan = scan(file, length, &mut visit).expect("it can be read");
+        (bodies, scan)
+    }
+
+    #[test]
+    fn a_flipped_byte_costs_exactly_the_record_it_lies_in() {
+        let inner = frame(0, Head { number: 9, sets: 9 }, b"a frame in somebody's content");
+        let bodies: [&[u8]; 4] = [b"one", &inner, b"", b"four"];
+        let (file, bytes) = file_of(&bodies);
+        assert_eq!(found(&file).0, bodies);
+        let mut starts = vec![0];
+        for body in bodies {
+            starts.push(starts[starts.len() - 1] + HEAD + body.len() + TAIL);
+        }
+        for index in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[index] ^= 0x20;
+            let hit = starts.iter().rposition(|start| *start <= index).expect("every byte lies in a record");
+            let left: Vec<&[u8]> =
+                bodies.iter().enumerate().filter(|(at, _)| *at != hit).map(|(_, body)| *body).collect();
+            assert_eq!(found(&file_with(&damaged)).0, left, "byte {index}");
+        }
+    }
+
+    #[test]
+    fn a_cut_costs_the_record_that_was_cut() {
+        let bodies: [&[u8]; 3] = [b"one", b"two", b"three"];
+        let (_, bytes) = file_of(&bodies);
+        let ends: Vec<usize> = bodies
+            .iter()
+            .scan(0, |end, body| {
+                *end += HEAD + body.len() + TAIL;
+                Some(*end)
+            })
+            .collect();
+        for length in 0..bytes.len() {
+            let (left, scan) = found(&file_with(&bytes[..length]));
+            let whole = ends.iter().filter(|end| **end <= length).count();
+            assert_eq!(left, bodies[..whole]);
+            assert_eq!(scan.end, ends[..whole].last().copied().unwrap_or(0) as u64);
+        }
+    }
+
+    #[test]
+    fn the_last_frame_is_found_without_reading_the_others() {
+        let (file, bytes) = file_of(&[b"one", b"two"]);
+        let (frame, body) = last(&file, bytes.len() as u64).expect("it can be read").expect("it is whole");
+        assert_eq!((frame.head.number, body.as_slice(), frame.end()), (2, &b"two"[..], bytes.len() as u64));
+        assert_eq!(last(&file_with(&bytes[..bytes.len() - 1]), bytes.len() as u64 - 1).expect("it can be read"), None);
+    }
+}

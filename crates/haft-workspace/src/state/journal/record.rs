@@ -1,0 +1,203 @@
+//! What the journal says: what a change is about to do, and whether it was done.
+//!
+//! An intent carries everything that is needed to take the change back: what was there before, and
+//! what is there afterwards, so that a later change by somebody else is noticed. These types are
+//! the file format; a field is added, never given another meaning.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use haft::door::Errand;
+use serde::{Deserialize, Serialize};
+
+/// One record of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// Somebody is about to do this. Synced before anything is done.
+    Intent(Intent),
+    /// How it ended.
+    Outcome(Outcome),
+    /// Everything up to here was dropped to keep within the room.
+    Dropped {
+        /// The highest change set that is gone.
+        up_to: u64,
+    },
+}
+
+/// What somebody is about to do: all of it or nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    /// The change set. All changes of one call are one.
+    pub(crate) set: u64,
+    /// The how-manieth intent of the change set, from 0.
+    pub(crate) part: u32,
+    /// When, in milliseconds since the epoch.
+    pub(crate) at: u64,
+    pub(crate) by: By,
+    /// Which change sets it takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) takes_back: Option<TakesBack>,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// For whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct By {
+    pub(crate) tool: String,
+    pub(crate) call: String,
+    pub(crate) session: String,
+    pub(crate) run: String,
+    pub(crate) turn: u64,
+}
+
+impl From<&Errand> for By {
+    fn from(errand: &Errand) -> Self {
+        Self {
+            tool: errand.tool.clone(),
+            call: errand.call.to_string(),
+            session: errand.session.as_str().to_owned(),
+            run: errand.run.to_string(),
+            turn: errand.turn,
+        }
+    }
+}
+
+/// Says that a change set takes others back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TakesBack {
+    pub(crate) how: How,
+    pub(crate) sets: Vec<u64>,
+    /// Only the changes of these paths; empty means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) only: Vec<PathText>,
+}
+
+/// Whether a change is taken back, or the taking back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum How {
+    Undo,
+    Redo,
+}
+
+/// One step of an intent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Step {
+    /// A path goes from one state to another.
+    Change {
+        path: PathText,
+        before: State,
+        after: State,
+        /// The name of the file beside it that holds the new content until it is in place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beside: Option<String>,
+    },
+    /// A file or folder gets another name.
+    Move { from: PathText, to: PathText },
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Absent,
+    File { mode: u32, size: u64, hash: ContentHash, content: Kept },
+    Link { to: PathText },
+    Folder { mode: u32 },
+}
+
+impl State {
+    /// Returns whether both describe the same bytes, link or folder, whatever the mode and wherever it is kept.
+    pub(crate) fn is_same_content(&self, other: &State) -> bool {
+        match (self, other) {
+            (State::Absent, State::Absent) | (State::Folder { .. }, State::Folder { .. }) => true,
+            (State::File { hash, .. }, State::File { hash: other, .. }) => hash == other,
+            (State::Link { to }, State::Link { to: other }) => to == other,
+            _ => false,
+        }
+    }
+
+    /// Returns the permission bits, where there are any.
+    pub(crate) fn mode(&self) -> Option<u32> {
+        match self {
+            State::File { mode, .. } | State::Folder { mode } => Some(*mode),
+            State::Absent | State::Link { .. } => None,
+        }
+    }
+}
+
+/// Where a content is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kept {
+    /// Behind the record itself.
+    Inline { at: u32, length: u32 },
+    /// In a file named by its hash.
+    Object { hash: ContentHash },
+    /// Made of the content before: its beginning, something new, its end.
+    Splice { begin: u64, middle: Box<Kept>, end: u64 },
+    /// Not at all; it can only be recognised.
+    No,
+}
+
+/// How a change ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) set: u64,
+    pub(crate) part: u32,
+    pub(crate) happened: bool,
+}
+
+/// The hash of a content, as hexadecimal digits in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct ContentHash(pub(crate) [u8; 32]);
+
+impl ContentHash {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+impl From<ContentHash> for String {
+    fn from(hash: ContentHash) -> Self {
+        blake3::Hash::from(hash.0).to_hex().to_string()
+    }
+}
+
+impl TryFrom<String> for ContentHash {
+    type Error = blake3::HexError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Ok(Self(*blake3::Hash::from_hex(text)?.as_bytes()))
+    }
+}
+
+/// A path in a record: text where it is text, else its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum PathText {
+    Text(String),
+    Bytes { bytes: Vec<u8> },
+}
+
+impl PathText {
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            PathText::Text(text) => text.into(),
+            PathText::Bytes { bytes } => OsString::from_vec(bytes.clone()).into(),
+        }
+    }
+}
+
+impl From<&Path> for PathText {
+    fn from(path: &Path) -> Self {
+        match path.to_str() {
+            Some(text) => PathText::Text(text.to_owned()),
+            None => PathText::Bytes { bytes: path.as_os_str().as_bytes().to_vec() },
+        }
+    }
+}
