@@ -138,6 +138,8 @@ mod tests {
             Effect::Read(outside("/etc/passwd")),
             Effect::Change(inside("a"), Change::Replace),
             Effect::Change(outside("/a"), Change::Create),
+            Effect::Read(inside(".env")),
+            Effect::Change(inside(".git/hooks/pre-push"), Change::Create),
             Effect::Run(CommandLine("make".into())),
             Effect::Connect(Host("x.example".into())),
             Effect::Remote(remote(Claim::OnlyReads)),
@@ -152,7 +154,7 @@ mod tests {
         use Decision::*;
         let decisions: Vec<Decision> =
             every_sort().iter().map(|e| judge(std::slice::from_ref(e), Mode::Normal).0).collect();
-        assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Allow]);
+        assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Allow]);
         assert_eq!(judge(&[], Mode::Normal).0, Allow);
     }
 
@@ -217,6 +219,25 @@ mod tests {
             instead: String::new(),
         };
         assert_eq!(judged(&Policy::default().with_rules([careful]), Mode::Normal), Decision::Ask);
+    }
+
+    #[test]
+    fn no_grant_answers_for_protected_names_and_secrets() {
+        let grants = [GrantScope::ChangesInside];
+        for effect in
+            [Effect::Change(inside("x/.GIT/config"), Change::Replace), Effect::Change(inside(".env"), Change::Replace)]
+        {
+            let ruling = Policy::default().judge("t", &[effect], Situation { mode: Mode::Normal, grants: &grants });
+            assert_eq!(
+                (ruling.decision, ruling.class, ruling.rule.as_str()),
+                (Decision::Ask, Class::Dangerous, "protected names")
+            );
+        }
+        let ruling = Policy::default().judge("t", &[Effect::Read(inside(".env"))], Situation::default());
+        assert_eq!(
+            (ruling.decision, ruling.class, ruling.rule.as_str()),
+            (Decision::Ask, Class::Dangerous, "secret files")
+        );
     }
 
     #[test]

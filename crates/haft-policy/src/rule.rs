@@ -1,6 +1,7 @@
 //! Rules: what they match and what they decide.
 
 use haft::effect::{Claim, Effect};
+use haft::guarded::{is_secret, protected};
 use haft::path::Target;
 
 use crate::decision::{Class, Decision, Ruling};
@@ -36,10 +37,14 @@ pub enum Pattern {
 pub enum EffectSort {
     /// Reads inside the workspace.
     ReadInside,
+    /// Reads a file inside the workspace whose content is a secret.
+    ReadSecret,
     /// Reads anywhere else.
     ReadOutside,
     /// Changes inside the workspace.
     ChangeInside,
+    /// Changes a file inside the workspace whose name is protected, or whose content is a secret.
+    ChangeGuarded,
     /// Changes anywhere else.
     ChangeOutside,
     /// Runs a command.
@@ -60,8 +65,14 @@ impl EffectSort {
     /// Sorts an effect. There is no rest: a new effect must be placed here.
     pub fn of(effect: &Effect) -> Self {
         match effect {
+            Effect::Read(Target::Inside(place)) if is_secret(place.path()) => EffectSort::ReadSecret,
             Effect::Read(Target::Inside(_)) => EffectSort::ReadInside,
             Effect::Read(Target::Outside(_)) => EffectSort::ReadOutside,
+            Effect::Change(Target::Inside(place), _)
+                if protected(place.path()).is_some() || is_secret(place.path()) =>
+            {
+                EffectSort::ChangeGuarded
+            }
             Effect::Change(Target::Inside(_), _) => EffectSort::ChangeInside,
             Effect::Change(Target::Outside(_), _) => EffectSort::ChangeOutside,
             Effect::Run(_) => EffectSort::Run,
@@ -83,7 +94,7 @@ impl Rule {
     /// Returns the rule's opinion on an effect, if it has one.
     pub fn on_effect(&self, effect: &Effect) -> Option<Ruling> {
         matches!(self.matches, Pattern::Effect(sort) if sort == EffectSort::of(effect))
-            .then(|| self.ruling(&effect.to_string()))
+            .then(|| self.ruling(&said(effect)))
     }
 
     fn ruling(&self, what: &str) -> Ruling {
@@ -97,6 +108,18 @@ impl Rule {
     }
 }
 
+/// Says what an effect is, and what is special about its target.
+fn said(effect: &Effect) -> String {
+    let why = match effect {
+        Effect::Change(Target::Inside(place), _) => protected(place.path()),
+        _ => None,
+    };
+    match why {
+        Some(why) => format!("{effect} ({why})"),
+        None => effect.to_string(),
+    }
+}
+
 /// Returns the rules that hold where the user has said nothing.
 pub fn defaults() -> Vec<Rule> {
     use Decision::{Allow, Ask, Deny};
@@ -107,6 +130,10 @@ pub fn defaults() -> Vec<Rule> {
         class: Class::Ordinary,
         reason: reason.to_owned(),
         instead: instead.to_owned(),
+    };
+    let dangerous = |name: &str, sort, reason: &str| Rule {
+        class: Class::Dangerous,
+        ..rule(name, sort, Ask, reason, "do without it, or ask the user, who can answer at a terminal")
     };
     let outside = "ask the user to add that folder, or to copy the file into the workspace";
     let ask = "ask the user to allow it";
@@ -122,6 +149,8 @@ pub fn defaults() -> Vec<Rule> {
             outside,
         ),
         rule("changes", EffectSort::ChangeInside, Ask, "It would {}.", ask),
+        dangerous("secret files", EffectSort::ReadSecret, "It would {}, which is a secret by its name."),
+        dangerous("protected names", EffectSort::ChangeGuarded, "It would {}."),
         rule("commands", EffectSort::Run, Ask, "It would {}.", ask),
         rule("connections", EffectSort::Connect, Ask, "It would {}.", ask),
         rule("remote reads", EffectSort::RemoteRead, Ask, "It would {}.", ask),

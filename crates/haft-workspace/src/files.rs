@@ -45,18 +45,26 @@ pub struct Workspace {
     root: Arc<Root>,
 }
 
+/// What else is inside a workspace, and what never is.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// Folders that count as inside because the user said so.
+    pub added: Vec<PathBuf>,
+    /// Folders that are outside wherever they lie: haft's own state and settings.
+    pub left_out: Vec<PathBuf>,
+}
+
 impl Workspace {
     /// Opens the folder as a workspace.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        Self::open_with(folder, &[])
+        Self::open_within(folder, &Bounds::default())
     }
 
-    /// Opens the folder as a workspace, and further folders that count as inside because the user said so.
-    pub fn open_with(folder: &Path, added: &[PathBuf]) -> io::Result<Self> {
+    /// Opens the folder as a workspace with other bounds than its own.
+    pub fn open_within(folder: &Path, bounds: &Bounds) -> io::Result<Self> {
         let mut root = Root::open(folder)?;
-        for folder in added {
-            root.add(folder)?;
-        }
+        bounds.added.iter().try_for_each(|folder| root.add(folder))?;
+        bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
         Ok(Self { root: Arc::new(root) })
     }
 

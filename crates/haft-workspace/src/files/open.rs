@@ -19,12 +19,14 @@ pub(crate) struct Root {
     path: PathBuf,
     /// Places in these are inside too; they are named by their absolute path.
     added: Vec<(PathBuf, OwnedFd)>,
+    /// Folders that are never inside, wherever they lie: haft's own.
+    off_limits: Vec<PathBuf>,
 }
 
 impl Root {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
         let (path, folder) = open_folder(folder)?;
-        Ok(Self { folder, path, added: Vec::new() })
+        Ok(Self { folder, path, added: Vec::new(), off_limits: Vec::new() })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -37,8 +39,20 @@ impl Root {
         Ok(())
     }
 
+    /// Lets nothing in this folder be inside; it need not exist.
+    pub(super) fn leave_out(&mut self, folder: &Path) {
+        self.off_limits.push(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+    }
+
+    fn is_off_limits(&self, real: &Path) -> bool {
+        self.off_limits.iter().any(|folder| real.starts_with(folder))
+    }
+
     /// Returns the place of a real path, when it lies inside.
     pub(super) fn place_of<'p>(&self, real: &'p Path) -> Option<&'p Path> {
+        if self.is_off_limits(real) {
+            return None;
+        }
         let is_added = self.added.iter().any(|(added, _)| real.starts_with(added));
         real.strip_prefix(&self.path).ok().or_else(|| is_added.then_some(real))
     }
@@ -81,6 +95,9 @@ impl Root {
 
     fn open_beneath(&self, place: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let (root, path) = self.anchor(place).ok_or(Errno::XDEV)?;
+        if !self.off_limits.is_empty() && self.is_off_limits(&self.path.join(place)) {
+            return Err(Errno::ACCESS);
+        }
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.

@@ -1,0 +1,270 @@
+//! Names that mean more than their content: changing one runs code elsewhere, reading one reveals a secret.
+//!
+//! A list that is data. It is compared without regard to case, at any depth, and whether or not the
+//! file exists yet; links are followed before, when a path is located. So `.Git/hooks/pre-push`,
+//! `sub/.git/config` and a link to either are the same to it.
+//!
+//! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
+
+use std::path::Path;
+
+/// What makes a name protected, and which names.
+struct Protected {
+    why: &'static str,
+    /// Parts of a path; `**` at the end means the folder and everything below, `*` any letters in a part.
+    names: &'static [&'static str],
+}
+
+const PROTECTED: &[Protected] = &[
+    Protected {
+        why: "it belongs to version control, where hooks and settings run programs",
+        names: &[
+            ".git/**",
+            ".gitmodules",
+            ".gitconfig",
+            ".config/git/**",
+            ".hg/**",
+            ".hgrc",
+            ".svn/**",
+            ".jj/**",
+            ".husky/**",
+            ".githooks/**",
+            "lefthook.yml",
+            ".lefthook.yml",
+            "lefthook.yaml",
+            ".pre-commit-config.yaml",
+        ],
+    },
+    Protected {
+        why: "it is a setting of haft, which decides what tools may do",
+        names: &[".haft/**", ".config/haft/**", ".local/state/haft/**"],
+    },
+    Protected {
+        why: "it is a setting of an agent, which decides what that may do or starts programs",
+        names: &[
+            ".claude/**",
+            ".claude.json",
+            ".codex/**",
+            ".gemini/**",
+            ".cursor/**",
+            ".windsurf/**",
+            ".continue/**",
+            ".roo/**",
+            ".kiro/**",
+            ".amazonq/**",
+            ".opencode/**",
+            "opencode.json",
+            ".aider.conf.yml",
+            ".mcp.json",
+            "mcp.json",
+            ".tunacode/**",
+        ],
+    },
+    Protected {
+        why: "it is a setting of an editor, which may start programs",
+        names: &[
+            ".vscode/**",
+            "*.code-workspace",
+            ".idea/**",
+            ".zed/**",
+            ".fleet/**",
+            ".devcontainer/**",
+            ".devcontainer.json",
+            ".vimrc",
+            ".nvimrc",
+            ".exrc",
+            ".nvim.lua",
+            ".config/nvim/**",
+            ".emacs",
+            ".emacs.d/**",
+            ".dir-locals.el",
+        ],
+    },
+    Protected {
+        why: "a shell or another program runs it when it starts",
+        names: &[
+            ".bashrc",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".bash_aliases",
+            ".profile",
+            ".zshrc",
+            ".zshenv",
+            ".zprofile",
+            ".zlogin",
+            ".zlogout",
+            ".kshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".inputrc",
+            ".config/fish/**",
+            ".envrc",
+            ".direnv/**",
+            ".tmux.conf",
+            ".gdbinit",
+            ".lldbinit",
+            ".pdbrc",
+            ".cargo/config",
+            ".cargo/config.toml",
+            ".config/systemd/**",
+            ".config/autostart/**",
+            ".local/share/applications/**",
+        ],
+    },
+];
+
+/// Names whose content is a secret.
+const SECRET: &[&str] = &[
+    ".env",
+    ".env.*",
+    "*.env",
+    ".ssh/**",
+    ".gnupg/**",
+    ".aws/**",
+    ".azure/**",
+    ".config/gcloud/**",
+    ".kube/config",
+    ".docker/config.json",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "*.ppk",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".htpasswd",
+    ".vault-token",
+    ".pgpass",
+    ".my.cnf",
+    "credentials.json",
+    "service-account*.json",
+    ".local/state/haft/**",
+];
+
+/// Names that look secret and are not: patterns to be filled in, and the public half of a key.
+const NOT_SECRET: &[&str] = &[
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".env.defaults",
+    "example.env",
+    "sample.env",
+    "*.pub.pem",
+];
+
+/// Returns why a name is protected from being changed, if it is.
+pub fn protected(path: &Path) -> Option<&'static str> {
+    let parts = folded(path);
+    let is_meant = |protected: &&Protected| protected.names.iter().any(|name| matches(name, &parts));
+    PROTECTED.iter().find(is_meant).map(|protected| protected.why)
+}
+
+/// Returns whether the content of a file of this name is a secret.
+pub fn is_secret(path: &Path) -> bool {
+    let parts = folded(path);
+    let among = |names: &[&str]| names.iter().any(|name| matches(name, &parts));
+    among(SECRET) && !among(NOT_SECRET)
+}
+
+/// The parts of a path as a careless file system might read them: without case, invisible letters and dots at the end.
+fn folded(path: &Path) -> Vec<String> {
+    let is_invisible = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
+    let fold = |part: &std::ffi::OsStr| {
+        let text: String =
+            part.to_string_lossy().chars().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect();
+        let short = text.trim_end_matches(['.', ' ']);
+        if short.is_empty() { text } else { short.to_owned() }
+    };
+    path.iter().map(fold).collect()
+}
+
+fn matches(name: &str, parts: &[String]) -> bool {
+    let (name, is_tree) = name.strip_suffix("/**").map_or((name, false), |name| (name, true));
+    let wanted: Vec<&str> = name.split('/').collect();
+    let fits = |window: &[String]| window.iter().zip(&wanted).all(|(part, wanted)| part_matches(wanted, part));
+    if is_tree {
+        return parts.windows(wanted.len()).any(fits);
+    }
+    parts.len() >= wanted.len() && fits(&parts[parts.len() - wanted.len()..])
+}
+
+fn part_matches(wanted: &str, part: &str) -> bool {
+    match wanted.split_once('*') {
+        None => wanted == part,
+        Some((begin, end)) => part.len() >= begin.len() + end.len() && part.starts_with(begin) && part.ends_with(end),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protected_names_are_found_in_any_case_at_any_depth() {
+        for name in [
+            ".git/hooks/pre-push",
+            ".GIT/config",
+            "sub/dir/.git/HEAD",
+            ".git",
+            ".Cursor/mcp.json",
+            ".haft/rules.toml",
+            "x/.bashrc",
+            ".vscode/tasks.json",
+            ".MCP.json",
+            ".zshrc ",
+            ".git./config",
+            ".g\u{200b}it/config",
+        ] {
+            assert!(protected(Path::new(name)).is_some(), "{name}");
+        }
+        for name in
+            ["git/hooks/a", "src/main.rs", ".gitignore", "a.git/x", "bashrc", "my.vscode", "docs/.gitkeep", "..."]
+        {
+            assert!(protected(Path::new(name)).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_known_by_their_names_and_patterns_for_them_are_not() {
+        for name in [
+            ".env",
+            ".ENV",
+            "a/.env.local",
+            "prod.env",
+            "id_rsa",
+            "keys/server.PEM",
+            ".ssh/config",
+            ".aws/credentials",
+            ".npmrc",
+        ] {
+            assert!(is_secret(Path::new(name)), "{name}");
+        }
+        for name in [
+            ".env.example",
+            "docs/secrets.md",
+            "id_rsa.pub",
+            "environment.md",
+            ".environment",
+            "keys.rs",
+            "src/env.rs",
+            "monkey",
+        ] {
+            assert!(!is_secret(Path::new(name)), "{name}");
+        }
+    }
+}
