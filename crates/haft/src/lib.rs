@@ -18,6 +18,7 @@ pub mod door;
 pub mod effect;
 pub mod encoding;
 pub mod error;
+pub mod grouped;
 pub mod kinds;
 pub mod lift;
 pub mod limits;
