@@ -74,6 +74,8 @@ pub(crate) struct SomeLimits {
     result_head: Option<usize>,
     result_tail: Option<usize>,
     read_lines: Option<Positive>,
+    read_bytes: Option<Positive>,
+    read_tokens: Option<Positive>,
     line_length: Option<Positive>,
     list_entries: Option<Positive>,
     call_time: Option<Seconds>,
@@ -94,6 +96,8 @@ impl SomeLimits {
             result_head: self.result_head.unwrap_or(head),
             result_tail: self.result_tail.unwrap_or(tail),
             read_lines: number(self.read_lines, limits.read_lines),
+            read_bytes: self.read_bytes.map_or(limits.read_bytes, |Positive(bytes)| Some(bytes as u64)),
+            read_tokens: self.read_tokens.map_or(limits.read_tokens, |Positive(tokens)| Some(tokens)),
             line_length: number(self.line_length, limits.line_length),
             list_entries: number(self.list_entries, limits.list_entries),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
@@ -139,6 +143,9 @@ mod tests {
         assert_eq!(Profile::Tunacode.limits().result_head, 2_500);
         assert_eq!(Profile::Tunacode.limits().read_lines, Limits::default().read_lines);
         assert_eq!(Profile::Wyrm.limits().call_time, Duration::from_secs(30));
+        let largest_read = Profile::ALL.map(|profile| profile.limits().read_bytes);
+        assert_eq!(largest_read, [None, Some(102_400), None, Some(1_048_576), Some(10_485_760)]);
+        assert_eq!(Profile::Ally.limits().read_tokens, Some(1_500));
         for profile in Profile::ALL {
             assert_eq!(Profile::named(profile.name()), Some(profile));
             let limits = profile.limits();

@@ -1,8 +1,17 @@
 //! Reads text files, page by page.
+//!
+//! Nothing is refused for its size: a large file has many pages. Profiles that know better say so in their limits.
+//!
+//! Not here: finding lines and encodings (the file door), the words around a page (`shown_page`).
+
+mod shown_page;
 
 use std::fmt::Write;
 
+use haft::error::Operation;
+use haft::grouped::Grouped;
 use haft::prelude::*;
+use shown_page::ShownPage;
 
 /// Reads text files.
 pub struct ReadFile;
@@ -76,23 +85,50 @@ impl Tool for ReadFile {
             lines: args.limit.unwrap_or(limits.read_lines).min(limits.read_lines),
             line_length: limits.line_length,
         };
-        let several = args.paths.is_some();
+        let mut reading = Reading { cx, request, tokens: 0 };
+        if args.paths.is_some() {
+            return reading.read_all(sources).await;
+        }
+        let source = sources.into_iter().next().expect("one path is one source");
+        Ok(ToolOutput::text(reading.read(source).await?))
+    }
+}
+
+/// Files being read for one call.
+struct Reading<'a> {
+    cx: &'a RunContext<'a>,
+    request: PageRequest,
+    /// About how many tokens were read so far.
+    tokens: usize,
+}
+
+impl Reading<'_> {
+    /// Reads one page and returns it as it is shown.
+    async fn read(&mut self, source: Source) -> Result<String, ToolError> {
+        let name = source.name();
+        let page = match source {
+            Source::File(_, target) => self.cx.page(&target, self.request).await?,
+            Source::Spill(id) => self.cx.spilled(&id, self.request).await?,
+            Source::Unreadable(_, error) => return Err(error),
+        };
+        let shown = ShownPage::of(&page);
+        if let Some(most) = self.cx.limits().read_tokens.filter(|most| self.tokens + shown.tokens > *most) {
+            return Err(too_many_tokens(&name, &page, shown.tokens, most - self.tokens));
+        }
+        self.tokens += shown.tokens;
+        Ok(shown.text)
+    }
+
+    /// Reads a page of each; one that cannot be read does not stop the others.
+    async fn read_all(&mut self, sources: Vec<Source>) -> Result<ToolOutput, ToolError> {
         let mut text = String::new();
         let (mut read, mut first_error) = (0, None);
         for source in sources {
             let name = source.name();
-            let page = match source {
-                Source::File(_, target) => cx.page(&target, request).await,
-                Source::Spill(id) => cx.spilled(&id, request).await,
-                Source::Unreadable(_, error) => Err(error),
-            };
-            if !several {
-                return Ok(ToolOutput::text(numbered(&page?)));
-            }
-            let shown = match page {
-                Ok(page) => {
+            let shown = match self.read(source).await {
+                Ok(shown) => {
                     read += 1;
-                    numbered(&page)
+                    shown
                 }
                 // Once the call was stopped, the files that are left are not errors of their own.
                 Err(error) if error.kind == ErrorKind::Cancelled => {
@@ -131,7 +167,12 @@ fn source(path: &RawPath, cx: &PlanContext<'_>) -> Result<Source, ToolError> {
     }
     let target = cx.locate(path)?;
     if target.is_inside() {
-        cx.look().facts(&target)?;
+        let facts = cx.look().facts(&target)?;
+        if let Some(most) = cx.limits().read_bytes.filter(|most| facts.stamp.size > *most)
+            && facts.kind == FileKind::File
+        {
+            return Err(too_many_bytes(path, facts.stamp.size, most));
+        }
     }
     Ok(Source::File(path.clone(), target))
 }
@@ -143,27 +184,20 @@ fn one_of_both(what: &str) -> ToolError {
     ToolError::new(ErrorKind::BadArguments, what, next)
 }
 
-fn numbered(page: &Page) -> String {
-    let mut text = String::new();
-    for (line, number) in page.lines.iter().zip(page.first_line..) {
-        let _infallible = write!(text, "{number:>6}\t{}", line.text);
-        if line.cut > 0 {
-            let _infallible = write!(text, " [… {} more characters in this line]", line.cut);
-        }
-        text.push('\n');
-    }
-    let next_line = page.first_line.saturating_add(page.lines.len() as u64);
-    let end = match (page.more, page.total_lines) {
-        (true, _) => format!("[more lines follow; go on with offset={next_line}]"),
-        (false, Some(0)) => "[the file is empty]".to_owned(),
-        (false, Some(total)) if page.lines.is_empty() => {
-            format!("[there is no line {}; the file has {total} lines]", page.first_line)
-        }
-        (false, Some(1)) => "[end of file: 1 line]".to_owned(),
-        (false, Some(total)) => format!("[end of file: {total} lines]"),
-        (false, None) => "[end of file]".to_owned(),
-    };
-    text.push_str(&end);
-    text.push('\n');
-    text
+fn too_many_bytes(path: &RawPath, size: u64, most: u64) -> ToolError {
+    let path = path.as_str();
+    let (size, most) = (Grouped(size), Grouped(most));
+    let what = format!("{path} has {size} bytes; this profile reads files of at most {most}.");
+    let next = Next::AskUser("ask the user for another profile, or work with smaller files".into());
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read)
+}
+
+fn too_many_tokens(path: &str, page: &Page, tokens: usize, left: usize) -> ToolError {
+    let fitting = (page.lines.len() * left / tokens.max(1)).max(1);
+    let (tokens, left) = (Grouped(tokens as u64), Grouped(left as u64));
+    let lines = page.lines.len();
+    let what = format!("The {lines} lines of {path} have about {tokens} tokens; this profile leaves {left} for them.");
+    let example = serde_json::json!({ "path": path, "offset": page.first_line, "limit": fitting });
+    let next = Next::FixArguments(format!("read a part of it, for example {example}"));
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read)
 }

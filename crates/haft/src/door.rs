@@ -15,8 +15,10 @@ use tokio_util::sync::CancellationToken;
 use crate::BoxFuture;
 use crate::call::CallId;
 use crate::effect::{Change, Effect, StateKey};
+use crate::encoding::TextForm;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
+use crate::lines::LineEnds;
 use crate::path::{Extent, RawPath, Target};
 use crate::stamp::{Found, Stamp, Version};
 
@@ -147,6 +149,12 @@ pub struct Page {
     pub more: bool,
     /// How many lines there are in all, where the end was reached.
     pub total_lines: Option<u64>,
+    /// How the bytes are text.
+    pub form: TextForm,
+    /// How the lines end, as far as they were seen.
+    pub line_ends: LineEnds,
+    /// Whether bytes that are no text are shown as U+FFFD.
+    pub lossy: bool,
 }
 
 /// One line of a page.

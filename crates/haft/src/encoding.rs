@@ -91,6 +91,19 @@ impl TextForm {
         if self.encoding == UTF_16BE { [0, ascii] } else { [ascii, 0] }
     }
 
+    /// Counts the characters of a piece; exact for UTF-8, UTF-16 and encodings of one byte, else at most twice too many.
+    pub fn characters_in(&self, piece: &[u8]) -> usize {
+        if self.encoding == UTF_8 {
+            return piece.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        }
+        if self.has_wide_units() {
+            // The second half of a pair is not a character of its own.
+            let high = usize::from(self.encoding == UTF_16LE);
+            return piece.chunks_exact(2).filter(|unit| unit[high] & 0xfc != 0xdc).count();
+        }
+        piece.len()
+    }
+
     /// Decodes a piece for display: what is no text becomes U+FFFD.
     pub fn show(&self, piece: &[u8], whole: Whole) -> Shown {
         if self.encoding == UTF_8

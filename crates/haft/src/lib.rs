@@ -19,6 +19,7 @@ pub mod effect;
 pub mod encoding;
 pub mod error;
 pub mod guarded;
+pub mod grouped;
 pub mod kinds;
 pub mod lift;
 pub mod limits;

@@ -13,6 +13,10 @@ pub struct Limits {
     pub result_tail: usize,
     /// Most lines that one read returns.
     pub read_lines: usize,
+    /// Largest file that may be read, in bytes; nothing means that every file can be read in pages.
+    pub read_bytes: Option<u64>,
+    /// Most tokens that one call may read, as far as they can be estimated; nothing means no such limit.
+    pub read_tokens: Option<usize>,
     /// Most characters of one line that are shown.
     pub line_length: usize,
     /// Most entries that one listing returns.
@@ -30,6 +34,8 @@ impl Default for Limits {
             result_head: 24_000,
             result_tail: 8_000,
             read_lines: 2_000,
+            read_bytes: None,
+            read_tokens: None,
             line_length: 2_000,
             list_entries: 500,
             call_time: Duration::from_secs(900),

@@ -23,7 +23,7 @@ async fn a_page_says_how_to_go_on() {
     snapshot!(scene.told("read_file", json!({ "path": "notes.txt", "offset": 2, "limit": 2 })).await, @"
     ok:      2	two
          3	three
-    [more lines follow; go on with offset=4]
+    [lines 2-3 of at least 4, about 6 tokens; go on with offset=4]
     did: nothing
     ");
     snapshot!(scene.told("read_file", json!({ "path": "notes.txt", "offset": 9 })).await, @"
@@ -38,7 +38,7 @@ async fn several_files_are_read_and_one_that_is_missing_does_not_stop_the_others
     snapshot!(scene.told("read_file", json!({ "paths": ["notes.txt", "gone.txt", "README.md"], "limit": 1 })).await, @r#"
     ok: === notes.txt ===
          1	one
-    [more lines follow; go on with offset=2]
+    [line 1 of at least 2, about 3 tokens; go on with offset=2]
 
     === gone.txt ===
     Error: gone.txt does not exist. Near: notes.txt.
@@ -46,7 +46,7 @@ async fn several_files_are_read_and_one_that_is_missing_does_not_stop_the_others
 
     === README.md ===
          1	# Sample
-    [more lines follow; go on with offset=2]
+    [line 1 of at least 2, about 4 tokens; go on with offset=2]
     did: nothing
     "#);
 }
@@ -153,7 +153,7 @@ async fn odd_files_answer_at_once() {
     snapshot!(scene.told("read_file", json!({ "path": "crlf.txt" })).await, @"
     ok:      1	a
          2	b
-    [end of file: 2 lines]
+    [end of file: 2 lines; CRLF line ends]
     did: nothing
     ");
 }
@@ -173,4 +173,96 @@ async fn links_are_followed_inside_and_refused_to_the_outside() {
     assert_eq!(status("dangling").await, Status::Refused);
     assert_eq!(status("src/../../secret.txt").await, Status::Refused);
     assert_eq!(status("~/x").await, Status::Refused);
+}
+
+#[tokio::test]
+async fn the_last_line_names_what_is_unusual_about_a_text() {
+    let wide: Vec<u8> = "\u{feff}größe\nzwei\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let scene = Scene::sample()
+        .file("latin.txt", b"Das ist sch\xf6n,\r\nund gr\xfcn\r\nist es auch.\r\n")
+        .file("wide.txt", wide)
+        .file("mark.txt", "\u{feff}one\n")
+        .file("mac.txt", "one\rtwo\r")
+        .file("mixed.txt", "one\r\ntwo\n")
+        .file("damaged.txt", b"gr\xc3\xb6\xc3\x9fer\nsch\xc3\xb6ner\xff\n");
+    let paths = ["latin.txt", "wide.txt", "mark.txt", "mac.txt", "mixed.txt", "damaged.txt"];
+    snapshot!(scene.told("read_file", json!({ "paths": paths })).await, @"
+    ok: === latin.txt ===
+         1	Das ist schön,
+         2	und grün
+         3	ist es auch.
+    [end of file: 3 lines; windows-1252, CRLF line ends]
+
+    === wide.txt ===
+         1	größe
+         2	zwei
+    [end of file: 2 lines; UTF-16LE with BOM]
+
+    === mark.txt ===
+         1	one
+    [end of file: 1 line; UTF-8 with BOM]
+
+    === mac.txt ===
+         1	one
+         2	two
+    [end of file: 2 lines; CR line ends]
+
+    === mixed.txt ===
+         1	one
+         2	two
+    [end of file: 2 lines; mixed line ends]
+
+    === damaged.txt ===
+         1	größer
+         2	schöner�
+    [end of file: 2 lines; bytes that are no text are shown as U+FFFD]
+    did: nothing
+    ");
+    snapshot!(scene.told("read_file", json!({ "path": "latin.txt", "limit": 2 })).await, @"
+    ok:      1	Das ist schön,
+         2	und grün
+    [lines 1-2 of at least 3, about 10 tokens; windows-1252, CRLF line ends; go on with offset=3]
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn what_is_not_text_is_named_with_its_size() {
+    let mut image = b"\x89PNG\r\n\x1a\n".to_vec();
+    image.resize(12_034, 0);
+    let scene = Scene::sample().file("logo.png", image).file("wide.txt", b"\xff\xfe\0\0a\0\0\0");
+    snapshot!(scene.told("read_file", json!({ "path": "logo.png" })).await, @"
+    failed at execute (binary): logo.png is not text: PNG image, 12,034 bytes.
+    next: use a program that understands this kind of file
+    did: nothing
+    ");
+    snapshot!(scene.told("read_file", json!({ "path": "wide.txt" })).await, @"
+    failed at execute (bad_encoding): wide.txt is text in UTF-32LE, which cannot be read here.
+    next: convert the file to UTF-8 first
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn a_profile_may_refuse_large_files_and_large_pages() {
+    let scene = Scene::sample()
+        .file("big.txt", "a line of this file\n".repeat(100))
+        .limits(|limits| (limits.read_bytes, limits.read_tokens) = (Some(1_999), None));
+    snapshot!(scene.told("read_file", json!({ "path": "big.txt", "limit": 1 })).await, @"
+    failed at line_up (too_large): big.txt has 2,000 bytes; this profile reads files of at most 1,999.
+    next: ask the user for another profile, or work with smaller files
+    did: nothing
+    ");
+    let scene = Scene::sample()
+        .file("big.txt", "a line of this file\n".repeat(100))
+        .limits(|limits| limits.read_tokens = Some(300));
+    snapshot!(scene.told("read_file", json!({ "path": "big.txt" })).await, @r#"
+    failed at execute (too_large): The 100 lines of big.txt have about 675 tokens; this profile leaves 300 for them.
+    next: read a part of it, for example {"path":"big.txt","offset":1,"limit":44}
+    did: nothing
+    "#);
+    let fitting = scene.call("read_file", json!({ "path": "big.txt", "offset": 1, "limit": 43 })).await;
+    assert_eq!(fitting.status, Status::Ok, "{}", fitting.text());
+    let second = scene.call("read_file", json!({ "paths": ["notes.txt", "big.txt"], "limit": 43 })).await;
+    assert!(second.text().contains("this profile leaves 285 for them"), "{}", second.text());
 }

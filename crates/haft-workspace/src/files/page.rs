@@ -1,10 +1,22 @@
 //! Reads some lines of a text, in memory for one page whatever the size of the file.
+//!
+//! The beginning of a file says how its bytes are text. Lines are found in the bytes, and only the lines of the page are
+//! decoded, so that going to the end of a large file costs as much as counting its line ends.
+//!
+//! Not here: what encodings there are (`haft::encoding`), how a page is shown (`read_file`).
+
+mod binary_kind;
+mod collect;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 
-use haft::door::{FileKind, Page, PageLine, PageRequest};
+use haft::door::{FileKind, Page, PageRequest};
+use haft::encoding::{LOOKED_AT, NoText, TextForm, Whole};
 use haft::error::{Next, Operation, ToolError};
+use haft::grouped::Grouped;
 use haft::kinds::ErrorKind;
 use haft::path::Target;
 use haft::stamp::Stamp;
@@ -14,11 +26,12 @@ use tokio_util::sync::CancellationToken;
 use super::facts::{kind_of, special, stamp_of};
 use super::open::Root;
 use super::{missing, system_error};
+use collect::{Collected, LineUnits};
 
-/// How much is read in one step.
-const STEP: usize = 64 * 1024;
-/// How much of the beginning is looked at for a NUL.
-const SNIFFED: usize = 8 * 1024;
+/// How much is read in one step. Even, so that no unit of UTF-16 is cut.
+const STEP: usize = 256 * 1024;
+/// A step of at least so many zeros is a hole.
+const HOLE: usize = 8 * 1024;
 
 /// Reads lines of a file of the workspace, with the version they came from.
 pub(super) fn page_of_file(
@@ -43,7 +56,8 @@ pub(super) fn page_of_file(
     let page = page_of(File::from(opened), request, &|| stop.is_cancelled());
     match page.map_err(broken)? {
         Text::Page(page) => Ok((page, stamp)),
-        Text::Binary => Err(binary(&path, stamp.size)),
+        Text::Binary { kind } => Err(binary(&path, kind, stamp.size)),
+        Text::Foreign { encoding } => Err(foreign(&path, encoding)),
         Text::Stopped => Err(ToolError::of(ErrorKind::Cancelled, format!("Reading {path} was stopped."))),
     }
 }
@@ -53,121 +67,97 @@ pub(crate) enum Text {
     /// Text, and here are its lines.
     Page(Page),
     /// No text.
-    Binary,
+    Binary {
+        /// What it is, in words.
+        kind: &'static str,
+    },
+    /// Text in an encoding that cannot be read here.
+    Foreign {
+        /// The name of the encoding.
+        encoding: &'static str,
+    },
     /// Nobody wants to know any more.
     Stopped,
 }
 
 /// Reads lines from anything, asking between the steps whether to stop.
 pub(crate) fn page_of(source: impl Read, request: PageRequest, stopped: &dyn Fn() -> bool) -> io::Result<Text> {
-    let mut reader = BufReader::with_capacity(STEP, source);
-    let start = reader.fill_buf()?;
-    if start[..start.len().min(SNIFFED)].contains(&0) {
-        return Ok(Text::Binary);
-    }
-    let mut lines = Lines {
-        first: request.first_line.max(1),
-        request,
-        number: 1,
-        kept: Vec::new(),
-        line: Vec::new(),
-        length: 0,
-        open: false,
+    let mut steps = Steps::new(source, stopped);
+    steps.fill()?;
+    let start = &steps.step()[..steps.step().len().min(LOOKED_AT)];
+    let whole = if steps.ended && start.len() == steps.step().len() { Whole::Yes } else { Whole::No };
+    let form = match TextForm::detect(start, whole) {
+        Ok(form) => form,
+        Err(NoText::Binary) => return Ok(Text::Binary { kind: binary_kind::kind_of(start) }),
+        Err(NoText::BadEncoding { looks_like: Some(encoding), .. }) => return Ok(Text::Foreign { encoding }),
+        // Nearly everything is meant as UTF-8; what is not is shown as U+FFFD.
+        Err(NoText::BadEncoding { looks_like: None, .. }) => TextForm::utf8(),
     };
+    let units = LineUnits::found_in(start, form, whole);
+    collect(steps, Collected::new(request, units))
+}
+
+/// Reads lines from what is known to be UTF-8 with `\n`, because haft wrote it.
+pub(crate) fn page_of_own(source: impl Read, request: PageRequest) -> io::Result<Text> {
+    let mut steps = Steps::new(source, &|| false);
+    steps.fill()?;
+    collect(steps, Collected::new(request, LineUnits::own()))
+}
+
+fn collect(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Result<Text> {
+    let mut step = &steps.step()[collected.mark_in(steps.step())..];
     loop {
-        if stopped() {
+        if steps.is_stopped() {
             return Ok(Text::Stopped);
         }
-        let step = reader.fill_buf()?;
-        if step.is_empty() {
-            break;
-        }
         // A hole of a sparse file: there may be a terabyte of it, and no line.
-        if step.len() >= SNIFFED && step.iter().all(|&byte| byte == 0) {
-            return Ok(Text::Binary);
+        if !collected.is_full() && step.len() >= HOLE && step.iter().all(|&byte| byte == 0) {
+            return Ok(Text::Binary { kind: "data with long runs of zeros" });
         }
-        let taken = lines.take(step);
-        reader.consume(taken);
-        if lines.is_full() {
-            break;
+        let rest = step.len() - collected.take(step);
+        if rest > 0 || steps.ended {
+            return Ok(Text::Page(collected.into_page(rest == 0)));
         }
+        steps.fill()?;
+        step = steps.step();
     }
-    let ended = reader.fill_buf()?.is_empty();
-    Ok(Text::Page(lines.into_page(ended)))
 }
 
-/// Collects the wanted lines out of steps that end anywhere.
-struct Lines {
-    first: u64,
-    request: PageRequest,
-    /// The number of the line that is being read.
-    number: u64,
-    kept: Vec<PageLine>,
-    /// The kept beginning of the line that is being read.
-    line: Vec<u8>,
-    /// Its whole length.
-    length: usize,
-    /// Whether anything of it was read.
-    open: bool,
+/// A reader in steps of equal size, but for the last one.
+struct Steps<'s, R> {
+    source: R,
+    stopped: &'s dyn Fn() -> bool,
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Whether the step is the last one.
+    ended: bool,
 }
 
-impl Lines {
-    fn is_full(&self) -> bool {
-        self.kept.len() >= self.request.lines
+impl<'s, R: Read> Steps<'s, R> {
+    fn new(source: R, stopped: &'s dyn Fn() -> bool) -> Self {
+        Self { source, stopped, buffer: vec![0; STEP], filled: 0, ended: false }
     }
 
-    fn wanted(&self) -> bool {
-        self.number >= self.first
+    fn step(&self) -> &[u8] {
+        &self.buffer[..self.filled]
     }
 
-    /// Takes as much of the step as is wanted and returns how much that was.
-    fn take(&mut self, step: &[u8]) -> usize {
-        let mut taken = 0;
-        while taken < step.len() && !self.is_full() {
-            let rest = &step[taken..];
-            let end = memchr::memchr(b'\n', rest);
-            let piece = &rest[..end.unwrap_or(rest.len())];
-            if self.wanted() {
-                // Four bytes a character are enough for every character that may be shown.
-                let room = self.request.line_length.saturating_mul(4).saturating_add(4).saturating_sub(self.line.len());
-                self.line.extend_from_slice(&piece[..piece.len().min(room)]);
-            }
-            self.length += piece.len();
-            self.open = true;
-            taken += piece.len();
-            if end.is_some() {
-                taken += 1;
-                self.end_line();
+    fn is_stopped(&self) -> bool {
+        (self.stopped)()
+    }
+
+    /// Reads the next step.
+    fn fill(&mut self) -> io::Result<()> {
+        self.filled = 0;
+        while self.filled < STEP && !self.ended && !self.is_stopped() {
+            match self.source.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
-        taken
-    }
-
-    fn end_line(&mut self) {
-        if self.wanted() {
-            let bytes = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
-            let text = String::from_utf8_lossy(bytes);
-            let mut shown: String = text.chars().take(self.request.line_length).collect();
-            let mut cut = 0;
-            if shown.len() < text.len() || self.length > self.line.len() {
-                // What was not kept is counted in bytes, which is all that is known of it.
-                cut = text.chars().count() - shown.chars().count() + (self.length - self.line.len());
-            }
-            shown.shrink_to_fit();
-            self.kept.push(PageLine { text: shown, cut });
-        }
-        self.line.clear();
-        self.length = 0;
-        self.open = false;
-        self.number += 1;
-    }
-
-    fn into_page(mut self, ended: bool) -> Page {
-        if ended && self.open && !self.is_full() {
-            self.end_line();
-        }
-        let more = !ended || self.open;
-        Page { first_line: self.first, more, total_lines: (!more).then(|| self.number - 1), lines: self.kept }
+        Ok(())
     }
 }
 
@@ -176,51 +166,12 @@ pub(super) fn folder(path: &str) -> ToolError {
     ToolError::new(ErrorKind::IsFolder, format!("{path} is a folder."), next).about_file(path, Operation::Read)
 }
 
-fn binary(path: &str, size: u64) -> ToolError {
-    ToolError::of(ErrorKind::Binary, format!("{path} is not text ({size} bytes, with NUL bytes in it)."))
+fn binary(path: &str, kind: &str, size: u64) -> ToolError {
+    ToolError::of(ErrorKind::Binary, format!("{path} is not text: {kind}, {} bytes.", Grouped(size)))
         .about_file(path, Operation::Decode)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn page(text: &[u8], first_line: u64, lines: usize) -> Page {
-        let request = PageRequest { first_line, lines, line_length: 10 };
-        match page_of(text, request, &|| false).expect("memory can be read") {
-            Text::Page(page) => page,
-            Text::Binary | Text::Stopped => panic!("it is text"),
-        }
-    }
-
-    fn texts(page: &Page) -> Vec<&str> {
-        page.lines.iter().map(|line| line.text.as_str()).collect()
-    }
-
-    #[test]
-    fn a_page_has_the_lines_asked_for_and_says_whether_there_are_more() {
-        let whole = page(b"a\nb\r\nc", 1, 9);
-        assert_eq!((texts(&whole), whole.more, whole.total_lines), (vec!["a", "b", "c"], false, Some(3)));
-        let middle = page(b"a\nb\nc\n", 2, 1);
-        assert_eq!((texts(&middle), middle.more, middle.total_lines), (vec!["b"], true, None));
-        let last = page(b"a\nb\nc\n", 3, 1);
-        assert_eq!((texts(&last), last.more, last.total_lines), (vec!["c"], false, Some(3)));
-        let behind = page(b"a\n", 5, 1);
-        assert_eq!((texts(&behind), behind.more, behind.total_lines), (vec![], false, Some(1)));
-        assert_eq!(page(b"", 1, 1).total_lines, Some(0));
-    }
-
-    #[test]
-    fn a_long_line_is_cut_and_its_rest_counted() {
-        let text = format!("{}\nshort", "x".repeat(200_000));
-        let page = page(text.as_bytes(), 1, 9);
-        assert_eq!((page.lines[0].text.as_str(), page.lines[0].cut), ("xxxxxxxxxx", 199_990));
-        assert_eq!(page.lines[1], PageLine { text: "short".into(), cut: 0 });
-    }
-
-    #[test]
-    fn a_nul_near_the_beginning_means_binary() {
-        let request = PageRequest { first_line: 1, lines: 1, line_length: 10 };
-        assert!(matches!(page_of(&b"ab\0c"[..], request, &|| false), Ok(Text::Binary)));
-    }
+fn foreign(path: &str, encoding: &str) -> ToolError {
+    ToolError::of(ErrorKind::BadEncoding, format!("{path} is text in {encoding}, which cannot be read here."))
+        .about_file(path, Operation::Decode)
 }

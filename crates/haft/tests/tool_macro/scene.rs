@@ -10,9 +10,11 @@ use haft::door::{
     Permit, ReadVersion, SessionName, Spill, Store, Written,
 };
 use haft::effect::{Change, Effect};
+use haft::encoding::TextForm;
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
+use haft::lines::LineEnds;
 use haft::path::{Extent, Place, RawPath, Target};
 use haft::stamp::Stamp;
 use haft::tool::{AnyTool, Tool, Typed};
@@ -102,7 +104,8 @@ impl Files for OneFile {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.clone()))?;
             let lines = vec![PageLine { text: "hello".into(), cut: 0 }];
-            Ok(Page { lines, first_line: 1, more: false, total_lines: Some(1) })
+            let (form, line_ends) = (TextForm::utf8(), LineEnds::Newline);
+            Ok(Page { lines, first_line: 1, more: false, total_lines: Some(1), form, line_ends, lossy: false })
         })
     }
 

@@ -1,0 +1,31 @@
+//! Numbers as people read them: thousands apart.
+
+use std::fmt;
+
+/// A number that is shown with a comma between its thousands: `12,034`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grouped(pub u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_apart() {
+        let shown = [0, 999, 1_000, 12_034, u64::MAX].map(|number| Grouped(number).to_string());
+        assert_eq!(shown, ["0", "999", "1,000", "12,034", "18,446,744,073,709,551,615"]);
+    }
+}
