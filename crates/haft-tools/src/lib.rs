@@ -3,6 +3,7 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
 //! the doors it is given.
 
+pub mod edit;
 pub mod list_dir;
 pub mod read_file;
 

@@ -9,5 +9,7 @@
 mod conformance;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
+#[path = "tools/mutations.rs"]
+mod mutations;
 #[path = "tools/read_file.rs"]
 mod read_file;

@@ -1,0 +1,135 @@
+//! Damages true edits the way models do, and counts what the edit engine makes of them.
+//!
+//! A case starts from a true edit of a real file, so its right result is known. Then the call, or the
+//! file under it, is damaged in one way. A wrong result is worse than any number of refusals: the
+//! report counts the two apart.
+//!
+//! Not here: the engine (`haft_tools::edit`), and cases written by hand (`tests/cases/edits.jsonl`).
+
+pub mod block;
+pub mod corpus;
+mod damage;
+pub mod dice;
+pub mod report;
+
+use dice::Dice;
+use report::Report;
+
+/// Tries a number of cases, spread evenly over all classes, and reports what became of them.
+pub fn report(seed: u64, cases: usize) -> Report {
+    let mut dice = Dice::new(seed);
+    let mut report = Report::default();
+    for class in Class::ALL.into_iter().cycle().take(cases) {
+        report.note(&case(&mut dice, class));
+    }
+    report
+}
+
+/// Makes one case of a class.
+pub fn case(dice: &mut Dice, class: Class) -> Case {
+    loop {
+        if let Some(case) = damage::damaged(dice, class) {
+            return case;
+        }
+    }
+}
+
+/// What went wrong on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Nothing.
+    Exact,
+    /// Blanks at line ends differ.
+    TrailingBlanks,
+    /// The whole block is shifted, or tabs and spaces differ.
+    Indentation,
+    /// Typographic quotes, dashes or blanks on one side.
+    Typography,
+    /// Line numbers were copied in from a read result.
+    LineNumbers,
+    /// The line ends of file and call differ.
+    LineEnds,
+    /// A formatter changed the file after it was read.
+    Stale,
+    /// The block occurs several times.
+    Repeated,
+    /// A letter, a word or a line differs.
+    NearMiss,
+    /// Two places fit as soon as something may differ.
+    TwoPlaces,
+    /// The middle of the block was left out.
+    Elided,
+    /// Several edits in one call.
+    Multi,
+}
+
+/// One damaged edit.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What went wrong.
+    pub class: Class,
+    /// The file it was made from.
+    pub file: &'static str,
+    /// The text of the file.
+    pub before: String,
+    /// What the model sends.
+    pub edits: Vec<Sent>,
+    /// What is right.
+    pub truth: Truth,
+}
+
+/// One replacement as the model sends it.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// The text to replace.
+    pub old: String,
+    /// The text that shall stand there.
+    pub new: String,
+}
+
+/// What is right.
+#[derive(Clone, Debug)]
+pub enum Truth {
+    /// There is exactly one sensible place, and this is the result.
+    Becomes(String),
+    /// Only a refusal is right.
+    Refused,
+    /// A refusal, or this result with blanks and quotes aside.
+    RefusedOrLike(String),
+}
+
+impl Class {
+    /// All classes, in the order of the report.
+    pub const ALL: [Class; 12] = [
+        Class::Exact,
+        Class::TrailingBlanks,
+        Class::Indentation,
+        Class::Typography,
+        Class::LineNumbers,
+        Class::LineEnds,
+        Class::Stale,
+        Class::Repeated,
+        Class::NearMiss,
+        Class::TwoPlaces,
+        Class::Elided,
+        Class::Multi,
+    ];
+
+    /// Returns the name in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Exact => "exact",
+            Class::TrailingBlanks => "trailing blanks",
+            Class::Indentation => "indentation",
+            Class::Typography => "quotes/dashes",
+            Class::LineNumbers => "copied line numbers",
+            Class::LineEnds => "line ends",
+            Class::Stale => "stale by a formatter",
+            Class::Repeated => "repeated block",
+            Class::NearMiss => "near miss",
+            Class::TwoPlaces => "two places",
+            Class::Elided => "elided middle",
+            Class::Multi => "multi",
+        }
+    }
+}

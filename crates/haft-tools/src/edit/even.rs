@@ -1,0 +1,95 @@
+//! A text whose line ends are all `\n`, and the way back to the original.
+//!
+//! Line ends never count, so everything is searched in this form. A text without `\r` is already in
+//! it and is not copied.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+/// A text with even line ends.
+pub(super) struct EvenText<'a> {
+    text: Cow<'a, str>,
+    ends: Ends,
+    /// Where, in the even text, a `\r\n` became one `\n`.
+    shortened: Vec<usize>,
+}
+
+/// Which line ends a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// None.
+    Absent,
+    /// Only `\n`.
+    Newlines,
+    /// Others, perhaps several kinds.
+    Various,
+}
+
+impl<'a> EvenText<'a> {
+    pub(super) fn new(original: &'a str) -> Self {
+        let bytes = original.as_bytes();
+        if memchr(b'\r', bytes).is_none() {
+            let ends = if memchr(b'\n', bytes).is_some() { Ends::Newlines } else { Ends::Absent };
+            return Self { text: Cow::Borrowed(original), ends, shortened: Vec::new() };
+        }
+        let mut text = String::with_capacity(original.len());
+        let mut shortened = Vec::new();
+        let mut done = 0;
+        for at in memchr_iter(b'\r', bytes) {
+            text.push_str(&original[done..at]);
+            let is_pair = bytes.get(at + 1) == Some(&b'\n');
+            if is_pair {
+                shortened.push(text.len());
+            }
+            text.push('\n');
+            done = at + 1 + usize::from(is_pair);
+        }
+        text.push_str(&original[done..]);
+        Self { text: Cow::Owned(text), ends: Ends::Various, shortened }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn original_range(&self, range: &Range<usize>) -> Range<usize> {
+        let original = |at: usize| at + self.shortened.partition_point(|shortened| *shortened < at);
+        original(range.start)..original(range.end)
+    }
+
+    pub(super) fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    /// Returns the number of the line at an offset, counted from 1.
+    pub(super) fn line_at(&self, at: usize) -> usize {
+        1 + memchr_iter(b'\n', &self.text.as_bytes()[..at]).count()
+    }
+
+    /// Returns the first and last line of a stretch, counted from 1.
+    pub(super) fn lines_of(&self, range: &Range<usize>) -> (usize, usize) {
+        let text = self.as_str();
+        // A stretch that begins with the end of a line is about the next one.
+        let start = range.start + usize::from(text[range.clone()].starts_with('\n') && range.len() > 1);
+        let end = range.end - usize::from(text[range.clone()].ends_with('\n'));
+        let first = self.line_at(start);
+        (first, first + memchr_iter(b'\n', text.as_bytes().get(start..end).unwrap_or_default()).count())
+    }
+
+    /// Returns where the line at an offset starts.
+    pub(super) fn line_start(&self, at: usize) -> usize {
+        memrchr(b'\n', &self.text.as_bytes()[..at]).map_or(0, |end| end + 1)
+    }
+
+    /// Returns where the text of the line at an offset ends, before its line end.
+    pub(super) fn line_end(&self, at: usize) -> usize {
+        memchr(b'\n', &self.text.as_bytes()[at..]).map_or(self.text.len(), |end| at + end)
+    }
+}
+
+/// Returns a text with even line ends, for what the model sends.
+pub(super) fn evened(text: &str) -> Cow<'_, str> {
+    EvenText::new(text).text
+}

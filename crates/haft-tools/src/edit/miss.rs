@@ -1,0 +1,255 @@
+//! The words of a refusal: what is wrong, what came near, and what to send instead.
+//!
+//! A refused edit costs the model one more call, so the words carry what that call needs: the line
+//! numbers, what differs, and the exact text where it is short. All of it is bounded.
+
+use std::ops::Range;
+
+use haft::error::Next;
+use haft::kinds::ErrorKind;
+
+use super::even::{EvenText, evened};
+use super::exact::{self, Places};
+use super::ladder::{FORGIVING, Reason};
+use super::nearest::{Nearest, nearest};
+use super::shown;
+use super::{Edit, Miss, Near, Rung};
+
+/// Characters of a whole refusal.
+const WORDS: usize = 3_900;
+/// Lines and bytes of a region that is sent back as the text to use.
+const CORRECTED_LINES: usize = 20;
+const CORRECTED_BYTES: usize = 1_600;
+/// Letters and digits a new text must have to be recognised as already there.
+const RECOGNISED: usize = 6;
+/// A region this alike is offered as the text to send.
+const OFFERED: f32 = 0.5;
+
+/// Which edit of which call is refused.
+pub(super) struct Asked<'a> {
+    pub(super) edits: &'a [Edit<'a>],
+    pub(super) index: usize,
+    pub(super) path: &'a str,
+}
+
+impl Asked<'_> {
+    /// Puts a reason into words.
+    pub(super) fn refused(&self, text: &EvenText<'_>, reason: Reason) -> Miss {
+        match reason {
+            Reason::EmptyOld => self.empty_old(),
+            Reason::NoMatch => self.no_match(text),
+            Reason::Miscounted { places, wanted } => self.miscounted(text, &places, wanted),
+            Reason::Ambiguous { places, forgiven } => self.ambiguous(text, &places, &forgiven),
+            Reason::CannotAdapt { range, rung } => self.cannot_adapt(text, &range, rung),
+        }
+    }
+
+    fn empty_old(&self) -> Miss {
+        let next = "name the text to replace; to add lines, replace a line by itself and the new ones; to write a \
+                    whole file, call \"write_file\"";
+        self.miss(ErrorKind::EmptyOld, format!("{} is empty.", self.old_text()), Next::FixArguments(next.into()))
+    }
+
+    fn ambiguous(&self, text: &EvenText<'_>, places: &Places, forgiven: &[Rung]) -> Miss {
+        let (count, lines) = (places.count, line_list(text, places));
+        let (old_text, path) = (self.old_text(), self.path());
+        let what = match forgiven.iter().filter_map(|rung| rung.differing()).collect::<Vec<_>>().as_slice() {
+            [] => format!("{old_text} occurs {count} times in {path} ({lines})."),
+            differing => format!(
+                "{old_text} does not occur in {path} as it is; when {} may differ, {count} places fit ({lines}).",
+                differing.join(" or ")
+            ),
+        };
+        let next = match forgiven {
+            [] => "add a line before or after it so that it occurs once, or give count \"all\" to replace every one",
+            _ => "copy the text exactly from the file, with a line before or after it so that it occurs once",
+        };
+        Miss {
+            count,
+            near: near_first(text, places),
+            ..self.miss(ErrorKind::Ambiguous, what, Next::FixArguments(next.into()))
+        }
+    }
+
+    fn miscounted(&self, text: &EvenText<'_>, places: &Places, wanted: usize) -> Miss {
+        let count = places.count;
+        let kind = if count > wanted { ErrorKind::Ambiguous } else { ErrorKind::NoMatch };
+        let what = format!(
+            "{} occurs {count} {} in {} ({}), not {wanted}.",
+            self.old_text(),
+            if count == 1 { "time" } else { "times" },
+            self.path(),
+            line_list(text, places)
+        );
+        let next = format!("give count {count} or \"all\" if every one is meant, or add lines to old_text");
+        Miss { count, near: near_first(text, places), ..self.miss(kind, what, Next::FixArguments(next)) }
+    }
+
+    fn cannot_adapt(&self, text: &EvenText<'_>, range: &Range<usize>, rung: Rung) -> Miss {
+        let (first, last) = text.lines_of(range);
+        let differing = rung.differing().unwrap_or("something");
+        let what = format!(
+            "{} fits {} of {} when {differing} may differ, but new_text cannot be changed in the same way.",
+            self.old_text(),
+            line_words(first, last),
+            self.path()
+        );
+        let next = self.corrected(text, range).unwrap_or_else(|| self.look_at(first, last));
+        let near = Some(Near { first_line: first, last_line: last });
+        Miss { near, count: 1, ..self.miss(ErrorKind::NoMatch, what, next) }
+    }
+
+    fn no_match(&self, text: &EvenText<'_>) -> Miss {
+        let old = evened(self.edits[self.index].old);
+        let intro = format!("{} does not occur in {}", self.old_text(), self.path());
+        if text.as_str().len() > FORGIVING {
+            let next = Next::LookFirst { tool: "grep".into(), at: format!("where the text is in {}", self.path()) };
+            return self.miss(ErrorKind::NoMatch, format!("{intro}."), next);
+        }
+        let nearest = nearest(text, &old);
+        if let Some(there) = self.already_there(text, nearest.as_ref()) {
+            let (first, last) = text.lines_of(&there);
+            let lines = line_words(first, last);
+            let what = format!("{intro}; the change seems to be there already, {lines}.");
+            let next = format!("go on if {lines} are as you want them; else copy the text to replace from there");
+            let near = Some(Near { first_line: first, last_line: last });
+            return Miss { near, ..self.miss(ErrorKind::NoMatch, what, Next::FixArguments(next)) };
+        }
+        let hint = self.hint(&old);
+        let Some(nearest) = nearest else {
+            let next = Next::LookFirst { tool: "read_file".into(), at: self.path() };
+            return self.miss(ErrorKind::NoMatch, format!("{intro}, nor anything like it.{hint}"), next);
+        };
+        self.near_miss(text, &nearest, format!("{intro}.{hint}"))
+    }
+
+    fn near_miss(&self, text: &EvenText<'_>, nearest: &Nearest<'_>, intro: String) -> Miss {
+        let (first, last) = text.lines_of(&nearest.range);
+        let differences = shown::differences(&nearest.pairs);
+        let lines = line_words(first, last);
+        let how = if differences.is_empty() {
+            "; the old text begins or ends inside a line there".to_owned()
+        } else if shown::only_white_space_differs(&nearest.pairs) {
+            format!("; only white space differs (· is a space, → a tab):{differences}")
+        } else {
+            format!("; what differs:{differences}")
+        };
+        let what = format!("{intro} Closest: {lines}{how}");
+        let offer = if nearest.likeness >= OFFERED { self.corrected(text, &nearest.range) } else { None };
+        let next = offer.unwrap_or_else(|| self.look_at(first, last));
+        let near = Some(Near { first_line: nearest.first + 1, last_line: last });
+        Miss { near, ..self.miss(ErrorKind::NoMatch, what, next) }
+    }
+
+    /// Returns where the new text stands already, if that is where the old one should be.
+    fn already_there(&self, text: &EvenText<'_>, nearest: Option<&Nearest<'_>>) -> Option<Range<usize>> {
+        let edit = &self.edits[self.index];
+        let new = evened(edit.new);
+        let new = new.trim_matches('\n');
+        let is_telling = new.chars().filter(|letter| letter.is_alphanumeric()).take(RECOGNISED).count() == RECOGNISED;
+        if !is_telling {
+            return None;
+        }
+        let place = exact::in_turn(text.as_str(), new).next()?;
+        let touches = nearest.is_none_or(|near| place.start <= near.range.end && near.range.start <= place.end);
+        touches.then_some(place)
+    }
+
+    /// Returns what is often the reason, when the old text shows it.
+    fn hint(&self, old: &str) -> &'static str {
+        let is_gap = |line: &str| {
+            let bare = line.trim().trim_start_matches(['/', '#', '*', '-', ';', '%', '<', '!', ' ']);
+            bare.starts_with("...") || bare.starts_with('…')
+        };
+        let others = self.edits.iter().enumerate().filter(|(index, _)| *index != self.index);
+        if others.map(|(_, edit)| evened(edit.new)).any(|new| new.contains(old)) {
+            " It is in the new text of another edit, but all edits are located in the file as it was."
+        } else if old.split('\n').any(is_gap) {
+            " It has a line of dots: lines that are left out cannot be found; write all of them, or use two edits."
+        } else {
+            ""
+        }
+    }
+
+    /// Returns the text to send instead, if the region is short and occurs once.
+    fn corrected(&self, text: &EvenText<'_>, range: &Range<usize>) -> Option<Next> {
+        let region = &text.as_str()[range.clone()];
+        let is_short = region.len() <= CORRECTED_BYTES && region.matches('\n').count() < CORRECTED_LINES;
+        if !is_short || exact::all(text.as_str(), region).count != 1 {
+            return None;
+        }
+        let json = serde_json::to_string(region).ok().filter(|json| json.len() <= CORRECTED_BYTES + 400)?;
+        Some(Next::FixArguments(format!("if that is the place, send it as it is in the file: \"old_text\": {json}")))
+    }
+
+    fn look_at(&self, first: usize, last: usize) -> Next {
+        Next::LookFirst { tool: "read_file".into(), at: format!("{} of {}", line_words(first, last), self.path()) }
+    }
+
+    /// Says that two edits want the same text.
+    pub(super) fn overlap(&self, text: &EvenText<'_>, ranges: [&Range<usize>; 2], other: usize) -> Miss {
+        let shared = ranges[0].start.max(ranges[1].start)..ranges[0].end.min(ranges[1].end);
+        let (first, last) = text.lines_of(&shared);
+        let (path, lines) = (self.path(), line_words(first, last));
+        let what = format!("Edits {} and {} both replace text of {lines} in {path}.", other + 1, self.index + 1);
+        let next = Next::FixArguments("join the two edits into one".into());
+        let near = Some(Near { first_line: first, last_line: last });
+        Miss { near, count: 2, ..self.miss(ErrorKind::Overlap, what, next) }
+    }
+
+    fn old_text(&self) -> String {
+        if self.edits.len() == 1 { "old_text".into() } else { format!("old_text of edit {}", self.index + 1) }
+    }
+
+    fn path(&self) -> String {
+        path_words(self.path)
+    }
+
+    fn miss(&self, kind: ErrorKind, what: String, next: Next) -> Miss {
+        let room = WORDS.saturating_sub(next.to_string().chars().count());
+        let what = match what.char_indices().nth(room) {
+            Some((end, _)) => format!("{}…", &what[..end]),
+            None => what,
+        };
+        Miss { kind, edit: self.index, what, next, near: None, count: 0 }
+    }
+}
+
+/// Says that the edits would leave the text as it is.
+pub(super) fn no_change(path: &str) -> Miss {
+    let what = format!("The edits leave {} as it is: new_text is what stands there already.", path_words(path));
+    let next = Next::FixArguments("go on if that is right; else send a new_text that differs from old_text".into());
+    Miss { kind: ErrorKind::NoChange, edit: 0, what, next, near: None, count: 0 }
+}
+
+impl Rung {
+    fn differing(self) -> Option<&'static str> {
+        match self {
+            Rung::Exact => None,
+            Rung::LineEndBlanks => Some("blanks at line ends"),
+            Rung::Indentation => Some("the indentation"),
+            Rung::Typography => Some("typographic quotes, dashes or blanks"),
+            Rung::LineNumbers => Some("line numbers"),
+        }
+    }
+}
+
+fn path_words(path: &str) -> String {
+    path.chars().take(300).collect::<String>().escape_debug().to_string()
+}
+
+fn near_first(text: &EvenText<'_>, places: &Places) -> Option<Near> {
+    let (first_line, last_line) = text.lines_of(places.first.first()?);
+    Some(Near { first_line, last_line })
+}
+
+fn line_words(first: usize, last: usize) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
+}
+
+fn line_list(text: &EvenText<'_>, places: &Places) -> String {
+    let lines: Vec<String> = places.first.iter().map(|range| text.lines_of(range).0.to_string()).collect();
+    let more = if places.count > places.first.len() { ", …" } else { "" };
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{word} {}{more}", lines.join(", "))
+}

@@ -1,0 +1,169 @@
+//! Finds the lines that are most like a text that was not found, for the words of a refusal only.
+//!
+//! Two cheap passes over the text propose starts: lines that are equal but for outer blanks vote for
+//! the start they imply, and pairs of bytes that also occur in the old text are summed up over a
+//! window. Only the few best starts are compared line by line, so that a large file costs one walk.
+//!
+//! Not here: any say in where an edit is applied.
+
+mod alignment;
+mod likeness;
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
+use super::even::EvenText;
+use super::whole_lines::BLANKS;
+
+pub(super) use alignment::Pair;
+use likeness::{PairSet, alike};
+
+/// Lines of the old text that are looked at; the rest adds nothing to finding the place.
+const OLD_LINES: usize = 60;
+/// Proposals that are compared line by line.
+const PROPOSALS: usize = 6;
+/// Places of one and the same line within the old text that may vote.
+const VOTES: usize = 4;
+/// Below this likeness a region is not worth showing.
+const WORTH_SHOWING: f32 = 0.3;
+
+/// The region of the text that is most like the old text.
+pub(super) struct Nearest<'t> {
+    /// Index of its first line, counted from 0.
+    pub(super) first: usize,
+    /// Its bytes in the even text, without the last line end.
+    pub(super) range: Range<usize>,
+    /// From 0 (nothing in common) to 1 (equal but for outer blanks).
+    pub(super) likeness: f32,
+    /// Which line of the old text belongs to which line of the region.
+    pub(super) pairs: Vec<Pair<'t>>,
+}
+
+/// Returns the region that is most like the old text; nothing when none is worth showing.
+pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Nearest<'t>> {
+    let lines = Lines::new(text.as_str());
+    let mut wanted: Vec<&str> = old.split('\n').take(OLD_LINES).collect();
+    while wanted.last().is_some_and(|line| line.trim_matches(BLANKS).is_empty()) {
+        wanted.pop();
+    }
+    let leading = wanted.iter().take_while(|line| line.trim_matches(BLANKS).is_empty()).count();
+    let wanted = &wanted[leading..];
+    if wanted.is_empty() || lines.is_empty() {
+        return None;
+    }
+    let mut starts = by_equal_lines(&lines, wanted);
+    starts.extend(by_byte_pairs(&lines, wanted));
+    starts.sort_unstable();
+    starts.dedup();
+    let likeness = |start: usize| {
+        let pairs = wanted.iter().enumerate().map(|(index, line)| alike(line, lines.at(start + index)));
+        pairs.sum::<f32>() / wanted.len() as f32
+    };
+    let compared = starts.into_iter().map(|start| (start, likeness(start)));
+    let (start, _) = compared.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    let (pairs, likeness) = alignment::align(&lines, wanted, start);
+    let (first, last) = alignment::bounds(&pairs)?;
+    let range = lines.range(first).start..lines.range(last).end;
+    (likeness >= WORTH_SHOWING).then_some(Nearest { first, range, likeness, pairs })
+}
+
+/// The lines of a text.
+pub(super) struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1));
+        if starts.last() == Some(&text.len()) {
+            starts.pop();
+        }
+        Self { text, starts }
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Returns the bytes of a line without its end; empty beyond the last line.
+    fn range(&self, index: usize) -> Range<usize> {
+        let Some(start) = self.starts.get(index).copied() else { return self.text.len()..self.text.len() };
+        let next = self.starts.get(index + 1).copied().unwrap_or(self.text.len());
+        start..next - usize::from(self.text[start..next].ends_with('\n'))
+    }
+
+    fn at(&self, index: usize) -> &'t str {
+        &self.text[self.range(index)]
+    }
+}
+
+/// Lets every line that is equal to one of the old text vote for the start that follows from it.
+fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
+    let hasher = RandomState::new();
+    let mut positions: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (index, line) in
+        wanted.iter().map(|line| line.trim_matches(BLANKS)).enumerate().filter(|(_, line)| !line.is_empty())
+    {
+        let places = positions.entry(hasher.hash_one(line)).or_default();
+        if places.len() < VOTES {
+            places.push(index);
+        }
+    }
+    let mut votes: HashMap<usize, usize> = HashMap::new();
+    for index in 0..lines.len() {
+        let line = lines.at(index).trim_matches(BLANKS);
+        for position in positions.get(&hasher.hash_one(line)).into_iter().flatten() {
+            if let Some(start) = index.checked_sub(*position) {
+                // A long line says more about the place than a brace does.
+                *votes.entry(start).or_default() += 1 + line.len().min(40);
+            }
+        }
+    }
+    let mut best: Vec<(usize, usize)> = votes.into_iter().map(|(start, votes)| (votes, start)).collect();
+    best.sort_unstable_by_key(|(votes, start)| (std::cmp::Reverse(*votes), *start));
+    best.into_iter().take(PROPOSALS).map(|(_, start)| start).collect()
+}
+
+/// Slides a window over the text and keeps the starts where most byte pairs also occur in the old text.
+fn by_byte_pairs(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
+    let set = PairSet::new(wanted);
+    let sums: Vec<(u32, u32)> = (0..lines.len()).map(|index| set.shared(lines.at(index))).collect();
+    let (mut shared, mut total) = (0_u64, 0_u64);
+    let mut best: Vec<(f64, usize)> = Vec::new();
+    for (index, sum) in sums.iter().enumerate() {
+        shared += u64::from(sum.0);
+        total += u64::from(sum.1);
+        if let Some(gone) = index.checked_sub(wanted.len()) {
+            shared -= u64::from(sums[gone].0);
+            total -= u64::from(sums[gone].1);
+        }
+        let start = (index + 1).saturating_sub(wanted.len());
+        let score = 2.0 * shared as f64 / (total as f64 + set.len() as f64 + 1.0);
+        keep_best(&mut best, (score, start), wanted.len());
+    }
+    best.into_iter().map(|(_, start)| start).collect()
+}
+
+/// Keeps the best few proposals, at most one of those that share lines.
+fn keep_best(best: &mut Vec<(f64, usize)>, next: (f64, usize), height: usize) {
+    let weakest = best.last().map_or(0.0, |(score, _)| *score);
+    if next.0 <= weakest && best.len() == PROPOSALS {
+        return;
+    }
+    match best.iter().position(|(_, start)| next.1.abs_diff(*start) < height) {
+        Some(same) if best[same].0 >= next.0 => return,
+        Some(same) => best[same] = next,
+        None => best.push(next),
+    }
+    best.sort_by(|a, b| b.0.total_cmp(&a.0));
+    best.truncate(PROPOSALS);
+}

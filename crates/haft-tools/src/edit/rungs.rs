@@ -1,0 +1,68 @@
+//! What may differ between an edit and the file, one file each.
+//!
+//! A rung finds all places that fit when one certain thing does not count, and says how the new text
+//! has to change with the old one.
+
+mod indentation;
+mod line_end_blanks;
+mod line_numbers;
+mod typography;
+
+use std::ops::Range;
+
+use super::Rung;
+use super::even::EvenText;
+use super::exact::Places;
+use super::whole_lines::{Stand, WholeLines};
+
+pub(super) use indentation::Shift;
+pub(super) use line_numbers::Style;
+
+/// Finds the places of an old text: how many there are, and the first.
+type Find = fn(&EvenText<'_>, &str) -> (Places, Option<Found>);
+
+/// All rungs, in the order they are preferred at one and the same place.
+pub(super) const ALL: [(Rung, Find); 4] = [
+    (Rung::LineEndBlanks, line_end_blanks::find),
+    (Rung::Indentation, indentation::find),
+    (Rung::Typography, typography::find),
+    (Rung::LineNumbers, line_numbers::find),
+];
+
+/// A place that fits, and what the new text has to go through.
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    change: Change,
+    follows_line_end: bool,
+    lacks_last_end: bool,
+}
+
+/// How the new text changes with the old one.
+pub(super) enum Change {
+    AsSent,
+    Shift(Shift),
+    Unnumber(Style),
+}
+
+impl Found {
+    fn new(block: &WholeLines<'_>, stand: &Stand<'_>, change: Change) -> Self {
+        let (follows_line_end, lacks_last_end) = (block.follows_line_end, stand.lacks_last_end);
+        Self { range: stand.range.clone(), change, follows_line_end, lacks_last_end }
+    }
+
+    fn inside_lines(range: Range<usize>) -> Self {
+        Self { range, change: Change::AsSent, follows_line_end: false, lacks_last_end: false }
+    }
+
+    /// Returns the new text as it fits here; nothing when it cannot be changed like the old one.
+    pub(super) fn adapted(&self, new: &str) -> Option<String> {
+        let kept = if self.lacks_last_end { new.strip_suffix('\n').unwrap_or(new) } else { new };
+        let begins_a_line = !self.follows_line_end || kept.is_empty() || kept.starts_with('\n');
+        match &self.change {
+            Change::AsSent => Some(kept.to_owned()),
+            Change::Shift(shift) if begins_a_line => shift.apply(kept),
+            Change::Unnumber(style) if begins_a_line => style.without_numbers(kept),
+            Change::Shift(_) | Change::Unnumber(_) => None,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Shows lines in the words of a refusal: cut to where they differ, white space made visible where it matters.
+
+use std::fmt::Write;
+
+use super::nearest::Pair;
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 110;
+/// Lines that are shown with their difference.
+const LINES: usize = 6;
+
+/// Returns the differences between the old text and the region, one line each, and what they amount to.
+pub(super) fn differences(pairs: &[Pair<'_>]) -> String {
+    let different: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.old != pair.file.map(|(_, line)| line)).collect();
+    let mut words = String::new();
+    for pair in different.iter().take(LINES) {
+        let _infallible = match (pair.old, pair.file) {
+            (Some(old), Some((index, line))) => {
+                let (line, old) = both(line, old);
+                write!(words, "\n  line {} is    {line}\n  old_text has {old}", index + 1)
+            }
+            (None, Some((index, line))) => {
+                write!(words, "\n  line {} is not in old_text: {}", index + 1, cut(line, 0))
+            }
+            (Some(old), None) => write!(words, "\n  old_text has a line that is not there: {}", cut(old, 0)),
+            (None, None) => Ok(()),
+        };
+    }
+    if different.len() > LINES {
+        let _infallible = write!(words, "\n  and {} more lines differ", different.len() - LINES);
+    }
+    words
+}
+
+/// Returns whether lines differ, and only in white space.
+pub(super) fn only_white_space_differs(pairs: &[Pair<'_>]) -> bool {
+    let bare = |line: &str| -> String { line.chars().filter(|letter| !letter.is_whitespace()).collect() };
+    pairs.iter().all(|pair| match (pair.old, pair.file) {
+        (Some(old), Some((_, line))) => bare(old) == bare(line),
+        (Some(line), None) | (None, Some((_, line))) => bare(line).is_empty(),
+        (None, None) => true,
+    })
+}
+
+/// Shows two lines from a little before where they differ.
+fn both(line: &str, old: &str) -> (String, String) {
+    let is_white = |line: &str| -> String { line.chars().filter(|letter| !letter.is_whitespace()).collect() };
+    let same = line.chars().zip(old.chars()).take_while(|(one, other)| one == other).count();
+    let from = same.saturating_sub(SHOWN / 2);
+    let (line_shown, old_shown) = (cut(line, from), cut(old, from));
+    if is_white(line) == is_white(old) { (visible(&line_shown), visible(&old_shown)) } else { (line_shown, old_shown) }
+}
+
+fn cut(line: &str, from: usize) -> String {
+    let before = if from > 0 { "…" } else { "" };
+    let mut rest = line.chars().skip(from);
+    let shown: String = rest.by_ref().take(SHOWN).collect();
+    let after = if rest.next().is_some() { "…" } else { "" };
+    format!("{before}{shown}{after}")
+}
+
+/// Writes white space so that it can be seen.
+fn visible(line: &str) -> String {
+    let mut shown = String::new();
+    for letter in line.chars() {
+        match letter {
+            ' ' => shown.push('·'),
+            '\t' => shown.push('→'),
+            '\r' => shown.push('␍'),
+            '\u{a0}' => shown.push('⍽'),
+            other if other.is_whitespace() => {
+                let _infallible = write!(shown, "<U+{:04X}>", u32::from(other));
+            }
+            other => shown.push(other),
+        }
+    }
+    shown
+}
