@@ -25,6 +25,9 @@ pub(crate) struct Common {
     /// The workspace; the current folder if left out
     #[arg(short = 'C', value_name = "DIR", global = true)]
     pub(crate) workspace: Option<PathBuf>,
+    /// Another folder whose files may be read and changed as if they were in the workspace
+    #[arg(long = "add-dir", value_name = "DIR", global = true)]
+    pub(crate) added: Vec<PathBuf>,
     /// The profile whose limits hold: haft, tunacode, ally, wyrm or nexau
     #[arg(long, value_name = "P", global = true, value_parser = profile)]
     pub(crate) profile: Option<Profile>,
@@ -49,6 +52,14 @@ pub(crate) enum Command {
     Check(Check),
     /// Say how this workspace, or one tool, is doing
     Doctor(Doctor),
+    /// List what was changed in this workspace, the newest first
+    Log(Log),
+    /// Show what one change set did
+    Diff(Diff),
+    /// Take a change set back
+    Undo(Undo),
+    /// Take the last undo back
+    Redo,
     /// A five-second guided run of the real thing in a scratch folder
     Tour,
     /// Print a completion script for a shell
@@ -77,6 +88,40 @@ pub(crate) struct Tools {
     /// As this provider gets them: openai, openai-strict, anthropic, gemini or mcp
     #[arg(long = "for", value_name = "P")]
     pub(crate) provider: Option<Provider>,
+}
+
+#[derive(Args)]
+pub(crate) struct Log {
+    /// Most change sets to list
+    #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
+    pub(crate) most: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// The change set, as "haft log" numbers it; the newest not taken back if left out
+    #[arg(value_name = "N")]
+    pub(crate) number: Option<u64>,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Nothing is asked. Where a file was changed since, both are merged when they do not touch; else nothing is
+changed, and the difference is shown. \"haft undo\" again goes further back, \"haft redo\" takes the last undo back."
+)]
+pub(crate) struct Undo {
+    /// The change set, as "haft log" numbers it; the newest not taken back if left out
+    #[arg(value_name = "N", conflicts_with_all = ["turn", "session"])]
+    pub(crate) number: Option<u64>,
+    /// Everything of the turn that the newest belongs to
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) turn: bool,
+    /// Everything of the session that the newest belongs to
+    #[arg(long)]
+    pub(crate) session: bool,
+    /// Only what was done to this file
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(Args)]

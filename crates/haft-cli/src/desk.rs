@@ -12,7 +12,8 @@ use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::ToolList;
-use haft_workspace::files::Workspace;
+use haft_workspace::files::{Bounds, Workspace};
+use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
 
 use crate::arguments::Common;
@@ -23,6 +24,7 @@ pub(crate) struct Desk {
     pub(crate) settings: Settings,
     pub(crate) workspace: PathBuf,
     pub(crate) state: WorkspaceState,
+    pub(crate) history: History,
     pub(crate) runtime: Runtime,
 }
 
@@ -45,15 +47,25 @@ impl Desk {
     /// Gets everything ready in this folder.
     pub(crate) fn open_in(common: &Common, folder: &Path) -> anyhow::Result<Self> {
         let settings = Settings::read(common.profile)?;
-        let workspace = Workspace::open(folder)
-            .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
+        let environment = &settings.environment;
+        let bounds = Bounds {
+            added: common.added.clone(),
+            left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
+        };
+        let workspace = Workspace::open_within(folder, &bounds).with_context(|| {
+            format!(
+                "the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C",
+                folder.display()
+            )
+        })?;
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
+        let history = workspace.history(&state);
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
         let runtime = Runtime::new(catalog()?, workspace.doors(&state))
             .with_limits(settings.limits.clone())
             .with_redactor(redactor);
-        Ok(Self { settings, workspace: path, state, runtime })
+        Ok(Self { settings, workspace: path, state, history, runtime })
     }
 
     /// Opens a session for this caller.

@@ -9,6 +9,7 @@ mod desk;
 mod exit;
 mod prompt;
 mod screen;
+mod shown_diff;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,10 @@ fn main() -> ExitCode {
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(check),
         Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
+        Some(Command::Log(ref log)) => commands::log::run(&arguments.common, log),
+        Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
+        Some(Command::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
+        Some(Command::Redo) => commands::undo::run_redo(&arguments.common),
         Some(Command::Tour) => commands::tour::run(&arguments.common),
         Some(Command::Completions { shell }) => commands::completions::run(shell),
     };

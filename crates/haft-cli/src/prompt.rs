@@ -6,10 +6,11 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use haft::BoxFuture;
-use haft::plan::Preview;
+use haft::plan::{FileDiff, Preview};
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
 
 use crate::screen::safe;
+use crate::shown_diff;
 
 /// Most lines of a preview.
 const MOST_LINES: usize = 60;
@@ -42,7 +43,9 @@ impl Approver for AtTerminal {
 
 /// Shows the question and reads until there is an answer.
 fn converse(request: &ApprovalRequest, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<Verdict> {
-    writeln!(output, "{}", question(request))?;
+    for line in question(request) {
+        writeln!(output, "{line}")?;
+    }
     loop {
         write!(output, "> ")?;
         output.flush()?;
@@ -72,7 +75,7 @@ fn understood(answer: &str, offers: &[Offer]) -> Option<Verdict> {
     }
 }
 
-fn question(request: &ApprovalRequest) -> String {
+fn question(request: &ApprovalRequest) -> Vec<String> {
     let mut lines = vec![format!("{} ({}) would:", safe(&request.title), safe(&request.tool))];
     lines.extend(request.effects.iter().map(|effect| format!("  {}", one_line(effect))));
     lines.extend(preview_lines(request));
@@ -83,15 +86,13 @@ fn question(request: &ApprovalRequest) -> String {
     }
     lines.push("n  no (you may add a word for the model: n use the other file)".to_owned());
     lines.push("s  no, and stop".to_owned());
-    lines.join("\n")
+    lines
 }
 
 fn preview_lines(request: &ApprovalRequest) -> Vec<String> {
     let text = match &request.preview {
         Preview::Arguments => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
-        Preview::Diff { path, before, after } => {
-            format!("{path}: {} lines become {}\n{after}", before.lines().count(), after.lines().count())
-        }
+        Preview::Diff(files) => return files.iter().flat_map(diff_lines).collect(),
         Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => text.clone(),
     };
     let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(|line| format!("  | {}", one_line(line))).collect();
@@ -99,6 +100,15 @@ fn preview_lines(request: &ApprovalRequest) -> Vec<String> {
     if left > 0 {
         lines.push(format!("  | [{left} more lines]"));
     }
+    lines
+}
+
+fn diff_lines(file: &FileDiff) -> Vec<String> {
+    let counts = format!("+{} −{} lines", file.diff.added, file.diff.removed);
+    let mut lines = vec![format!("  {}  {counts}", one_line(&file.path))];
+    lines.extend(file.notes.iter().map(|note| format!("  {}", one_line(note))));
+    let shown = shown_diff::lines(&file.diff, MOST_LINES);
+    lines.extend(shown.iter().map(|line| format!("  {}", line.part().rendered())));
     lines
 }
 

@@ -4,7 +4,6 @@
 //! turns around and characters that cannot be seen are made visible. Pipes get the exact bytes.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -14,6 +13,12 @@ pub(crate) fn talk(text: &str) {
     let mut stderr = anstream::stderr().lock();
     // When nobody can be told, there is nobody to tell that either.
     let _ = writeln!(stderr, "{}", safe(text));
+}
+
+/// A line that is not the answer, with its colour: to stderr.
+pub(crate) fn talk_part(part: &Part<'_>) {
+    let mut stderr = anstream::stderr().lock();
+    let _ = writeln!(stderr, "{}", part.rendered());
 }
 
 /// The answer itself: to stdout, exact in a pipe, made safe on a terminal.
@@ -31,8 +36,7 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
 pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     let mut text = String::new();
     for part in parts {
-        let (style, words) = part.styled();
-        let _infallible = write!(text, "{style}{}{style:#}", safe(words));
+        text.push_str(&part.rendered());
     }
     let mut stdout = anstream::stdout().lock();
     writeln!(stdout, "{text}")
@@ -48,6 +52,12 @@ pub(crate) enum Part<'a> {
 }
 
 impl Part<'_> {
+    /// Returns the words, made safe, with their colour.
+    pub(crate) fn rendered(&self) -> String {
+        let (style, words) = self.styled();
+        format!("{style}{}{style:#}", safe(words))
+    }
+
     fn styled(&self) -> (Style, &str) {
         match self {
             Part::Plain(words) => (Style::new(), words),

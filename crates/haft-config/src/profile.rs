@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::limits::Limits;
+use haft::limits::{EditCount, Limits, WriteMode};
 use serde::Deserialize;
 
 /// The profiles there are.
@@ -78,6 +78,8 @@ pub(crate) struct SomeLimits {
     read_tokens: Option<Positive>,
     line_length: Option<Positive>,
     list_entries: Option<Positive>,
+    write_mode: Option<SetWriteMode>,
+    edit_count: Option<SetEditCount>,
     call_time: Option<Seconds>,
     failures_in_a_row: Option<Positive>,
 }
@@ -100,8 +102,44 @@ impl SomeLimits {
             read_tokens: self.read_tokens.map_or(limits.read_tokens, |Positive(tokens)| Some(tokens)),
             line_length: number(self.line_length, limits.line_length),
             list_entries: number(self.list_entries, limits.list_entries),
+            write_mode: self.write_mode.map_or(limits.write_mode, WriteMode::from),
+            edit_count: self.edit_count.map_or(limits.edit_count, EditCount::from),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SetWriteMode {
+    Create,
+    Overwrite,
+    OverwriteIfRead,
+}
+
+impl From<SetWriteMode> for WriteMode {
+    fn from(mode: SetWriteMode) -> Self {
+        match mode {
+            SetWriteMode::Create => WriteMode::Create,
+            SetWriteMode::Overwrite => WriteMode::Overwrite,
+            SetWriteMode::OverwriteIfRead => WriteMode::OverwriteIfRead,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SetEditCount {
+    Unique,
+    First,
+}
+
+impl From<SetEditCount> for EditCount {
+    fn from(count: SetEditCount) -> Self {
+        match count {
+            SetEditCount::Unique => EditCount::Unique,
+            SetEditCount::First => EditCount::First,
         }
     }
 }
@@ -146,6 +184,9 @@ mod tests {
         let largest_read = Profile::ALL.map(|profile| profile.limits().read_bytes);
         assert_eq!(largest_read, [None, Some(102_400), None, Some(1_048_576), Some(10_485_760)]);
         assert_eq!(Profile::Ally.limits().read_tokens, Some(1_500));
+        assert_eq!(Profile::Tunacode.limits().write_mode, WriteMode::Create);
+        assert_eq!(Profile::Tunacode.limits().edit_count, EditCount::First);
+        assert_eq!(Profile::Nexau.limits().write_mode, WriteMode::Overwrite);
         for profile in Profile::ALL {
             assert_eq!(Profile::named(profile.name()), Some(profile));
             let limits = profile.limits();

@@ -143,7 +143,9 @@ impl<'a> CallContext<'a> {
             // A refusal is not a failure, and a stopped call says nothing of the next one.
             Some(error) if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled => return,
             Some(error) => Went::Failed(error.kind),
-            None => Went::Ok(read_in(&receipts)),
+            // What changed something has not only read, so it is never the same again.
+            None if changed_in(&receipts).is_empty() => Went::Ok(read_in(&receipts)),
+            None => Went::Ok(Vec::new()),
         };
         let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation: true };
         self.session.memory.remember(key, remembered, &receipts);

@@ -52,7 +52,9 @@ fn path_first(tool: &Arc<dyn AnyTool>) -> Option<String> {
 async fn examples_run(tool: &Arc<dyn AnyTool>) -> Vec<String> {
     let mut problems = Vec::new();
     for example in &tool.spec().manual.examples {
-        let result = allowing(tool).call(&tool.spec().name, example.arguments.clone()).await;
+        let scene = allowing(tool);
+        read_first(&scene, &example.arguments).await;
+        let result = scene.call(&tool.spec().name, example.arguments.clone()).await;
         let text = result.text();
         if let Some(error) = &result.error {
             problems.push(format!("the example {} fails: {}", example.arguments, error.what));
@@ -66,11 +68,20 @@ async fn examples_run(tool: &Arc<dyn AnyTool>) -> Vec<String> {
     problems
 }
 
+/// A model has read what it changes.
+async fn read_first(scene: &Scene, arguments: &Value) {
+    if let Some(path) = arguments["path"].as_str() {
+        scene.call("read_file", json!({ "path": path })).await;
+        scene.session().begin_turn();
+    }
+}
+
 /// In plan mode every example plans and nothing is different afterwards.
 async fn plan_changes_nothing(tool: &Arc<dyn AnyTool>) -> Vec<String> {
     let mut problems = Vec::new();
     for example in &tool.spec().manual.examples {
         let scene = allowing(tool);
+        read_first(&scene, &example.arguments).await;
         scene.session().set_mode(Mode::Plan);
         let result = scene.call(&tool.spec().name, example.arguments.clone()).await;
         if result.stopped_at.is_some_and(|stage| stage != "authorize") {

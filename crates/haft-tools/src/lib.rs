@@ -3,9 +3,12 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
 //! the doors it is given.
 
+mod change;
 pub mod edit;
+pub mod edit_file;
 pub mod list_dir;
 pub mod read_file;
+pub mod write_file;
 
 use std::sync::Arc;
 
@@ -13,5 +16,10 @@ use haft::tool::{AnyTool, Typed};
 
 /// Returns all built-in tools, in the order they are shown.
 pub fn all() -> Vec<Arc<dyn AnyTool>> {
-    vec![Arc::new(Typed::new(read_file::ReadFile)), Arc::new(Typed::new(list_dir::ListDir))]
+    vec![
+        Arc::new(Typed::new(read_file::ReadFile)),
+        Arc::new(Typed::new(write_file::WriteFile)),
+        Arc::new(Typed::new(edit_file::EditFile)),
+        Arc::new(Typed::new(list_dir::ListDir)),
+    ]
 }

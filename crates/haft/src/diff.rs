@@ -116,6 +116,11 @@ impl Diff {
         text
     }
 
+    /// Returns all lines, to be changed before they are shown.
+    pub fn lines_mut(&mut self) -> impl Iterator<Item = &mut DiffLine> {
+        self.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines)
+    }
+
     /// Tells whether the texts are the same.
     pub fn is_empty(&self) -> bool {
         self.hunks.is_empty()
@@ -146,6 +151,13 @@ impl DiffHunk {
 }
 
 impl DiffLine {
+    /// Returns the text of the line, to be changed before it is shown.
+    pub fn text_mut(&mut self) -> &mut String {
+        match self {
+            DiffLine::Equal(text) | DiffLine::Delete(text) | DiffLine::Insert(text) => text,
+        }
+    }
+
     /// Returns the line without its prefix.
     pub fn text(&self) -> &str {
         match self {

@@ -21,10 +21,34 @@ pub struct Limits {
     pub line_length: usize,
     /// Most entries that one listing returns.
     pub list_entries: usize,
+    /// What writing does with a file that exists, when the call does not say.
+    pub write_mode: WriteMode,
+    /// How often the text of an edit may occur, when the call does not say.
+    pub edit_count: EditCount,
     /// Longest time that one call may execute.
     pub call_time: Duration,
     /// Failures of one tool in a row before the model is told to change its approach.
     pub failures_in_a_row: usize,
+}
+
+/// What writing does with a file that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMode {
+    /// It fails.
+    Create,
+    /// It replaces the file.
+    Overwrite,
+    /// It replaces the file if the caller has read it and it has not changed since.
+    OverwriteIfRead,
+}
+
+/// How often the text of an edit may occur.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditCount {
+    /// Exactly once.
+    Unique,
+    /// The first one is meant.
+    First,
 }
 
 impl Default for Limits {
@@ -38,6 +62,8 @@ impl Default for Limits {
             read_tokens: None,
             line_length: 2_000,
             list_entries: 500,
+            write_mode: WriteMode::OverwriteIfRead,
+            edit_count: EditCount::Unique,
             call_time: Duration::from_secs(900),
             failures_in_a_row: 3,
         }

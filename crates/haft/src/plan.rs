@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::diff::Diff;
 use crate::effect::Effect;
 
 /// What a call would do: judged, shown, enforced and recorded.
@@ -45,21 +46,25 @@ impl Plan {
 pub enum Preview {
     /// The arguments of the call are all there is to show.
     Arguments,
-    /// A file before and after.
-    Diff {
-        /// The file, as shown.
-        path: String,
-        /// Its content now; empty for a new file.
-        before: String,
-        /// Its content after the call.
-        after: String,
-    },
+    /// How files would differ.
+    Diff(Vec<FileDiff>),
     /// A command line.
     Command(String),
     /// A request to another machine: method and address.
     Request(String),
     /// Plain words.
     Text(String),
+}
+
+/// How one file would differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileDiff {
+    /// The file, as shown.
+    pub path: String,
+    /// The difference.
+    pub diff: Diff,
+    /// What else is worth knowing, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Whether a result may serve an identical call. Failures are never kept.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use haft::effect::Effect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
-use haft::plan::Preview;
+use haft::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Policy, Situation};
@@ -106,7 +106,13 @@ fn request(cx: &CallContext<'_>, policy: &Policy, planned: &Planned, mut ruling:
     let mut preview = planned.plan.preview.clone();
     match &mut preview {
         Preview::Arguments => {}
-        Preview::Diff { path, before, after } => [path, before, after].into_iter().for_each(hide),
+        Preview::Diff(files) => {
+            for FileDiff { path, diff, notes } in files {
+                hide(path);
+                notes.iter_mut().for_each(hide);
+                diff.lines_mut().for_each(|line| hide(line.text_mut()));
+            }
+        }
         Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => hide(text),
     }
     hide(&mut ruling.reason);

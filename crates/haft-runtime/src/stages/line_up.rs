@@ -2,7 +2,8 @@
 //!
 //! A call notes which earlier ones are unfinished, plans, tells its effects to those behind, waits
 //! for the noted ones that conflict, and plans again until none stood in the way. Only then is it
-//! shown to anyone. A plan that fails behind an unfinished change waits for it and tries again.
+//! shown to anyone. A plan that fails behind an unfinished change waits for it and tries again, and
+//! one that fails because a file was not read waits for the reads before it.
 
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
                 cx.place.tell(plan.effects.clone(), key.clone());
                 wait_for_conflicts(&ahead, &plan.effects, &key).await
             }
-            Err(_) => wait_for_changes(&ahead).await,
+            Err(error) => wait_for_cause(&ahead, error.kind).await,
         };
         if !waited {
             break (outcome?, context.into_read());
@@ -70,11 +71,14 @@ async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: 
     waited
 }
 
-async fn wait_for_changes(ahead: &[Arc<Place>]) -> bool {
+/// Waits for what may turn the failure into a plan that holds: changes, and for a file that was not read, reads.
+async fn wait_for_cause(ahead: &[Arc<Place>], failure: ErrorKind) -> bool {
+    let may_help =
+        |effect: &Effect| effect.changes() || (failure == ErrorKind::NotRead && matches!(effect, Effect::Read(_)));
     let mut waited = false;
     for place in ahead {
         let told = place.told().await;
-        if told.effects.is_some_and(|effects| effects.iter().any(Effect::changes)) {
+        if told.effects.is_some_and(|effects| effects.iter().any(may_help)) {
             place.finished().await;
             waited = true;
         }

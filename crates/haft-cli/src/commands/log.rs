@@ -1,0 +1,121 @@
+//! `haft log`: what was changed in this workspace, the newest first.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use haft::effect::Change;
+use haft_workspace::history::{ChangeSet, Kind, Undone};
+use serde_json::{Value, json};
+
+use crate::arguments::{Common, Log};
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Most files named in one line.
+const MOST_FILES: usize = 4;
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
+    let desk = Desk::open(common)?;
+    let log = desk.history.log()?;
+    let shown = &log.sets[..log.sets.len().min(arguments.most)];
+    if common.json {
+        let sets: Vec<Value> = shown.iter().map(record).collect();
+        screen::answer(&json!({ "v": 1, "change_sets": sets, "warnings": log.warnings }).to_string())?;
+        return Ok(Exit::Ok);
+    }
+    if shown.is_empty() {
+        screen::talk("Nothing was changed here through haft.");
+    }
+    for set in shown {
+        line(set)?;
+    }
+    match log.sets.len() - shown.len() {
+        0 => {}
+        more => screen::talk(&format!("[{more} older ones; show them with -n {}]", log.sets.len())),
+    }
+    log.warnings.iter().for_each(|warning| screen::talk(warning));
+    Ok(Exit::Ok)
+}
+
+fn line(set: &ChangeSet) -> anyhow::Result<()> {
+    let undone = match set.undone {
+        Undone::No => "",
+        Undone::Partly => "  (partly taken back)",
+        Undone::Yes => "  (taken back)",
+    };
+    let number = format!("{:>5}  ", set.number);
+    let number = if set.undone == Undone::Yes { Part::Faint(&number) } else { Part::Strong(&number) };
+    screen::line(&[
+        number,
+        Part::Faint(&format!("{:<12}", ago(set.at))),
+        Part::Plain(&format!("{:<12}", what(set))),
+        Part::Plain(&files(set)),
+        Part::Faint(undone),
+    ])?;
+    Ok(())
+}
+
+fn what(set: &ChangeSet) -> String {
+    let numbers = |sets: &[u64]| sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match &set.kind {
+        Kind::Change => set.tool.clone(),
+        Kind::Undo(sets) => format!("undo of {}", numbers(sets)),
+        Kind::Redo(sets) => format!("redo of {}", numbers(sets)),
+    }
+}
+
+fn files(set: &ChangeSet) -> String {
+    let sign = |change| match change {
+        Change::Create => "+",
+        Change::Replace => "~",
+        Change::Remove => "−",
+    };
+    let one = |file: &haft_workspace::history::ChangedFile| {
+        format!("{}{}", sign(file.change), file.path.replace('\n', "\\n"))
+    };
+    let named: Vec<String> = set.files.iter().take(MOST_FILES).map(one).collect();
+    match set.files.len().saturating_sub(MOST_FILES) {
+        0 => named.join(" "),
+        more => format!("{} and {more} more", named.join(" ")),
+    }
+}
+
+fn ago(at: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    match now.saturating_sub(at / 1_000) {
+        0..60 => "just now".to_owned(),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        seconds => format!("{} d ago", seconds / 86_400),
+    }
+}
+
+fn record(set: &ChangeSet) -> Value {
+    let change = |change| match change {
+        Change::Create => "create",
+        Change::Replace => "replace",
+        Change::Remove => "remove",
+    };
+    let files: Vec<Value> =
+        set.files.iter().map(|file| json!({ "path": file.path, "change": change(file.change) })).collect();
+    let mut record = json!({
+        "change_set": set.number,
+        "at_ms": set.at,
+        "tool": set.tool,
+        "call": set.call,
+        "session": set.session,
+        "files": files,
+        "taken_back": match set.undone {
+            Undone::No => "no",
+            Undone::Partly => "partly",
+            Undone::Yes => "yes",
+        },
+    });
+    match &set.kind {
+        Kind::Change => {}
+        Kind::Undo(sets) => record["undo_of"] = sets.clone().into(),
+        Kind::Redo(sets) => record["redo_of"] = sets.clone().into(),
+    }
+    record
+}

@@ -1,0 +1,138 @@
+//! `haft undo` and `haft redo`: takes changes back, or the taking back.
+//!
+//! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
+
+use haft::path::{Extent, RawPath};
+use haft_workspace::history::{Became, FileChange, HistoryError, TakenBack, Which};
+use serde_json::{Value, json};
+
+use super::diff::between;
+use crate::arguments::{Common, Undo};
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+use crate::shown_diff;
+
+/// Most lines of a difference that stands in the way.
+const MOST_LINES: usize = 60;
+
+/// Runs `haft undo`.
+pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
+    let desk = Desk::open(common)?;
+    let which = match (arguments.number, arguments.turn, arguments.session) {
+        (Some(number), ..) => Which::Number(number),
+        (None, true, _) => Which::Turn,
+        (None, false, true) => Which::Session,
+        (None, false, false) => Which::Newest,
+    };
+    let only = match &arguments.file {
+        Some(path) => {
+            let raw = RawPath::new(path.to_string_lossy());
+            Some(desk.runtime.doors().look.locate(&raw, Extent::Entry)?)
+        }
+        None => None,
+    };
+    told(common, desk.history.undo(which, only.as_ref()), "Took back")
+}
+
+/// Runs `haft redo`.
+pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
+    let desk = Desk::open(common)?;
+    told(common, desk.history.redo(), "Brought back what was taken back by")
+}
+
+fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -> anyhow::Result<Exit> {
+    let taken = match outcome {
+        Ok(taken) => taken,
+        Err(error) => return refused(common, &error),
+    };
+    if common.json {
+        screen::answer(&record(&taken).to_string())?;
+        return Ok(Exit::Ok);
+    }
+    let sets: Vec<String> = taken.sets.iter().map(ToString::to_string).collect();
+    let noun = if sets.len() == 1 { "change set" } else { "change sets" };
+    screen::line(&[
+        Part::Plain(what),
+        Part::Plain(" "),
+        Part::Plain(noun),
+        Part::Plain(" "),
+        Part::Strong(&sets.join(", ")),
+    ])?;
+    for (path, became) in &taken.files {
+        screen::line(&[
+            Part::Plain("  "),
+            Part::Plain(&path.replace('\n', "\\n")),
+            Part::Faint(": "),
+            Part::Plain(words(*became)),
+        ])?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn words(became: Became) -> &'static str {
+    match became {
+        Became::Restored => "as it was before",
+        Became::Merged => "taken out; what was changed since is kept",
+        Became::Removed => "gone again",
+        Became::Returned => "there again",
+        Became::Renamed => "has its old name again",
+        Became::Unchanged => "was so already",
+        Became::Kept => "stays, there is something in it",
+    }
+}
+
+/// Says why nothing was done, with the difference that stands in the way.
+pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<Exit> {
+    let difference = match error {
+        HistoryError::Conflict { path, left, now, .. } => {
+            let since = FileChange { path: path.clone(), before: left.clone(), after: now.clone(), note: None };
+            left.as_ref().and_then(|_| between(&since))
+        }
+        _ => None,
+    };
+    if common.json {
+        let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
+        if let Some(diff) = difference {
+            told["error"]["diff"] = diff.render(MOST_LINES).into();
+        }
+        screen::answer(&told.to_string())?;
+        return Ok(Exit::Failed);
+    }
+    screen::talk(&format!("haft: {error}."));
+    if let Some(diff) = difference {
+        screen::talk("Changed since:");
+        for line in shown_diff::lines(&diff, MOST_LINES) {
+            screen::talk_part(&line.part());
+        }
+    }
+    Ok(Exit::Failed)
+}
+
+fn kind(error: &HistoryError) -> &'static str {
+    match error {
+        HistoryError::NothingLeft | HistoryError::NothingToRedo => "nothing_left",
+        HistoryError::Unknown(_) => "unknown_change_set",
+        HistoryError::AlreadyUndone(_) => "already_undone",
+        HistoryError::Dropped(_) => "dropped",
+        HistoryError::Damaged(_) => "damaged",
+        HistoryError::NotConcerned(_) => "not_concerned",
+        HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
+        HistoryError::System { .. } | HistoryError::Journal(_) => "io",
+    }
+}
+
+fn record(taken: &TakenBack) -> Value {
+    let became = |became| match became {
+        Became::Restored => "restored",
+        Became::Merged => "merged",
+        Became::Removed => "removed",
+        Became::Returned => "returned",
+        Became::Renamed => "renamed",
+        Became::Unchanged => "unchanged",
+        Became::Kept => "kept",
+    };
+    let files: Vec<Value> =
+        taken.files.iter().map(|(path, how)| json!({ "path": path, "became": became(*how) })).collect();
+    json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files })
+}

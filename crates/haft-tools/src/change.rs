@@ -1,0 +1,86 @@
+//! What the tools that write have in common: whether the caller knows what it replaces, and how a change is told.
+//!
+//! A model or a script must have read what it overwrites, and read it as it is now. A person who
+//! saw the difference and said yes may overwrite anything.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use haft::call::Origin;
+use haft::diff::Diff;
+use haft::door::{FileCopy, Written};
+use haft::encoding::decode;
+use haft::error::Operation;
+use haft::prelude::*;
+
+/// Largest file that is changed as a whole, in bytes.
+pub(crate) const LARGEST: u64 = 64 * 1024 * 1024;
+/// Unchanged lines around a change.
+pub(crate) const CONTEXT: usize = 3;
+/// Most lines of a difference in a result.
+pub(crate) const MOST_LINES: usize = 120;
+/// Most lines of a difference in an error.
+const LINES_IN_ERROR: usize = 40;
+
+/// What the caller knows of a file.
+pub(crate) enum Known {
+    /// What is in it now.
+    AsItIs,
+    /// What was in it when it was read.
+    AsItWas(Arc<[u8]>),
+}
+
+/// Finds out what the caller knows of a file that it wants to overwrite.
+pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Result<Known, ToolError> {
+    if cx.origin() == Origin::Person {
+        return Ok(Known::AsItIs);
+    }
+    let Some(read) = cx.when_read(target) else { return Err(not_read(target)) };
+    match read.bytes {
+        // A mere touch is no change, and the same stamp is no proof.
+        Some(bytes) if bytes == now.bytes => Ok(Known::AsItIs),
+        Some(bytes) => Ok(Known::AsItWas(bytes)),
+        None if read.stamp == now.version.stamp => Ok(Known::AsItIs),
+        None => Err(stale(target, "")),
+    }
+}
+
+/// The error for a file that the caller does not know.
+pub(crate) fn not_read(target: &Target) -> ToolError {
+    let next = Next::LookFirst { tool: "read_file".into(), at: format!("{target}, then send this call again") };
+    ToolError::new(ErrorKind::NotRead, format!("{target} was not read in this session."), next)
+        .about_file(target.to_string(), Operation::Write)
+}
+
+/// The error for a file that changed since it was read, with what changed.
+pub(crate) fn changed_since(target: &Target, read: &[u8], now: &[u8]) -> ToolError {
+    let difference = match (decode(read), decode(now)) {
+        (Ok(read), Ok(now)) => format!("\n{}", Diff::between(&read.text, &now.text, CONTEXT).render(LINES_IN_ERROR)),
+        _ => String::new(),
+    };
+    stale(target, difference.trim_end())
+}
+
+/// The error for a file that is not any more what the caller knows.
+pub(crate) fn stale(target: &Target, difference: &str) -> ToolError {
+    let next = Next::LookFirst { tool: "read_file".into(), at: format!("{target} and base the change on that") };
+    let said = if difference.is_empty() { "." } else { ", in what this call would replace:" };
+    ToolError::new(ErrorKind::Stale, format!("{target} changed since it was read{said}{difference}"), next)
+        .about_file(target.to_string(), Operation::Write)
+}
+
+/// What is told of a change that was made: a line, what could not be kept, and the difference.
+pub(crate) fn told(line: String, written: &Written, diff: &Diff) -> String {
+    let mut text = line;
+    for note in &written.notes {
+        let _infallible = write!(text, " {note}");
+    }
+    text.push('\n');
+    text.push_str(&diff.render(MOST_LINES));
+    text
+}
+
+/// Counts in words: `1 line`, `3 lines`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,225 @@
+//! Replaces parts of a file: all edits in the right place, or none.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use haft::diff::Diff;
+use haft::door::FileCopy;
+use haft::encoding::{Decoded, NoText, decode};
+use haft::error::Operation;
+use haft::limits::EditCount;
+use haft::merge::merge;
+use haft::plan::FileDiff;
+use haft::prelude::*;
+use serde_json::json;
+
+use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, changed_since, counted, known, told};
+use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
+
+/// Replaces parts of a file.
+pub struct EditFile;
+
+/// The arguments of `edit_file`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file, relative to the workspace. You must have read it.
+    path: RawPath,
+    /// The edits, each found in the file as it is now, applied together or not at all.
+    #[schemars(length(min = 1, max = 200))]
+    edits: Vec<OneEdit>,
+}
+
+/// One edit.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct OneEdit {
+    /// The text to replace, exactly as it stands in the file, without line numbers.
+    old_text: String,
+    /// What shall stand there instead; empty removes the text.
+    new_text: String,
+    /// How many places: "unique" (the text must occur once), "all", "first", or the exact number. Default "unique".
+    count: Option<HowMany>,
+}
+
+/// How many places an edit means.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum HowMany {
+    Word(Word),
+    Exactly(#[schemars(range(min = 1))] usize),
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Word {
+    Unique,
+    All,
+    First,
+}
+
+/// What planning found.
+pub enum Draft {
+    /// This is to be written.
+    Write(Box<NewText>),
+    /// It cannot be done; said when the call may see the file.
+    Refused(ToolError),
+}
+
+/// A file as it shall be.
+pub struct NewText {
+    target: Target,
+    bytes: Arc<[u8]>,
+    diff: Diff,
+    notes: Vec<String>,
+    places: usize,
+}
+
+impl Tool for EditFile {
+    const NAME: &'static str = "edit_file";
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("file_path", "path"), ("filepath", "path"), ("filename", "path"), ("file", "path")];
+    type Args = Args;
+    type Draft = Draft;
+
+    fn manual(&self) -> Manual {
+        Manual::read(include_str!("edit_file.md"))
+    }
+
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
+        let target = cx.locate(&args.path)?;
+        let change = Effect::Change(target.clone(), Change::Replace);
+        if !target.is_inside() {
+            let nobody_may = ToolError::of(ErrorKind::Denied, format!("{target} is outside the workspace."));
+            return Ok((Plan::new([change]), Draft::Refused(nobody_may)));
+        }
+        let now = cx.read(&target, LARGEST)?;
+        Ok(match edited(args, &target, &now, cx) {
+            Ok(new) => {
+                let shown = FileDiff { path: target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
+                (Plan::new([change]).preview(Preview::Diff(vec![shown])), Draft::Write(Box::new(new)))
+            }
+            // It says nothing of the file, and a read before it in the turn may mend it.
+            Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
+            // An error shows what is in the file, so whoever may not read it does not get to see the error.
+            Err(error) => (Plan::new([Effect::Read(target)]), Draft::Refused(error)),
+        })
+    }
+
+    async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let NewText { target, bytes, diff, notes, places } = match draft {
+            Draft::Write(new) => *new,
+            Draft::Refused(error) => return Err(error),
+        };
+        let size = bytes.len();
+        let mut written = cx.write_all(&[(target.clone(), bytes)]).await?.remove(0);
+        written.notes.extend(notes);
+        let edits = counted(args.edits.len(), "edit");
+        let at = if places == args.edits.len() { String::new() } else { format!(" in {}", counted(places, "place")) };
+        let line = format!("Edited {target}: {edits}{at}, +{} −{} lines.", diff.added, diff.removed);
+        let data = json!({
+            "path": target.to_string(),
+            "bytes": size,
+            "places": places,
+            "lines_added": diff.added,
+            "lines_removed": diff.removed,
+            "diff": diff.render(MOST_LINES),
+        });
+        Ok(ToolOutput::text(told(line, &written, &diff)).with_data(data))
+    }
+}
+
+fn edited(args: &Args, target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
+    let known = known(cx, target, now)?;
+    let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, now.bytes.len()))?;
+    let edits: Vec<Edit<'_>> = args.edits.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
+    let path = target.to_string();
+    let mut notes = Vec::new();
+    if let Known::AsItWas(read) = &known {
+        if !is_elsewhere(read, &now.bytes, &edits, &path) {
+            return Err(changed_since(target, read, &now.bytes));
+        }
+        notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
+    }
+    let fitted = fit(&decoded.text, &edits, &path).map_err(|miss| missed(miss, target))?;
+    notes.extend(rungs_used(&fitted));
+    let replacements = replacements(&fitted);
+    let bytes = spliced(&decoded, &now.bytes, &replacements, target)?;
+    let mut diff = Diff::of_replacements(&decoded.text, &replacements, CONTEXT);
+    if let Known::AsItWas(read) = &known
+        && let (Ok(read), Ok(new)) = (decode(read), decode(&bytes))
+    {
+        // Also what others changed is shown: the yes is to the whole.
+        diff = Diff::between(&read.text, &new.text, CONTEXT);
+    }
+    let places = fitted.replacements.len();
+    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, notes, places })
+}
+
+/// Tells whether what changed since the file was read leaves alone what the edits replace.
+fn is_elsewhere(read: &[u8], now: &[u8], edits: &[Edit<'_>], path: &str) -> bool {
+    let edited = |bytes: &[u8]| {
+        let decoded = decode(bytes).ok()?;
+        let fitted = fit(&decoded.text, edits, path).ok()?;
+        decoded.splice(bytes, &replacements(&fitted)).ok()
+    };
+    match (edited(read), edited(now)) {
+        (Some(as_meant), Some(as_done)) => merge(read, now, &as_meant).is_some_and(|both| both == as_done),
+        _ => false,
+    }
+}
+
+impl OneEdit {
+    fn meant(&self, otherwise: EditCount) -> Edit<'_> {
+        let count = match self.count {
+            Some(HowMany::Word(Word::Unique)) => Count::Unique,
+            Some(HowMany::Word(Word::All)) => Count::All,
+            Some(HowMany::Word(Word::First)) => Count::First,
+            Some(HowMany::Exactly(number)) => Count::Exactly(number),
+            None if otherwise == EditCount::First => Count::First,
+            None => Count::Unique,
+        };
+        Edit { old: &self.old_text, new: &self.new_text, count }
+    }
+}
+
+fn replacements(fitted: &Fitted) -> Vec<(Range<usize>, &str)> {
+    fitted.replacements.iter().map(|replacement| (replacement.range.clone(), &*replacement.new)).collect()
+}
+
+fn spliced(
+    decoded: &Decoded<'_>,
+    bytes: &[u8],
+    replacements: &[(Range<usize>, &str)],
+    target: &Target,
+) -> Result<Vec<u8>, ToolError> {
+    decoded.splice(bytes, replacements).map_err(|error| {
+        let next = Next::FixArguments("write without that character".into());
+        ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), next)
+            .about_file(target.to_string(), Operation::Write)
+    })
+}
+
+/// Says which edits did not fit exactly, and how they differed.
+fn rungs_used(fitted: &Fitted) -> Vec<String> {
+    let words =
+        |(number, rung): (usize, &Rung)| rung.words().map(|words| format!("Edit {number} fitted although {words}."));
+    (1..).zip(&fitted.rungs).filter_map(words).collect()
+}
+
+fn missed(miss: Miss, target: &Target) -> ToolError {
+    ToolError::new(miss.kind, miss.what, miss.next).about_file(target.to_string(), Operation::Write)
+}
+
+fn not_text(no_text: &NoText, target: &Target, size: usize) -> ToolError {
+    let (kind, what) = match no_text {
+        NoText::Binary => (ErrorKind::Binary, format!("{target} is not text ({}).", counted(size, "byte"))),
+        NoText::BadEncoding { .. } => {
+            (ErrorKind::BadEncoding, format!("{target} cannot be edited without damage: {no_text}."))
+        }
+    };
+    ToolError::of(kind, what).about_file(target.to_string(), Operation::Decode)
+}

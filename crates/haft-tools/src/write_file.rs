@@ -1,0 +1,218 @@
+//! Writes a whole file: a new one, or in the place of one that the caller knows.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use haft::call::Origin;
+use haft::diff::Diff;
+use haft::door::FileCopy;
+use haft::encoding::{NoText, decode};
+use haft::error::Operation;
+use haft::limits::WriteMode;
+use haft::lines::{LineBreak, LineEnds};
+use haft::plan::FileDiff;
+use haft::prelude::*;
+use serde_json::json;
+
+use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, changed_since, counted, known, not_read, stale, told};
+
+/// Writes a whole file.
+pub struct WriteFile;
+
+/// The arguments of `write_file`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file, relative to the workspace. Missing folders are made.
+    path: RawPath,
+    /// The whole new content.
+    content: String,
+    /// What to do when the file exists: "create" fails, "overwrite" replaces it, "overwrite-if-read" replaces it if you have read it and it has not changed since. Default: as the profile says (overwrite-if-read).
+    write_mode: Option<Mode>,
+}
+
+/// What to do when the file exists.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+enum Mode {
+    Create,
+    Overwrite,
+    OverwriteIfRead,
+}
+
+/// What planning found.
+pub enum Draft {
+    /// This is to be written.
+    Write(Target, New),
+    /// There is nothing to do, and this is why.
+    Same(Target),
+    /// It cannot be done; said when the call may see the file.
+    Refused(ToolError),
+}
+
+impl Tool for WriteFile {
+    const NAME: &'static str = "write_file";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("filepath", "path"),
+        ("filename", "path"),
+        ("file", "path"),
+        ("contents", "content"),
+        ("text", "content"),
+    ];
+    type Args = Args;
+    type Draft = Draft;
+
+    fn manual(&self) -> Manual {
+        Manual::read(include_str!("write_file.md"))
+    }
+
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
+        let target = cx.locate(&args.path)?;
+        let content = args.content.as_bytes();
+        if !target.is_inside() || cx.look().stamp(&target).is_none() {
+            let diff = Diff::between("", &args.content, CONTEXT);
+            return Ok(write(&target, Change::Create, New { bytes: content.into(), diff, notes: Vec::new() }));
+        }
+        if cx.look().facts(&target)?.kind == FileKind::Folder {
+            return Err(folder(&target));
+        }
+        let mode = mode(args, cx);
+        if mode == WriteMode::Create {
+            return Err(exists(&target));
+        }
+        let planned = match cx.read(&target, LARGEST) {
+            Ok(now) => over(&args.content, &now, &target, (mode, cx)),
+            // Too large to compare: known or not, it is replaced without a look into it.
+            Err(error) if error.kind == ErrorKind::TooLarge => unseen(args, &target, (mode, cx)),
+            Err(error) => return Err(error),
+        };
+        Ok(match planned {
+            Ok(New { diff, .. }) if diff.is_empty() => (Plan::new([Effect::Read(target.clone())]), Draft::Same(target)),
+            Ok(new) => write(&target, Change::Replace, new),
+            // It says nothing of the file, and a read before it in the turn may mend it.
+            Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
+            // An error shows what is in the file, so whoever may not read it does not get to see the error.
+            Err(error) => (Plan::new([Effect::Read(target)]), Draft::Refused(error)),
+        })
+    }
+
+    async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let (target, New { bytes, diff, notes }) = match draft {
+            Draft::Write(target, new) => (target, new),
+            Draft::Same(target) => {
+                return Ok(ToolOutput::text(format!(
+                    "{target} has exactly this content already. Nothing was changed."
+                )));
+            }
+            Draft::Refused(error) => return Err(error),
+        };
+        let mut written = cx.write_all(&[(target.clone(), bytes.clone())]).await?.remove(0);
+        written.notes.extend(notes);
+        let created = written.change == Change::Create;
+        let what = if created { "Created" } else { "Replaced" };
+        let size = counted(bytes.len(), "byte");
+        let line = format!("{what} {target} ({size}; +{} −{} lines).", diff.added, diff.removed);
+        let data = json!({
+            "path": target.to_string(),
+            "created": created,
+            "bytes": bytes.len(),
+            "lines_added": diff.added,
+            "lines_removed": diff.removed,
+            "diff": diff.render(MOST_LINES),
+        });
+        // The model knows what it wrote; how it differs from what was there it may not.
+        let shown = if created { Diff::default() } else { diff };
+        Ok(ToolOutput::text(told(line, &written, &shown)).with_data(data))
+    }
+}
+
+/// What is to be written, how it differs, and what is worth knowing.
+pub struct New {
+    bytes: Arc<[u8]>,
+    diff: Diff,
+    notes: Vec<String>,
+}
+
+fn write(target: &Target, change: Change, new: New) -> (Plan, Draft) {
+    let shown = FileDiff { path: target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
+    let plan = Plan::new([Effect::Change(target.clone(), change)]).preview(Preview::Diff(vec![shown]));
+    (plan, Draft::Write(target.clone(), new))
+}
+
+fn mode(args: &Args, cx: &PlanContext<'_>) -> WriteMode {
+    match args.write_mode {
+        Some(Mode::Create) => WriteMode::Create,
+        Some(Mode::Overwrite) => WriteMode::Overwrite,
+        Some(Mode::OverwriteIfRead) => WriteMode::OverwriteIfRead,
+        // A person sees the difference and is asked.
+        None if cx.origin() == Origin::Person => WriteMode::Overwrite,
+        None => cx.limits().write_mode,
+    }
+}
+
+/// Plans to replace a file that was looked at.
+fn over(
+    content: &str,
+    now: &FileCopy,
+    target: &Target,
+    (mode, cx): (WriteMode, &PlanContext<'_>),
+) -> Result<New, ToolError> {
+    if mode == WriteMode::OverwriteIfRead {
+        match known(cx, target, now)? {
+            Known::AsItIs => {}
+            Known::AsItWas(read) => return Err(changed_since(target, &read, &now.bytes)),
+        }
+    }
+    let decoded = match decode(&now.bytes) {
+        Ok(decoded) => decoded,
+        Err(NoText::Binary | NoText::BadEncoding { .. }) => {
+            let notes = vec![format!("What it replaces is not text ({}).", counted(now.bytes.len(), "byte"))];
+            return Ok(New { bytes: content.as_bytes().into(), diff: Diff::between("", content, CONTEXT), notes });
+        }
+    };
+    let mut notes = Vec::new();
+    let new = with_line_ends_of(&decoded.text, content);
+    if matches!(new, Cow::Owned(_)) {
+        notes.push("Its CRLF line ends were kept.".to_owned());
+    }
+    let whole = [(0..decoded.text.len(), &*new)];
+    let bytes = decoded.splice(&now.bytes, &whole).map_err(|error| {
+        let next = Next::FixArguments("write without that character, or remove the file first".into());
+        ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), next)
+            .about_file(target.to_string(), Operation::Write)
+    })?;
+    Ok(New { bytes: bytes.into(), diff: Diff::between(&decoded.text, &new, CONTEXT), notes })
+}
+
+fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>)) -> Result<New, ToolError> {
+    let read = cx.when_read(target).map(|read| read.stamp);
+    if mode == WriteMode::OverwriteIfRead && read != cx.look().stamp(target) {
+        return Err(if read.is_some() { stale(target, "") } else { not_read(target) });
+    }
+    let notes = vec!["It is too large to be compared.".to_owned()];
+    Ok(New { bytes: args.content.as_bytes().into(), diff: Diff::between("", &args.content, CONTEXT), notes })
+}
+
+/// A file whose lines all end in CRLF keeps that when the new content has plain line ends.
+fn with_line_ends_of<'c>(old: &str, new: &'c str) -> Cow<'c, str> {
+    let lines = LineBreak::of(&[old.as_bytes()]).split(old.as_bytes());
+    let ends = lines.iter().fold(LineEnds::None, |ends, line| ends.and(LineEnds::of_line(line)));
+    if ends == LineEnds::ReturnNewline && !new.contains('\r') && new.contains('\n') {
+        return Cow::Owned(new.replace('\n', "\r\n"));
+    }
+    Cow::Borrowed(new)
+}
+
+fn folder(target: &Target) -> ToolError {
+    let next = Next::FixArguments("name a file in it".into());
+    ToolError::new(ErrorKind::IsFolder, format!("{target} is a folder."), next)
+        .about_file(target.to_string(), Operation::Write)
+}
+
+fn exists(target: &Target) -> ToolError {
+    let next = Next::UseInstead { tool: "edit_file".into(), to: "to change it, or write_mode \"overwrite\"".into() };
+    ToolError::new(ErrorKind::AlreadyExists, format!("{target} exists already. It was not touched."), next)
+        .about_file(target.to_string(), Operation::Write)
+}
