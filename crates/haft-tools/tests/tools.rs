@@ -7,9 +7,13 @@
 
 #[path = "tools/conformance.rs"]
 mod conformance;
+#[path = "tools/edit_file.rs"]
+mod edit_file;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]
 mod mutations;
 #[path = "tools/read_file.rs"]
 mod read_file;
+#[path = "tools/write_file.rs"]
+mod write_file;

@@ -1,0 +1,186 @@
+//! Scenes of `edit_file`.
+
+use haft::call::{Origin, RawArguments, ToolCall};
+use haft_runtime::approval::Verdict;
+use haft_testkit::approver::Script;
+use haft_testkit::scene::Scene;
+use haft_testkit::snapshot;
+use haft_testkit::snapshot::told;
+use serde_json::{Value, json};
+
+fn scene() -> Scene {
+    Scene::new().approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({ "path": path, "edits": [{ "old_text": old, "new_text": new }] })
+}
+
+async fn read(scene: Scene, path: &str) -> Scene {
+    scene.call("read_file", json!({ "path": path })).await;
+    scene
+}
+
+#[tokio::test]
+async fn an_edit_shows_what_differs() {
+    let scene = read(scene().file("a.rs", "fn a() {\n    one();\n}\n"), "a.rs").await;
+    let result = scene.call("edit_file", edit("a.rs", "one()", "two()")).await;
+    snapshot!(told(&result), @"
+    ok: Edited a.rs: 1 edit, +1 −1 lines.
+    @@ line 1 @@
+      fn a() {
+    -     one();
+    +     two();
+      }
+    did: changed a.rs
+    ");
+    assert_eq!(scene.read("a.rs"), "fn a() {\n    two();\n}\n");
+    assert!(matches!(result.did, haft::result::Did::Changed { change_set: Some(_), .. }));
+}
+
+#[tokio::test]
+async fn an_edit_that_fits_in_one_way_only_says_how() {
+    let scene = read(scene().file("a.py", "def a():\n        one()\n        two()\n"), "a.py").await;
+    snapshot!(scene.told("edit_file", edit("a.py", "    one()\n    two()", "    one()\n    if x:\n        two()")).await, @"
+    ok: Edited a.py: 1 edit, +2 −1 lines. Edit 1 fitted although the indentation differs; new_text was shifted by the same amount.
+    @@ line 1 @@
+      def a():
+              one()
+    -         two()
+    +         if x:
+    +             two()
+    did: changed a.py
+    ");
+    assert_eq!(scene.read("a.py"), "def a():\n        one()\n        if x:\n            two()\n");
+}
+
+#[tokio::test]
+async fn a_miss_shows_the_nearest_lines_and_changes_nothing() {
+    let scene = read(scene().file("a.txt", "alpha\ntotal = 10\nomega\n"), "a.txt").await;
+    snapshot!(scene.told("edit_file", edit("a.txt", "totl = 10", "x")).await, @r#"
+    failed at execute (no_match): old_text does not occur in a.txt. Closest: line 2; what differs:
+      line 2 is    total = 10
+      old_text has totl = 10
+    next: if that is the place, send it as it is in the file: "old_text": "total = 10"
+    did: nothing
+    "#);
+    snapshot!(scene.told("edit_file", edit("a.txt", "a", "x")).await, @r#"
+    failed at execute (ambiguous): old_text occurs 4 times in a.txt (lines 1, 1, 2, 3).
+    next: add a line before or after it so that it occurs once, or give count "all" to replace every one
+    did: nothing
+    "#);
+    snapshot!(scene.told("edit_file", edit("a.txt", "", "x")).await, @r#"
+    failed at execute (empty_old): old_text is empty. This tool has now failed 3 times in a row; try another way.
+    next: name the text to replace; to add lines, replace a line by itself and the new ones; to write a whole file, call "write_file"
+    did: nothing
+    "#);
+    snapshot!(scene.told("edit_file", edit("a.txt", "alpha", "alpha")).await, @"
+    failed at execute (no_change): The edits leave a.txt as it is: new_text is what stands there already. This tool has now failed 4 times in a row; try another way.
+    next: go on if that is right; else send a new_text that differs from old_text
+    did: nothing
+    ");
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn all_edits_of_a_call_are_made_or_none() {
+    let scene = read(scene().file("a.txt", "one\ntwo\nthree\n"), "a.txt").await;
+    let edits = json!([{ "old_text": "one", "new_text": "1" }, { "old_text": "four", "new_text": "4" }]);
+    let result = scene.call("edit_file", json!({ "path": "a.txt", "edits": edits })).await;
+    assert_eq!(result.error.expect("there is no four").kind.code(), "no_match");
+    scene.assert_untouched();
+    let edits = json!([{ "old_text": "three", "new_text": "3" }, { "old_text": "one", "new_text": "three" }]);
+    scene.call("edit_file", json!({ "path": "a.txt", "edits": edits })).await;
+    assert_eq!(scene.read("a.txt"), "three\ntwo\n3\n");
+}
+
+#[tokio::test]
+async fn a_change_elsewhere_is_taken_over_and_shown_and_one_in_the_same_place_is_stale() {
+    let scene = read(scene().file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n"), "a.txt").await;
+    let scene = scene.file("a.txt", "1\n2\n3\n4\n5\n6\n7\nmine\n");
+    snapshot!(scene.told("edit_file", edit("a.txt", "2", "two")).await, @"
+    ok: Edited a.txt: 1 edit, +2 −2 lines. It was changed elsewhere since it was read; that is kept.
+    @@ line 1 @@
+      1
+    - 2
+    + two
+      3
+      4
+      5
+      6
+      7
+    - 8
+    + mine
+    did: changed a.txt
+    ");
+    assert_eq!(scene.read("a.txt"), "1\ntwo\n3\n4\n5\n6\n7\nmine\n");
+
+    let scene = scene.file("a.txt", "1\nother\n3\n4\n5\n6\n7\nmine\n");
+    snapshot!(scene.told("edit_file", edit("a.txt", "two", "zwei")).await, @r#"
+    failed at execute (stale): a.txt changed since it was read, in what this call would replace:
+    @@ line 1 @@
+      1
+    - two
+    + other
+      3
+      4
+      5
+    next: call "read_file" to look at a.txt and base the change on that
+    did: nothing
+    "#);
+    assert_eq!(scene.read("a.txt"), "1\nother\n3\n4\n5\n6\n7\nmine\n");
+}
+
+#[tokio::test]
+async fn what_cannot_be_edited_is_told() {
+    let scene = scene()
+        .file("bin", b"\x7fELF\0\0\0")
+        .file("bad.txt", b"good \xff\xfe\xfd bad \x81\x8d\n")
+        .file("unread", "x\n");
+    let scene = read(read(scene, "bad.txt").await, "bin").await;
+    let mut all = Vec::new();
+    for path in ["bin", "bad.txt", "unread", "missing"] {
+        let arguments = RawArguments::from(edit(path, "good", "x"));
+        let origin = if path == "unread" { Origin::Model } else { Origin::Person };
+        let result = scene.send(ToolCall::new("edit_file", arguments).by(origin)).await;
+        all.push(told(&result));
+    }
+    snapshot!(all.join("\n"), @r#"
+    failed at execute (binary): bin is not text (7 bytes).
+    next: use a program that understands this kind of file
+    did: nothing
+    ok: Edited bad.txt: 1 edit, +1 −1 lines.
+    @@ line 1 @@
+    - good яюэ bad ЃЌ
+    + x яюэ bad ЃЌ
+    did: changed bad.txt
+    failed at line_up (not_read): unread was not read in this session.
+    next: call "read_file" to look at unread, then send this call again
+    did: nothing
+    failed at line_up (missing_file): missing does not exist.
+    next: call "list_dir" to look at . and use a path that exists
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn a_read_and_an_edit_of_one_turn_go_together() {
+    let scene = scene().file("a.txt", "one\n");
+    let results =
+        scene.turn(&[("read_file", json!({ "path": "a.txt" })), ("edit_file", edit("a.txt", "one", "two"))]).await;
+    assert!(results.iter().all(|result| result.error.is_none()), "{}", told(&results[1]));
+    assert_eq!(scene.read("a.txt"), "two\n");
+}
+
+#[tokio::test]
+async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
+    let scene = Scene::new().file(".env", "PASSWORD=hunter2\n");
+    let arguments = RawArguments::from(edit(".env", "PASSWORT=x", "y"));
+    let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
+    snapshot!(told(&result), @r#"
+    refused at authorize (needs_approval): The rule "secret files" asks first, and nobody is there to answer. It would read .env, which is a secret by its name.
+    next: allow it in the test
+    did: nothing
+    "#);
+    assert!(!result.text().contains("hunter2"));
+}

@@ -1,0 +1,194 @@
+//! Scenes of `write_file`.
+
+use haft::call::{Origin, RawArguments, ToolCall};
+use haft_runtime::approval::Verdict;
+use haft_testkit::approver::Script;
+use haft_testkit::scene::Scene;
+use haft_testkit::snapshot;
+use haft_testkit::snapshot::told;
+use serde_json::json;
+
+fn scene() -> Scene {
+    Scene::new().approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
+}
+
+#[tokio::test]
+async fn a_new_file_is_written_with_the_folders_above_it() {
+    let scene = scene();
+    let result = scene.call("write_file", json!({ "path": "a/b/c.txt", "content": "one\ntwo\n" })).await;
+    snapshot!(told(&result), @"
+    ok: Created a/b/c.txt (8 bytes; +2 −0 lines).
+    did: changed a/b/c.txt
+    ");
+    assert_eq!(scene.read("a/b/c.txt"), "one\ntwo\n");
+    let data = result.data.expect("it has data");
+    assert_eq!((&data["created"], &data["bytes"]), (&json!(true), &json!(8)));
+}
+
+#[tokio::test]
+async fn a_file_that_was_not_read_is_not_overwritten() {
+    let scene = scene().file("a.txt", "mine\n");
+    snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "x" })).await, @r#"
+    failed at line_up (not_read): a.txt was not read in this session.
+    next: call "read_file" to look at a.txt, then send this call again
+    did: nothing
+    "#);
+    scene.assert_untouched();
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "yours\n" })).await, @"
+    ok: Replaced a.txt (6 bytes; +1 −1 lines).
+    @@ line 1 @@
+    - mine
+    + yours
+    did: changed a.txt
+    ");
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_it_was_read_is_stale_with_the_difference() {
+    let scene = scene().file("a.txt", "one\ntwo\nthree\n");
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    let scene = scene.file("a.txt", "one\n2\nthree\n");
+    snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "x\n" })).await, @r#"
+    failed at execute (stale): a.txt changed since it was read, in what this call would replace:
+    @@ line 1 @@
+      one
+    - two
+    + 2
+      three
+    next: call "read_file" to look at a.txt and base the change on that
+    did: nothing
+    "#);
+    assert_eq!(scene.read("a.txt"), "one\n2\nthree\n");
+}
+
+#[tokio::test]
+async fn a_mere_touch_is_no_change() {
+    let scene = scene().file("a.txt", "one\n");
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    let scene = scene.file("a.txt", "one\n");
+    snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "two\n" })).await, @"
+    ok: Replaced a.txt (4 bytes; +1 −1 lines).
+    @@ line 1 @@
+    - one
+    + two
+    did: changed a.txt
+    ");
+}
+
+#[tokio::test]
+async fn write_mode_says_what_happens_to_a_file_that_exists() {
+    let scene = scene().file("a.txt", "one\n");
+    let mode = |mode: &str| json!({ "path": "a.txt", "content": "two\n", "write_mode": mode });
+    snapshot!(scene.told("write_file", mode("create")).await, @r#"
+    failed at line_up (already_exists): a.txt exists already. It was not touched.
+    next: call "edit_file" to change it, or write_mode "overwrite"
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", mode("overwrite-if-read")).await, @r#"
+    failed at line_up (not_read): a.txt was not read in this session.
+    next: call "read_file" to look at a.txt, then send this call again
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", mode("overwrite")).await, @"
+    ok: Replaced a.txt (4 bytes; +1 −1 lines).
+    @@ line 1 @@
+    - one
+    + two
+    did: changed a.txt
+    ");
+}
+
+#[tokio::test]
+async fn a_person_who_saw_the_difference_may_overwrite_anything() {
+    let scene = scene().file("a.txt", "one\n");
+    let arguments = RawArguments::from(json!({ "path": "a.txt", "content": "two\n" }));
+    let result = scene.send(ToolCall::new("write_file", arguments).by(Origin::Person)).await;
+    snapshot!(told(&result), @"
+    ok: Replaced a.txt (4 bytes; +1 −1 lines).
+    @@ line 1 @@
+    - one
+    + two
+    did: changed a.txt
+    ");
+}
+
+#[tokio::test]
+async fn line_ends_mark_and_encoding_of_the_file_are_kept() {
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain("a\r\nb\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let scene = scene()
+        .file("crlf.txt", "\u{feff}one\r\ntwo\r\n")
+        .file("wide.txt", utf16)
+        .file("latin.txt", b"caf\xe9 na\xefve d\xe9j\xe0 vu\n");
+    for path in ["crlf.txt", "wide.txt", "latin.txt"] {
+        scene.call("read_file", json!({ "path": path })).await;
+    }
+    scene.call("write_file", json!({ "path": "crlf.txt", "content": "one\n2\n" })).await;
+    assert_eq!(scene.read("crlf.txt"), "\u{feff}one\r\n2\r\n");
+    scene.call("write_file", json!({ "path": "wide.txt", "content": "é\n" })).await;
+    assert_eq!(std::fs::read(scene.root().join("wide.txt")).expect("it is there"), b"\xff\xfe\xe9\0\r\0\n\0");
+    scene.call("write_file", json!({ "path": "latin.txt", "content": "thé\n" })).await;
+    assert_eq!(std::fs::read(scene.root().join("latin.txt")).expect("it is there"), b"th\xe9\n");
+    snapshot!(scene.told("write_file", json!({ "path": "latin.txt", "content": "漢\n" })).await, @"
+    failed at execute (bad_encoding): latin.txt: the file's encoding, windows-1252, has no character '漢' (U+6F22).
+    next: write without that character, or remove the file first
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn the_same_content_changes_nothing_and_asks_nobody() {
+    let scene = Scene::new().file("a.txt", "one\n");
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "one\n" })).await, @"
+    ok: a.txt has exactly this content already. Nothing was changed.
+    did: nothing
+    ");
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn places_that_cannot_be_written_are_told() {
+    let scene = scene().file("dir/a.txt", "x").outside_file("out.txt", "keep\n");
+    snapshot!(scene.told("write_file", json!({ "path": "dir", "content": "x" })).await, @"
+    failed at line_up (is_folder): dir is a folder.
+    next: name a file in it
+    did: nothing
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "dir/a.txt/b", "content": "x" })).await, @"
+    failed at execute (missing_file): dir/a.txt/b does not exist: a part of it is a file, not a folder.
+    next: list the folder and use a path that exists
+    did: nothing
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": ".", "content": "x" })).await, @"
+    failed at line_up (is_folder): . is a folder. This tool has now failed 3 times in a row; try another way.
+    next: name a file in it
+    did: nothing
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "../out.txt", "content": "x" })).await, @r#"
+    refused at authorize (denied): The rule "changes outside" refuses this call. It would create ../out.txt, which is outside the workspace.
+    next: ask the user to add that folder, or to copy the file into the workspace
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", json!({ "path": ".git/hooks/pre-push", "content": "x", "write_mode": "overwrite" })).await, @"
+    ok: Created .git/hooks/pre-push (1 byte; +1 −0 lines).
+    did: changed .git/hooks/pre-push
+    ");
+    assert_eq!(std::fs::read_to_string(scene.root().join("../out.txt")).expect("it is there"), "keep\n");
+}
+
+#[tokio::test]
+async fn a_protected_name_is_asked_about_even_after_a_grant_for_all_changes() {
+    let scene = Scene::new();
+    scene.session().grant(haft_policy::grant::GrantScope::ChangesInside);
+    snapshot!(scene.told("write_file", json!({ "path": "a.txt", "content": "x" })).await, @"
+    ok: Created a.txt (1 byte; +1 −0 lines).
+    did: changed a.txt
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "sub/.Git/config", "content": "x" })).await, @r#"
+    refused at authorize (needs_approval): The rule "protected names" asks first, and nobody is there to answer. It would create sub/.Git/config (it belongs to version control, where hooks and settings run programs).
+    next: allow it in the test
+    did: nothing
+    "#);
+}
