@@ -54,7 +54,7 @@ pub enum Whole {
 }
 
 impl TextForm {
-    /// Finds the form from the beginning of a file, of which [`LOOKED_AT`] bytes are enough.
+    /// Finds the form from the beginning of a file, of which no more than [`LOOKED_AT`] bytes are looked at.
     ///
     /// UTF-8 with some broken bytes is still found to be UTF-8: [`decode`] refuses it, [`TextForm::show`] shows it.
     pub fn detect(start: &[u8], whole: Whole) -> Result<TextForm, NoText> {

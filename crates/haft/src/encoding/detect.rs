@@ -12,7 +12,10 @@ const SURE_UNITS: usize = 4;
 const BEFORE: usize = 1024;
 
 pub(super) fn detect(start: &[u8], whole: Whole) -> Result<TextForm, NoText> {
-    let start = &start[..start.len().min(LOOKED_AT)];
+    let (start, whole) = match start.get(..LOOKED_AT) {
+        Some(beginning) if start.len() > LOOKED_AT => (beginning, Whole::No),
+        _ => (start, whole),
+    };
     if let Some(form) = by_mark(start)? {
         return Ok(form);
     }
@@ -32,8 +35,7 @@ pub(super) fn detect(start: &[u8], whole: Whole) -> Result<TextForm, NoText> {
 
 /// Finds the form of a file that is there as a whole, also when its first odd byte comes late.
 pub(super) fn detect_whole(bytes: &[u8]) -> Result<TextForm, NoText> {
-    let whole = if bytes.len() <= LOOKED_AT { Whole::Yes } else { Whole::No };
-    let form = detect(bytes, whole)?;
+    let form = detect(bytes, Whole::Yes)?;
     if form.has_wide_units() {
         return Ok(form);
     }

@@ -207,6 +207,13 @@ fn an_odd_byte_far_behind_is_found() {
 }
 
 #[test]
+fn a_character_across_the_end_of_the_beginning_is_no_odd_byte() {
+    let bytes = ["x".repeat(LOOKED_AT - 1), "ö\n".repeat(9)].concat().into_bytes();
+    assert_eq!(TextForm::detect(&bytes, Whole::Yes), Ok(TextForm::utf8()));
+    assert_eq!(TextForm::detect(&bytes[..LOOKED_AT], Whole::No), Ok(TextForm::utf8()));
+}
+
+#[test]
 fn a_character_that_the_encoding_lacks_is_named() {
     let bytes = b"sch\xf6n und gr\xfcn, na\xefve fa\xe7ade\n";
     let decoded = decode(bytes).expect("it is text");
