@@ -172,6 +172,10 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
         (io::ErrorKind::IsADirectory, ..) => {
             ToolError::of(ErrorKind::IsFolder, format!("{path} is a folder.")).about_file(path, Operation::Write)
         }
+        (io::ErrorKind::NotADirectory, ..) => {
+            let what = format!("{path} cannot be there: a part of that path is a file, not a folder.");
+            ToolError::of(ErrorKind::NotAFolder, what).about_file(path, Operation::Write)
+        }
         (io::ErrorKind::InvalidInput, None, _) => facts::special(path),
         (io::ErrorKind::DirectoryNotEmpty, ..) => {
             let next = Next::LookFirst { tool: "list_dir".into(), at: path.to_owned() };
