@@ -7,6 +7,10 @@
 
 #[path = "tools/conformance.rs"]
 mod conformance;
+#[path = "tools/edit_cases.rs"]
+mod edit_cases;
+#[path = "tools/edit_properties.rs"]
+mod edit_properties;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]

@@ -111,7 +111,7 @@ impl Asked<'_> {
             let (first, last) = text.lines_of(&there);
             let lines = line_words(first, last);
             let what = format!("{intro}; the change seems to be there already, {lines}.");
-            let next = format!("go on if {lines} are as you want them; else copy the text to replace from there");
+            let next = "go on if that is what you want; else copy the text to replace from there".to_owned();
             let near = Some(Near { first_line: first, last_line: last });
             return Miss { near, ..self.miss(ErrorKind::NoMatch, what, Next::FixArguments(next)) };
         }
@@ -135,7 +135,11 @@ impl Asked<'_> {
             format!("; what differs:{differences}")
         };
         let what = format!("{intro} Closest: {lines}{how}");
-        let offer = if nearest.likeness >= OFFERED { self.corrected(text, &nearest.range) } else { None };
+        // What is offered ends as the old text does, so that the new text still goes with it.
+        let is_closed = self.edits[self.index].old.ends_with(['\n', '\r']);
+        let has_end = is_closed && text.as_str()[nearest.range.end..].starts_with('\n');
+        let region = nearest.range.start..nearest.range.end + usize::from(has_end);
+        let offer = if nearest.likeness >= OFFERED { self.corrected(text, &region) } else { None };
         let next = offer.unwrap_or_else(|| self.look_at(first, last));
         let near = Some(Near { first_line: nearest.first + 1, last_line: last });
         Miss { near, ..self.miss(ErrorKind::NoMatch, what, next) }

@@ -118,19 +118,20 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
             places.push(index);
         }
     }
-    let mut votes: HashMap<usize, usize> = HashMap::new();
+    let mut votes = vec![0_u32; lines.len()];
     for index in 0..lines.len() {
         let line = lines.at(index).trim_matches(BLANKS);
         for position in positions.get(&hasher.hash_one(line)).into_iter().flatten() {
             if let Some(start) = index.checked_sub(*position) {
                 // A long line says more about the place than a brace does.
-                *votes.entry(start).or_default() += 1 + line.len().min(40);
+                votes[start] += 1 + line.len().min(40) as u32;
             }
         }
     }
-    let mut best: Vec<(usize, usize)> = votes.into_iter().map(|(start, votes)| (votes, start)).collect();
-    best.sort_unstable_by_key(|(votes, start)| (std::cmp::Reverse(*votes), *start));
-    best.into_iter().take(PROPOSALS).map(|(_, start)| start).collect()
+    let mut best = Vec::new();
+    let voted = votes.iter().enumerate().filter(|(_, votes)| **votes > 0);
+    voted.for_each(|(start, votes)| keep_best(&mut best, (f64::from(*votes), start), 1));
+    best.into_iter().map(|(_, start)| start).collect()
 }
 
 /// Slides a window over the text and keeps the starts where most byte pairs also occur in the old text.
