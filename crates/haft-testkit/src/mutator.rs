@@ -12,6 +12,8 @@ mod damage;
 pub mod dice;
 pub mod report;
 
+use std::ops::Range;
+
 use haft_tools::edit::{Count, Edit, fit};
 
 use dice::Dice;
@@ -86,6 +88,8 @@ pub struct Case {
     pub file: &'static str,
     /// The text of the file.
     pub before: String,
+    /// Which of its lines are meant, counted from 0; of several edits, those of the first.
+    pub lines: Range<usize>,
     /// What the model sends.
     pub edits: Vec<Sent>,
     /// What is right.

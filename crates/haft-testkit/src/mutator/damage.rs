@@ -39,7 +39,7 @@ fn truth(block: &Block) -> Truth {
 }
 
 fn case(class: Class, block: &Block, edits: Vec<Sent>, truth: Truth) -> Case {
-    Case { class, file: block.name, before: block.before(), edits, truth }
+    Case { class, file: block.name, before: block.before(), lines: block.range.clone(), edits, truth }
 }
 
 fn exact(dice: &mut Dice, block: &Block) -> Option<Case> {

@@ -215,7 +215,7 @@ impl Asked<'_> {
             Some((end, _)) => format!("{}…", &what[..end]),
             None => what,
         };
-        Miss { kind, edit: self.index, what, next, near: None, count: 0 }
+        Miss { kind, edit: self.index, what: what.into(), next, near: None, count: 0 }
     }
 }
 
@@ -223,7 +223,7 @@ impl Asked<'_> {
 pub(super) fn no_change(path: &str) -> Miss {
     let what = format!("The edits leave {} as it is: new_text is what stands there already.", path_words(path));
     let next = Next::FixArguments("go on if that is right; else send a new_text that differs from old_text".into());
-    Miss { kind: ErrorKind::NoChange, edit: 0, what, next, near: None, count: 0 }
+    Miss { kind: ErrorKind::NoChange, edit: 0, what: what.into(), next, near: None, count: 0 }
 }
 
 impl Rung {
@@ -254,6 +254,9 @@ fn line_words(first: usize, last: usize) -> String {
 fn line_list(text: &EvenText<'_>, places: &Places) -> String {
     let lines: Vec<String> = places.first.iter().map(|range| text.lines_of(range).0.to_string()).collect();
     let more = if places.count > places.first.len() { ", …" } else { "" };
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{word} {}{more}", lines.join(", "))
+    match lines.as_slice() {
+        [] => "too many lines to compare".to_owned(),
+        [line] => format!("line {line}{more}"),
+        lines => format!("lines {}{more}", lines.join(", ")),
+    }
 }

@@ -53,7 +53,7 @@ fn an_exact_match_may_begin_and_end_inside_lines() {
 fn what_occurs_twice_is_ambiguous_and_told_with_its_lines() {
     let miss = check_refused("z\nx\nz\n", "z", ErrorKind::Ambiguous);
     assert_eq!((miss.count, miss.near), (2, Some(Near { first_line: 1, last_line: 1 })));
-    assert_eq!(miss.what, "old_text occurs 2 times in src/lib.rs (lines 1, 3).");
+    assert_eq!(&*miss.what, "old_text occurs 2 times in src/lib.rs (lines 1, 3).");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_count_is_held_to() {
 #[test]
 fn a_wrong_count_is_told_with_the_right_one() {
     let miss = fit("z\nz\n", &[edit("z", "y", Count::Exactly(5))], "f").expect_err("there are two");
-    assert_eq!((miss.count, miss.what.as_str()), (2, "old_text occurs 2 times in f (lines 1, 2), not 5."));
+    assert_eq!((miss.count, &*miss.what), (2, "old_text occurs 2 times in f (lines 1, 2), not 5."));
 }
 
 #[test]

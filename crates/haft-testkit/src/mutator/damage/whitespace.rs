@@ -110,7 +110,7 @@ pub fn line_ends(dice: &mut Dice, block: &Block) -> Option<Case> {
             (mix(&before), edit, mix(&after))
         }
     };
-    Some(Case { class: Class::LineEnds, file: block.name, before, edits: vec![edit], truth: Truth::Becomes(after) })
+    Some(Case { before, ..case(Class::LineEnds, block, vec![edit], Truth::Becomes(after)) })
 }
 
 /// Formats the file after it was read, so that the call shows an older state.

@@ -101,3 +101,12 @@ fn the_nearest_lines_are_found_among_many() {
     let miss = changed(&text, old, "x").expect_err("4 is not 3");
     assert_eq!(miss.near, Some(Near { first_line: 5_001, last_line: 5_003 }));
 }
+
+#[test]
+fn a_part_of_a_long_line_is_shown_where_it_seems_to_be() {
+    let filler = "let a = 1; ".repeat(40);
+    let miss =
+        changed(&format!("x\n{filler}const answer = 42;{filler}\n"), "const answr = 42;", "x").expect_err("a typo");
+    assert_eq!(miss.near, Some(Near { first_line: 2, last_line: 2 }));
+    assert!(miss.what.contains("const answer = 42;"), "{}", miss.what);
+}
