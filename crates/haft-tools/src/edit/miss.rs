@@ -22,6 +22,8 @@ const CORRECTED_LINES: usize = 20;
 const CORRECTED_BYTES: usize = 1_600;
 /// Letters and digits a new text must have to be recognised as already there.
 const RECOGNISED: usize = 6;
+/// Places of the new text that are looked at.
+const LOOKED_AT: usize = 1_000;
 /// A region this alike is offered as the text to send.
 const OFFERED: f32 = 0.5;
 
@@ -154,9 +156,10 @@ impl Asked<'_> {
         if !is_telling {
             return None;
         }
-        let place = exact::in_turn(text.as_str(), new).next()?;
-        let touches = nearest.is_none_or(|near| place.start <= near.range.end && near.range.start <= place.end);
-        touches.then_some(place)
+        let touches = |place: &Range<usize>| {
+            nearest.is_none_or(|near| place.start <= near.range.end && near.range.start <= place.end)
+        };
+        exact::in_turn(text.as_str(), new).take(LOOKED_AT).find(touches)
     }
 
     /// Returns what is often the reason, when the old text shows it.
@@ -183,7 +186,8 @@ impl Asked<'_> {
             return None;
         }
         let json = serde_json::to_string(region).ok().filter(|json| json.len() <= CORRECTED_BYTES + 400)?;
-        Some(Next::FixArguments(format!("if that is the place, send it as it is in the file: \"old_text\": {json}")))
+        let words = format!("if that is the place, send \"old_text\": {json}, and a \"new_text\" for the whole of it");
+        Some(Next::FixArguments(words))
     }
 
     fn look_at(&self, first: usize, last: usize) -> Next {

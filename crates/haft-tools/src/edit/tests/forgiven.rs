@@ -40,6 +40,14 @@ fn tabs_may_stand_for_the_same_number_of_spaces_everywhere() {
 }
 
 #[test]
+fn the_space_before_the_star_of_a_comment_is_not_part_of_a_tab() {
+    let text = "\t/**\n\t * A.\n\t */\n\tf();\n";
+    check(text, ["    /**\n     * A.\n     */\n", "    /**\n     * B.\n     */\n"], "\t/**\n\t * B.\n\t */\n\tf();\n");
+    check("  /*\n   * A.\n", ["\t/*\n\t * A.\n", "\t/*\n\t * B.\n"], "  /*\n   * B.\n");
+    check_refused("\ta(\n\t b)\n", "    a(\n     b)\n", ErrorKind::NoMatch);
+}
+
+#[test]
 fn an_indentation_that_is_not_one_shift_is_another_text() {
     check_refused("    go()\n  run()\n", "go()\nrun()", ErrorKind::NoMatch);
     check_refused("\tgo()\n    run()\n", "go()\nrun()", ErrorKind::NoMatch);

@@ -13,7 +13,7 @@ fn a_near_miss_shows_the_line_and_the_text_to_send() {
     old_text does not occur in src/lib.rs. Closest: line 2; what differs:
       line 2 is        total = 10;
       old_text has     totl = 10;
-    next: if that is the place, send it as it is in the file: "old_text": "    total = 10;"
+    next: if that is the place, send "old_text": "    total = 10;", and a "new_text" for the whole of it
     "#);
 }
 
@@ -23,7 +23,7 @@ fn white_space_that_differs_is_made_visible() {
     old_text does not occur in src/lib.rs. Closest: lines 2-3; only white space differs (· is a space, → a tab):
       line 2 is    →b()
       old_text has ····b()
-    next: if that is the place, send it as it is in the file: "old_text": "\tb()\n    c()\n"
+    next: if that is the place, send "old_text": "\tb()\n    c()\n", and a "new_text" for the whole of it
     "#);
 }
 
@@ -44,7 +44,7 @@ fn lines_that_were_left_out_are_named() {
       line 2 is not in old_text:     one();
       line 3 is not in old_text:     two();
       old_text has a line that is not there:     // ...
-    next: if that is the place, send it as it is in the file: "old_text": "fn a() {\n    one();\n    two();\n    three();\n}\n"
+    next: if that is the place, send "old_text": "fn a() {\n    one();\n    two();\n    three();\n}\n", and a "new_text" for the whole of it
     "#);
 }
 
