@@ -55,7 +55,8 @@ impl<'a> WholeLines<'a> {
     ) -> (Places, Option<T>) {
         let mut places = Places::default();
         let mut first = None;
-        let Some((anchor_index, anchor)) = self.rarest_line(text) else { return (places, first) };
+        let anchor = if self.ends_in_indentation() { None } else { self.rarest_line(text) };
+        let Some((anchor_index, anchor)) = anchor else { return (places, first) };
         let mut patience = PATIENCE;
         for at in memmem::find_iter(text.as_str().as_bytes(), anchor.as_bytes()) {
             let line = &text.as_str()[text.line_start(at)..text.line_end(at)];
@@ -73,6 +74,11 @@ impl<'a> WholeLines<'a> {
             places.count = places.count.max(2);
         }
         (places, first)
+    }
+
+    /// Returns whether it ends with blanks that may as well be the beginning of a further line.
+    fn ends_in_indentation(&self) -> bool {
+        !self.is_closed && self.lines.last().is_some_and(|line| line.trim_matches(BLANKS).is_empty())
     }
 
     /// Returns the index and text of a line that is rare in the text; nothing when one does not occur at all.

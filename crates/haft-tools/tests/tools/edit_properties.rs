@@ -17,6 +17,18 @@ fn count() -> impl Strategy<Value = Count> {
     prop_oneof![Just(Count::Unique), Just(Count::All), Just(Count::First), (0_usize..4).prop_map(Count::Exactly)]
 }
 
+/// Texts of a few lines that differ in what may be forgiven.
+fn lines(most: usize) -> impl Strategy<Value = String> {
+    let line = prop::sample::select(vec![
+        "a", "  a", "    a", "\ta", "a ", "  a\t", "“b”", "\"b\"", "  \"b\"", "b - c", "b – c", "", "  ", "}", "1: a",
+        "2: a",
+    ]);
+    (prop::collection::vec(line, 1..=most), any::<bool>()).prop_map(|(lines, is_closed)| {
+        let text = lines.join("\n");
+        if is_closed { format!("{text}\n") } else { text }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -27,6 +39,31 @@ proptest! {
             prop_assert_eq!(fitted.rungs.len(), edits.len());
             prop_assert!(keeps_the_rest(&fitted, &text));
             prop_assert_ne!(fitted.apply(&text), text);
+        }
+    }
+
+    #[test]
+    fn what_is_forgiven_is_one_thing_at_one_place(text in lines(7), old in lines(3)) {
+        let fitted = fit(&text, &[Edit { old: &old, new: "new", count: Count::Unique }], "f");
+        let Ok(fitted) = fitted else { return Ok(()) };
+        let replaced = &text[fitted.replacements[0].range.clone()];
+        let closed = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+        let by_line = |text: &str, change: fn(&str) -> &str| closed(text).split('\n').map(change).collect::<Vec<_>>().join("\n");
+        prop_assert_eq!(fitted.rungs[0] == Rung::Exact, text.contains(&old));
+        match fitted.rungs[0] {
+            Rung::Exact => prop_assert_eq!(replaced, old),
+            Rung::LineEndBlanks => {
+                // A line end at the beginning is that of the line before.
+                let skipped = usize::from(old.starts_with('\n'));
+                let trimmed = |text: &str| by_line(&text[skipped..], str::trim_end);
+                prop_assert_eq!(trimmed(replaced), trimmed(&old));
+                let (text, old) = (by_line(&text, str::trim_end), trimmed(&old));
+                let (text, old): (Vec<&str>, Vec<&str>) = (text.split('\n').collect(), old.split('\n').collect());
+                prop_assert_eq!(text[skipped..].windows(old.len()).filter(|window| **window == old).count(), 1);
+            }
+            Rung::Indentation => prop_assert_eq!(by_line(replaced, str::trim_start), by_line(&old, str::trim_start)),
+            Rung::Typography => prop_assert_eq!(plain(replaced), plain(&old)),
+            Rung::LineNumbers => prop_assert_eq!(closed(replaced), by_line(&old, |line| line.get(3..).unwrap_or(line))),
         }
     }
 
@@ -76,6 +113,10 @@ proptest! {
             (one, other) => prop_assert!(false, "{:?} and {:?}", one, other),
         }
     }
+}
+
+fn plain(text: &str) -> String {
+    text.replace(['“', '”'], "\"").replace('–', "-")
 }
 
 fn keeps_the_rest(fitted: &Fitted, text: &str) -> bool {

@@ -158,6 +158,13 @@ fn a_text_that_begins_or_ends_inside_a_line_is_not_shifted_or_trimmed() {
 }
 
 #[test]
+fn blanks_at_the_very_end_may_be_the_indentation_of_the_next_line() {
+    check("a\n  b\n", ["a\n  ", "c\n  "], "c\n  b\n");
+    check_refused("a\n\nb\n", "a\n  ", ErrorKind::NoMatch);
+    check_refused("  a\n\nb\n", "a\n  ", ErrorKind::NoMatch);
+}
+
+#[test]
 fn a_block_may_begin_with_the_end_of_the_line_before() {
     check("x\n  a()\n  b()\n", ["\na()\nb()\n", "\na()\nc()\n"], "x\n  a()\n  c()\n");
     changed("x\n  a()\n  b()\n", "\na()\nb()\n", "c()\n").expect_err("c would be glued to x");
