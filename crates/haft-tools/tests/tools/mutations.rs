@@ -9,7 +9,7 @@ const SEED: u64 = 20_261_115;
 
 #[test]
 fn a_damaged_edit_is_applied_at_its_one_place_or_refused() {
-    let report = mutator::report(SEED, 3_600);
+    let report = mutator::report(SEED, 3_000);
     let told = || format!("{report}\n{}", report.examples.join("\n\n"));
     assert_eq!(report.total().wrong, 0, "{}", told());
     for (class, row) in &report.rows {
@@ -36,7 +36,7 @@ fn a_near_miss_is_told_with_the_lines_that_were_meant() {
 // What the mutator proves is worth as much as what it catches.
 #[test]
 fn an_engine_that_guesses_is_caught() {
-    let report = mutator::report_on(SEED, 1_200, |case| Ok(guessed(case)));
+    let report = mutator::report_on(SEED, 600, |case| Ok(guessed(case)));
     for class in [Class::Stale, Class::Repeated, Class::NearMiss, Class::TwoPlaces, Class::Elided, Class::Multi] {
         assert!(row(&report, class).wrong > 0, "{}: {report}", class.name());
     }
@@ -44,7 +44,7 @@ fn an_engine_that_guesses_is_caught() {
 
 #[test]
 fn an_engine_that_forgives_nothing_is_seen_to_refuse() {
-    let report = mutator::report_on(SEED, 1_200, exact_only);
+    let report = mutator::report_on(SEED, 600, exact_only);
     for class in [Class::TrailingBlanks, Class::Indentation, Class::Typography, Class::LineNumbers, Class::LineEnds] {
         assert!(row(&report, class).percent() < 50.0, "{}: {report}", class.name());
     }
