@@ -9,6 +9,10 @@
 mod conformance;
 #[path = "tools/edit_file.rs"]
 mod edit_file;
+#[path = "tools/edit_cases.rs"]
+mod edit_cases;
+#[path = "tools/edit_properties.rs"]
+mod edit_properties;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]
