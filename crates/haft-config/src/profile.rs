@@ -76,6 +76,8 @@ pub(crate) struct SomeLimits {
     read_lines: Option<Positive>,
     line_length: Option<Positive>,
     list_entries: Option<Positive>,
+    glob_paths: Option<Positive>,
+    grep_matches: Option<Positive>,
     call_time: Option<Seconds>,
     failures_in_a_row: Option<Positive>,
 }
@@ -96,6 +98,8 @@ impl SomeLimits {
             read_lines: number(self.read_lines, limits.read_lines),
             line_length: number(self.line_length, limits.line_length),
             list_entries: number(self.list_entries, limits.list_entries),
+            glob_paths: number(self.glob_paths, limits.glob_paths),
+            grep_matches: number(self.grep_matches, limits.grep_matches),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
         }

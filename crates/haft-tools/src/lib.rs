@@ -3,6 +3,9 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
 //! the doors it is given.
 
+pub mod glob;
+pub mod grep;
+mod left_out;
 pub mod list_dir;
 pub mod read_file;
 
@@ -12,5 +15,10 @@ use haft::tool::{AnyTool, Typed};
 
 /// Returns all built-in tools, in the order they are shown.
 pub fn all() -> Vec<Arc<dyn AnyTool>> {
-    vec![Arc::new(Typed::new(read_file::ReadFile)), Arc::new(Typed::new(list_dir::ListDir))]
+    vec![
+        Arc::new(Typed::new(read_file::ReadFile)),
+        Arc::new(Typed::new(list_dir::ListDir)),
+        Arc::new(Typed::new(glob::Glob)),
+        Arc::new(Typed::new(grep::Grep)),
+    ]
 }

@@ -7,27 +7,40 @@
 //! Blocking work runs on the blocking pool, in steps that ask the permit whether to go on.
 
 mod facts;
+mod find;
+mod folder;
 mod list;
 mod locate;
 mod missing;
+mod names;
 mod open;
 pub(crate) mod page;
+mod rules;
+mod search;
+mod walk;
 mod write;
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft::BoxFuture;
-use haft::door::{Doors, FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, Receipt};
+use haft::door::{Doors, FileFacts, Files, Look, Page, PageRequest, Permit, Receipt};
 use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, RawPath, Target};
+use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 
 use crate::state::WorkspaceState;
 use open::Root;
+use search::Watch;
+
+/// How often a long search says how far it is.
+const BETWEEN_WORDS: Duration = Duration::from_secs(1);
 
 /// One workspace: the root that everything is opened beneath.
 #[derive(Clone)]
@@ -93,6 +106,41 @@ impl Files for Workspace {
             permit.admit(&Effect::Read(target.as_tree()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
             blocking(move || list::list(&root, &place, &request, &stop)).await
+        })
+    }
+
+    fn find<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: FindRequest,
+    ) -> BoxFuture<'a, Result<Found, ToolError>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Read(target.as_tree()))?;
+            let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
+            blocking(move || find::find(&root, &place, &request, &stop)).await
+        })
+    }
+
+    fn search<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: SearchRequest,
+        told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
+        Box::pin(async move {
+            // A target of one entry is one file; what lies below a folder was planned only as a tree.
+            permit.admit(&Effect::Read(target.clone()))?;
+            let watch = Arc::new(Watch::new(permit.stop().clone()));
+            let (root, place, watched) = (self.root.clone(), target.clone(), watch.clone());
+            let mut searching = pin!(blocking(move || search::search(&root, &place, &request, &watched)));
+            loop {
+                tokio::select! {
+                    outcome = &mut searching => return outcome,
+                    () = tokio::time::sleep(BETWEEN_WORDS) => told(watch.so_far()),
+                }
+            }
         })
     }
 

@@ -18,6 +18,7 @@ use crate::effect::{Change, Effect, StateKey};
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::{Extent, RawPath, Target};
+use crate::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::Stamp;
 
 /// All doors of one workspace.
@@ -83,6 +84,23 @@ pub trait Files: Send + Sync {
         request: ListRequest,
     ) -> BoxFuture<'a, Result<Listing, ToolError>>;
 
+    /// Finds names below a folder.
+    fn find<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: FindRequest,
+    ) -> BoxFuture<'a, Result<Found, ToolError>>;
+
+    /// Searches the content of a file, or of all files below a folder; tells once a second how far it is.
+    fn search<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: SearchRequest,
+        told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>>;
+
     /// Creates or replaces a file as a whole: afterwards it has the old or the new content.
     fn write<'a>(
         &'a self,
@@ -123,52 +141,6 @@ pub struct PageLine {
     pub text: String,
     /// How many characters were left out at its end.
     pub cut: usize,
-}
-
-/// How to list a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListRequest {
-    /// How many levels; 1 is the folder's own entries.
-    pub depth: usize,
-    /// Whether names that begin with a dot are listed.
-    pub hidden: Hidden,
-    /// Globs of names to leave out.
-    pub ignore: Vec<String>,
-    /// Most entries.
-    pub entries: usize,
-}
-
-/// Whether names that begin with a dot are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
-    /// They are.
-    Show,
-    /// They are not.
-    Skip,
-}
-
-/// The entries of a folder, depth first, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
-    /// The entries.
-    pub entries: Vec<ListedEntry>,
-    /// Entries that were seen but not returned, because of the limit.
-    pub left_out: u64,
-    /// Folders that could not be opened.
-    pub unreadable: Vec<String>,
-}
-
-/// One entry of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedEntry {
-    /// Its path below the listed folder.
-    pub path: String,
-    /// How deep it lies, from 1.
-    pub depth: usize,
-    /// What it is.
-    pub kind: FileKind,
-    /// Its size in bytes.
-    pub size: u64,
 }
 
 /// Keeps what belongs to haft and not to the user: outputs too long to show.

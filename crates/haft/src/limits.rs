@@ -17,6 +17,10 @@ pub struct Limits {
     pub line_length: usize,
     /// Most entries that one listing returns.
     pub list_entries: usize,
+    /// Most paths that one search for names returns.
+    pub glob_paths: usize,
+    /// Most matches that one search of content returns.
+    pub grep_matches: usize,
     /// Longest time that one call may execute.
     pub call_time: Duration,
     /// Failures of one tool in a row before the model is told to change its approach.
@@ -32,6 +36,8 @@ impl Default for Limits {
             read_lines: 2_000,
             line_length: 2_000,
             list_entries: 500,
+            glob_paths: 1_000,
+            grep_matches: 100,
             call_time: Duration::from_secs(900),
             failures_in_a_row: 3,
         }

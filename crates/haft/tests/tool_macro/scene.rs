@@ -6,14 +6,14 @@ use haft::BoxFuture;
 use haft::call::{CallId, Origin};
 use haft::context::{PlanContext, Progress, RunContext, Seen};
 use haft::door::{
-    Doors, FileFacts, FileKind, Files, ListRequest, Listing, Look, Page, PageLine, PageRequest, Permit, SessionName,
-    Spill, Store,
+    Doors, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, SessionName, Spill, Store,
 };
 use haft::effect::{Change, Effect};
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::path::{Extent, Place, RawPath, Target};
+use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 use haft::tool::{AnyTool, Tool, Typed};
 use serde_json::Value;
@@ -101,6 +101,20 @@ impl Files for OneFile {
     }
 
     fn list<'a>(&'a self, _: &'a Permit, _: &'a Target, _: ListRequest) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn find<'a>(&'a self, _: &'a Permit, _: &'a Target, _: FindRequest) -> BoxFuture<'a, Result<Found, ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn search<'a>(
+        &'a self,
+        _: &'a Permit,
+        _: &'a Target,
+        _: SearchRequest,
+        _: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
         Box::pin(unused())
     }
 
