@@ -7,7 +7,13 @@
 
 #[path = "tools/conformance.rs"]
 mod conformance;
+#[path = "tools/glob.rs"]
+mod glob;
+#[path = "tools/grep.rs"]
+mod grep;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/read_file.rs"]
 mod read_file;
+#[path = "tools/walking.rs"]
+mod walking;
