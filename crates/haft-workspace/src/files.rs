@@ -134,13 +134,8 @@ impl Files for Workspace {
             permit.admit(&Effect::Read(target.clone()))?;
             let watch = Arc::new(Watch::new(permit.stop().clone()));
             let (root, place, watched) = (self.root.clone(), target.clone(), watch.clone());
-            let mut searching = pin!(blocking(move || search::search(&root, &place, &request, &watched)));
-            loop {
-                tokio::select! {
-                    outcome = &mut searching => return outcome,
-                    () = tokio::time::sleep(BETWEEN_WORDS) => told(watch.so_far()),
-                }
-            }
+            let searching = blocking(move || search::search(&root, &place, &request, &watched));
+            telling(searching, BETWEEN_WORDS, || told(watch.so_far())).await
         })
     }
 
@@ -159,6 +154,17 @@ impl Files for Workspace {
             blocking(move || write::write(&root, (&place, change), &content, &receipts)).await?;
             Ok(change)
         })
+    }
+}
+
+/// Waits for some work and tells now and then that it goes on.
+async fn telling<T>(work: impl Future<Output = T>, between: Duration, tell: impl Fn()) -> T {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            outcome = &mut work => return outcome,
+            () = tokio::time::sleep(between) => tell(),
+        }
     }
 }
 
@@ -196,4 +202,23 @@ fn system_error(error: io::Error, path: &str, operation: Operation) -> ToolError
         _ => ToolError::of(ErrorKind::Io, format!("The system could not {doing} {path}: {error}.")),
     };
     told.about_file(path, operation).caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_work_is_told_again_and_again_until_it_ends() {
+        let told = std::cell::Cell::new(0);
+        let until_told_thrice = std::future::poll_fn(|cx| match told.get() {
+            3 => std::task::Poll::Ready("done"),
+            _ => {
+                cx.waker().wake_by_ref();
+                std::task::Poll::Pending
+            }
+        });
+        let outcome = telling(until_told_thrice, Duration::from_millis(1), || told.set(told.get() + 1)).await;
+        assert_eq!((outcome, told.get()), ("done", 3));
+    }
 }

@@ -38,7 +38,7 @@ fn ends_with_any_of(name: &[u8], endings: &[&str]) -> bool {
     let ends_with = |ending: &&str| {
         name.len().checked_sub(ending.len()).is_some_and(|start| name[start..].eq_ignore_ascii_case(ending.as_bytes()))
     };
-    endings.iter().any(|ending| ends_with(&ending))
+    endings.iter().any(ends_with)
 }
 
 #[cfg(test)]

@@ -260,3 +260,35 @@ async fn one_file_can_be_searched_whatever_ignores_or_hides_it() {
     assert_eq!(missing.error.map(|error| error.kind), Some(ErrorKind::MissingFile));
     assert_eq!(scene.call("grep", json!({ "pattern": "x", "path": "../x" })).await.status, Status::Refused);
 }
+
+#[tokio::test]
+async fn a_file_of_many_megabytes_is_searched_in_steps() {
+    let mut text = "some line of text\n".repeat(400_000);
+    text.push_str("needle\nlast\n");
+    let binary = [text.as_bytes(), b"\0"].concat();
+    let scene = Scene::new().file("large.txt", &text).file("binary.dat", binary);
+    snapshot!(scene.told("grep", json!({ "pattern": "NEEDLE", "case": "insensitive", "context": 1 })).await, @"
+    ok: large.txt
+    400000-some line of text
+    400001:needle
+    400002-last
+    [1 match in 1 file; 1 file searched; left out: 1 binary]
+    did: nothing
+    ");
+    snapshot!(scene.told("grep", json!({ "pattern": "(?s)needle.last", "multiline": true })).await, @"
+    ok: binary.dat
+    400001:needle
+    400002:last
+
+    large.txt
+    400001:needle
+    400002:last
+    [2 matches in 2 files; 2 files searched]
+    did: nothing
+    ");
+    snapshot!(scene.told("grep", json!({ "pattern": "some line", "mode": "count" })).await, @"
+    ok: large.txt: 400000
+    [400,000 matches in 1 file; 1 file searched; left out: 1 binary]
+    did: nothing
+    ");
+}

@@ -213,7 +213,7 @@ async fn a_folder_that_cannot_be_opened_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let scene = Scene::new().file("closed/a", "needle\n").file("open/b", "needle\n");
     let closed = scene.root().join("closed");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).expect("rights can be taken");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).expect("rights can be taken");
     let text = scene.call("grep", json!({ "pattern": "needle", "mode": "files" })).await.text();
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).expect("rights can be given");
     // Whoever is root can open everything.
@@ -223,7 +223,7 @@ async fn a_folder_that_cannot_be_opened_is_named() {
 #[tokio::test]
 async fn a_search_that_is_told_to_stop_ends_soon() {
     let scene = (0..2_000).fold(Scene::new(), |scene, number| scene.file(&format!("f{number}"), "x".repeat(20_000)));
-    let call = haft::call::ToolCall::new("grep", json!({ "pattern": "(x+x+)+y" }).into()).with_id("1".to_owned());
+    let call = haft::call::ToolCall::new("grep", json!({ "pattern": "(x+x+)+y" }).into()).with_id("1");
     let (result, ()) = tokio::join!(scene.send(call), async {
         tokio::task::yield_now().await;
         scene.session().stop_turn();

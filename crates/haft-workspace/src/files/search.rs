@@ -277,8 +277,8 @@ impl Gathered {
 /// Cuts a file behind so many of its matches and their context.
 fn keep_first_matches(file: &mut MatchedFile, most: u64, context: u64) {
     let is_match = |line: &FoundLine| line.kind == LineKind::Match;
-    let begins = file.lines.iter().enumerate().filter(|(_, line)| is_match(line)).map(|(index, _)| index);
-    let behind = begins.skip(usize::try_from(most).unwrap_or(usize::MAX)).next();
+    let mut begins = file.lines.iter().enumerate().filter(|(_, line)| is_match(line)).map(|(index, _)| index);
+    let behind = begins.nth(usize::try_from(most).unwrap_or(usize::MAX));
     file.lines.truncate(behind.unwrap_or(file.lines.len()));
     // What stands before the next match is context of that one, not of the last.
     let last = file.lines.iter().rev().find(|line| line.kind != LineKind::Context).map_or(0, |line| line.number);
