@@ -163,7 +163,7 @@ fn show_lines(text: &mut String, lines: &[FoundLine]) -> std::fmt::Result {
         }
         text.push_str(&line.text);
         if line.cut_after > 0 {
-            write!(text, " [… {} more characters in this line]", line.cut_after)?;
+            write!(text, " [… {} more characters]", line.cut_after)?;
         }
         text.push('\n');
     }

@@ -10,7 +10,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -18,6 +18,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{FileType, OFlags};
 
+use super::folder::stat_name;
 use super::open::open_name;
 
 /// Most of an ignore file that is read, in bytes.
@@ -83,8 +84,9 @@ impl Rules {
             below,
             gitignore: read(present.gitignore, b".gitignore"),
             ignore: read(present.ignore, b".ignore"),
-            exclude: info.and_then(|info| rules_in(std::os::fd::AsFd::as_fd(&info), b"exclude")),
-            is_repository: git.is_some(),
+            exclude: info.and_then(|info| rules_in(info.as_fd(), b"exclude")),
+            // Of a submodule it is a file.
+            is_repository: present.git && stat_name(folder, b".git").is_ok(),
         };
         if rules.gitignore.is_some() || rules.ignore.is_some() || rules.exclude.is_some() || rules.is_repository {
             self.folders.push(rules);

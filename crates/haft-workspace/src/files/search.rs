@@ -157,7 +157,8 @@ impl Hunt<'_> {
             if self.next_batch(&mut batch) && batch.files.len() == BATCH {
                 for _ in 1..threads {
                     let searcher = searcher.fresh();
-                    scope.spawn(|| self.work(searcher, Batch::default()));
+                    // Where the system gives no more threads, those there are do the work.
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, || self.work(searcher, Batch::default()));
                 }
             }
             self.work(searcher, batch);
@@ -193,7 +194,10 @@ impl Hunt<'_> {
                 }
                 note(answer, path, (&mut found, &mut left_out), self.watch);
             }
-            lock(&self.gathered).take(batch.number, found, left_out);
+            let mut gathered = lock(&self.gathered);
+            gathered.take(batch.number, found, left_out);
+            gathered.forget_beyond(self.request.most);
+            drop(gathered);
             batch.files.clear();
         }
     }
@@ -241,6 +245,16 @@ impl Gathered {
             self.batches.push((batch, found));
         }
         self.left_out.add(left_out);
+    }
+
+    /// Forgets what cannot be among the first files any more, now and then.
+    fn forget_beyond(&mut self, most: usize) {
+        if self.batches.len() < most.saturating_mul(2).saturating_add(1_000) {
+            return;
+        }
+        // Every batch that is kept here has a match, so this many hold enough files.
+        self.batches.sort_unstable_by_key(|(number, _)| *number);
+        self.batches.truncate(most);
     }
 
     fn into_searched(mut self, request: &SearchRequest, watch: &Watch) -> Searched {

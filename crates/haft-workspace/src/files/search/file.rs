@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 const SMALL: usize = 256 * 1024;
 /// Longest line, or longest content in a search across lines, in bytes.
 const LONGEST: usize = 64 << 20;
+/// Most lines of one match that are kept.
+const MOST_LINES: usize = 100;
 
 /// Searches files, one after the other.
 pub(super) struct FileSearcher<'a> {
@@ -85,12 +87,14 @@ impl<'a> FileSearcher<'a> {
         let mut content = Content { file: file.as_fd(), left: size, stop: self.stop };
         let mut taken =
             Taken { matcher: &self.matcher, request: self.request, matched: Matched::default(), binary: false };
+        // A match across lines may be anywhere, so there the content is needed as a whole.
+        let whole = if self.request.span == Span::Lines { LONGEST } else { SMALL };
         let outcome = match usize::try_from(size) {
             // What has no size has no lines; the kernel's made-up files say so too, and must not be read.
             Ok(0) => Ok(()),
-            Ok(size) if size <= SMALL => {
-                if self.buffer.is_empty() {
-                    self.buffer.resize(SMALL, 0);
+            Ok(size) if size <= whole => {
+                if self.buffer.len() < size {
+                    self.buffer.resize(size.max(SMALL), 0);
                 }
                 match content.fill(&mut self.buffer[..size]) {
                     Ok(length) => {
@@ -99,6 +103,7 @@ impl<'a> FileSearcher<'a> {
                     Err(error) => Err(error),
                 }
             }
+            _ if self.request.span == Span::Lines => return Answer::TooLong,
             _ => self.careful.search_reader(&self.matcher, &mut content, &mut taken),
         };
         match outcome {
@@ -185,6 +190,25 @@ struct Taken<'a> {
     binary: bool,
 }
 
+impl Taken<'_> {
+    /// Keeps the lines of a match, cut around its beginning.
+    fn keep_lines(&mut self, found: &SinkMatch<'_>) {
+        let mut at = self.matcher.find(found.bytes()).ok().flatten().map_or(0, |range| range.start());
+        let mut left = found.bytes().len();
+        let mut kind = LineKind::Match;
+        for (line, number) in found.lines().take(MOST_LINES).zip(found.line_number().unwrap_or(1)..) {
+            let begins_here = if at < line.len() { at } else { 0 };
+            self.matched.lines.push(cut(line, begins_here, (number, kind), self.request.line_length));
+            at = at.saturating_sub(line.len());
+            left -= line.len();
+            kind = LineKind::MatchGoesOn;
+        }
+        if let Some(last) = self.matched.lines.last_mut() {
+            last.cut_after += left;
+        }
+    }
+}
+
 impl Sink for &mut Taken<'_> {
     type Error = io::Error;
 
@@ -194,17 +218,7 @@ impl Sink for &mut Taken<'_> {
             Wanted::Files => Ok(false),
             Wanted::Counts => Ok(true),
             Wanted::Lines => {
-                let mut at = self.matcher.find(found.bytes()).ok().flatten().map_or(0, |range| range.start());
-                for (line, number) in found.lines().zip(found.line_number().unwrap_or(1)..) {
-                    let kind = if number == found.line_number().unwrap_or(1) {
-                        LineKind::Match
-                    } else {
-                        LineKind::MatchGoesOn
-                    };
-                    let window = self.request.line_length;
-                    self.matched.lines.push(cut(line, if at < line.len() { at } else { 0 }, (number, kind), window));
-                    at = at.saturating_sub(line.len());
-                }
+                self.keep_lines(found);
                 Ok(self.matched.matches <= self.request.most as u64)
             }
         }
