@@ -1,12 +1,13 @@
 //! Lists a folder, level by level, without following links.
 
+use std::os::fd::OwnedFd;
+
 use haft::door::FileKind;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
 use haft::search::{LeftOut, ListRequest, ListedEntry, Listing, Reach};
 use rustix::fs::OFlags;
-use std::os::fd::OwnedFd;
 use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;

@@ -9,6 +9,7 @@
 mod file;
 mod pattern;
 
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -24,6 +25,7 @@ use haft::search::{
     FoundLine, Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted,
 };
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use self::file::{Answer, FileSearcher};
@@ -186,7 +188,7 @@ impl Hunt<'_> {
                 let answer = match open_name(&file.folder, &batch.paths[file.name..file.path.end], OFlags::RDONLY) {
                     Ok(opened) => searcher.search(&opened),
                     // It is gone, or something else has taken its place, since the walk met it.
-                    Err(rustix::io::Errno::NOENT | rustix::io::Errno::LOOP | rustix::io::Errno::NXIO) => continue,
+                    Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => continue,
                     Err(_) => Answer::Unreadable,
                 };
                 if let Answer::Searched(matched) = &answer {
@@ -218,7 +220,7 @@ impl Hunt<'_> {
             if met.kind != FileKind::File || !(self.include.is_empty() || self.include.fit(walk.path_below())) {
                 continue;
             }
-            if is_secret(Path::new(std::ffi::OsStr::from_bytes(walk.path()))) {
+            if is_secret(Path::new(OsStr::from_bytes(walk.path()))) {
                 walk.left_out().secret += 1;
                 continue;
             }

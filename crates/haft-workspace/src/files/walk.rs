@@ -11,16 +11,16 @@
 //! Not here: reading files (`search`), what a glob fits (`names`).
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use haft::door::FileKind;
-use haft::error::ToolError;
+use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, Target};
 use haft::search::{Hidden, LeftOut};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
-use std::os::unix::ffi::OsStrExt;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::kind_of_type;
@@ -28,6 +28,7 @@ use super::folder::{Names, OpenFolder, is_made_up, stat_name};
 use super::names::NameGlobs;
 use super::open::{Root, open_name};
 use super::rules::{Present, Rules, Verdict};
+use super::system_error;
 
 /// Deepest folder that is entered: every level holds a descriptor.
 const DEEPEST: usize = 128;
@@ -108,8 +109,7 @@ impl<'a> Walk<'a> {
             steps: 0,
             spare: Vec::new(),
         };
-        walk.enter(folder)
-            .map_err(|errno| super::system_error(errno.into(), &target.to_string(), haft::error::Operation::Read))?;
+        walk.enter(folder).map_err(|errno| system_error(errno.into(), &target.to_string(), Operation::Read))?;
         Ok(walk)
     }
 
@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
 fn rules_above(root: &Root, target: &Target) -> Rules {
     let mut rules = Rules::default();
     let path = target.place().path();
-    let mut above = Path::new("").to_path_buf();
+    let mut above = PathBuf::new();
     for part in path.iter() {
         let length = if above.as_os_str().is_empty() { 0 } else { above.as_os_str().len() + 1 };
         let place = Target::Inside(Place::new(&above, Extent::Tree));

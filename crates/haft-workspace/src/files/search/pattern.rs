@@ -8,7 +8,7 @@ use haft::search::{Case, SearchRequest, Span, Syntax};
 /// Longest pattern, in bytes.
 const LONGEST: usize = 10_000;
 /// Most memory for the compiled pattern, in bytes.
-const LARGEST: usize = 10 << 20;
+const LARGEST: usize = 32 << 20;
 
 /// Compiles the pattern of a request, or says where it is wrong.
 pub(super) fn compiled(request: &SearchRequest) -> Result<RegexMatcher, ToolError> {
@@ -39,8 +39,8 @@ pub(super) fn compiled(request: &SearchRequest) -> Result<RegexMatcher, ToolErro
             "set \"multiline\" to true, or search for a part on one line",
         ),
         _ => bad(
-            format!("The pattern {} cannot be used: {}.", quoted(pattern), first_line(&error.to_string())),
-            "write a smaller expression, or set \"literal\" to true to search for the text as it is",
+            format!("The pattern {} cannot be used: {}.", quoted(pattern), reason(&error.to_string())),
+            "write a simpler expression, or set \"literal\" to true to search for the text as it is",
         ),
     })
 }
@@ -72,8 +72,13 @@ fn quoted(pattern: &str) -> String {
     format!("{:?}…", pattern.chars().take(100).collect::<String>())
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(text).trim().trim_start_matches("error: ")
+/// The library's message ends with the reason; before it comes the pattern, line by line.
+fn reason(message: &str) -> String {
+    if message.contains("size limit") {
+        return format!("compiled, it is larger than {} MB", LARGEST >> 20);
+    }
+    let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message);
+    last.trim().trim_start_matches("error: ").to_owned()
 }
 
 fn bad(what: String, next: &str) -> ToolError {
