@@ -80,6 +80,8 @@ pub(crate) struct SomeLimits {
     list_entries: Option<Positive>,
     write_mode: Option<SetWriteMode>,
     edit_count: Option<SetEditCount>,
+    glob_paths: Option<Positive>,
+    grep_matches: Option<Positive>,
     call_time: Option<Seconds>,
     failures_in_a_row: Option<Positive>,
 }
@@ -104,6 +106,8 @@ impl SomeLimits {
             list_entries: number(self.list_entries, limits.list_entries),
             write_mode: self.write_mode.map_or(limits.write_mode, WriteMode::from),
             edit_count: self.edit_count.map_or(limits.edit_count, EditCount::from),
+            glob_paths: number(self.glob_paths, limits.glob_paths),
+            grep_matches: number(self.grep_matches, limits.grep_matches),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
         }

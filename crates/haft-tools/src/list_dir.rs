@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use haft::prelude::*;
 
+use crate::left_out::{counted, one_line, words};
+
 /// Lists a folder.
 pub struct ListDir;
 
@@ -56,7 +58,6 @@ impl Tool for ListDir {
 
 fn shown(listing: &Listing) -> String {
     let mut text = String::new();
-    let (mut files, mut folders) = (0, 0);
     for entry in &listing.entries {
         let indent = "  ".repeat(entry.depth - 1);
         let name = one_line(entry.path.rsplit('/').next().unwrap_or(&entry.path));
@@ -66,25 +67,18 @@ fn shown(listing: &Listing) -> String {
             FileKind::Link => writeln!(text, "{indent}{name}  (link)"),
             FileKind::Special => writeln!(text, "{indent}{name}  (special)"),
         };
-        if entry.kind == FileKind::Folder { folders += 1 } else { files += 1 }
     }
-    let _infallible = write!(text, "[{}, {}", counted(files, "file"), counted(folders, "folder"));
-    if listing.left_out > 0 {
-        let _infallible =
-            write!(text, "; at least {} more not shown, list a folder below or use \"ignore\"", listing.left_out);
+    let at_least = if listing.reach == Reach::StoppedEarly { "at least " } else { "" };
+    let (files, folders) = (counted(listing.files, "file"), counted(listing.folders, "folder"));
+    let _infallible = write!(text, "[{at_least}{files}, {folders}");
+    let shown = listing.entries.len() as u64;
+    if listing.files + listing.folders > shown {
+        let shown = counted(shown, "name");
+        let _infallible = write!(text, "; the first {shown} shown, list a folder below or use \"ignore\"");
     }
-    if !listing.unreadable.is_empty() {
-        let _infallible = write!(text, "; could not open {}", one_line(&listing.unreadable.join(", ")));
+    for part in words(&listing.left_out) {
+        let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");
     text
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
-/// A name may hold a line end; one entry stays one line.
-fn one_line(name: &str) -> String {
-    if name.contains(char::is_control) { name.escape_debug().to_string() } else { name.to_owned() }
 }

@@ -7,17 +7,23 @@
 
 #[path = "tools/conformance.rs"]
 mod conformance;
-#[path = "tools/edit_file.rs"]
-mod edit_file;
 #[path = "tools/edit_cases.rs"]
 mod edit_cases;
+#[path = "tools/edit_file.rs"]
+mod edit_file;
 #[path = "tools/edit_properties.rs"]
 mod edit_properties;
+#[path = "tools/glob.rs"]
+mod glob;
+#[path = "tools/grep.rs"]
+mod grep;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]
 mod mutations;
 #[path = "tools/read_file.rs"]
 mod read_file;
+#[path = "tools/walking.rs"]
+mod walking;
 #[path = "tools/write_file.rs"]
 mod write_file;

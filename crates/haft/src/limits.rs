@@ -25,6 +25,10 @@ pub struct Limits {
     pub write_mode: WriteMode,
     /// How often the text of an edit may occur, when the call does not say.
     pub edit_count: EditCount,
+    /// Most paths that one search for names returns.
+    pub glob_paths: usize,
+    /// Most matches that one search of content returns.
+    pub grep_matches: usize,
     /// Longest time that one call may execute.
     pub call_time: Duration,
     /// Failures of one tool in a row before the model is told to change its approach.
@@ -64,6 +68,8 @@ impl Default for Limits {
             list_entries: 500,
             write_mode: WriteMode::OverwriteIfRead,
             edit_count: EditCount::Unique,
+            glob_paths: 1_000,
+            grep_matches: 100,
             call_time: Duration::from_secs(900),
             failures_in_a_row: 3,
         }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use haft::stamp::Found;
+use haft::stamp::Basis;
 use rustix::fs::Stat;
 
 use super::facts::stamp_of;
@@ -56,7 +56,7 @@ pub(crate) enum Content {
 #[derive(Clone, Debug)]
 pub(crate) enum Expected {
     /// What a plan found there.
-    Found(Found),
+    Basis(Basis),
     /// The same content as this.
     Same(State),
     /// Whatever is there.
@@ -172,9 +172,9 @@ fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool
     match expected {
         Expected::Anything => true,
         Expected::Same(state) => state.is_same_content(before),
-        Expected::Found(Found::Nothing) => *before == State::Absent,
-        Expected::Found(Found::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
-        Expected::Found(Found::Read(version)) => {
+        Expected::Basis(Basis::Nothing) => *before == State::Absent,
+        Expected::Basis(Basis::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
+        Expected::Basis(Basis::Read(version)) => {
             // A mere touch is no change; another content with the same stamp would be.
             matches!(before, State::File { hash, .. } if hash.0 == version.content)
         }
@@ -357,7 +357,7 @@ pub(super) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
         missing.push(Deed {
             place: folder.to_owned(),
             action: Action::MakeFolder(None),
-            expected: Expected::Found(Found::Nothing),
+            expected: Expected::Basis(Basis::Nothing),
         });
         above = folder.parent();
     }

@@ -9,7 +9,7 @@ use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use haft::stamp::Found;
+use haft::stamp::Basis;
 use tokio_util::sync::CancellationToken;
 
 use super::open::{Root, open_error, outside};
@@ -73,12 +73,12 @@ impl Write {
     fn add(&mut self, permit: &Permit, target: &Target, (change, action): (Change, Action)) -> Result<(), ToolError> {
         // What this very call has changed before is what it expects now.
         let changed_before = permit.receipts().so_far().into_iter().rev().find_map(|receipt| match receipt {
-            Receipt::Read(known, version) if known == *target => Some(Found::Stamped(version.stamp)),
+            Receipt::Read(known, version) if known == *target => Some(Basis::Stamped(version.stamp)),
             Receipt::Read(..) | Receipt::Changed(..) => None,
         });
         let has_changed = permit.receipts().change_set().is_some();
-        let found = changed_before.filter(|_| has_changed).or_else(|| permit.found(target));
-        let expected = found.map_or(Expected::Anything, Expected::Found);
+        let found = changed_before.filter(|_| has_changed).or_else(|| permit.basis(target));
+        let expected = found.map_or(Expected::Anything, Expected::Basis);
         self.changes.push((target.clone(), change, self.deeds.len()));
         self.deeds.push(Deed { place: place_of(target)?.to_owned(), action, expected });
         Ok(())
