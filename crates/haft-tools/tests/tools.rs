@@ -11,6 +11,8 @@ mod conformance;
 mod edit_file;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
+#[path = "tools/paths.rs"]
+mod paths;
 #[path = "tools/mutations.rs"]
 mod mutations;
 #[path = "tools/read_file.rs"]
