@@ -12,6 +12,7 @@ use haft::path::Target;
 use haft::stamp::Found;
 use tokio_util::sync::CancellationToken;
 
+use super::image::LARGEST_KEPT;
 use super::open::{Root, open_error, outside};
 use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, missing_folders};
 use super::{REMEMBERED, facts, system_error};
@@ -29,8 +30,7 @@ impl Write {
     pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Arc<[u8]>)]) -> Result<Self, ToolError> {
         let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
         for (target, content) in contents {
-            let exists = facts::stamp(root, target).is_some();
-            let change = if exists { Change::Replace } else { Change::Create };
+            let change = planned_change(root, permit, target);
             permit.admit(&Effect::Change(target.clone(), change))?;
             let place = place_of(target)?;
             if root.is_root(place) {
@@ -131,6 +131,16 @@ impl Write {
     }
 }
 
+/// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no other change.
+fn planned_change(root: &Root, permit: &Permit, target: &Target) -> Change {
+    let has_changed = permit.receipts().change_set().is_some();
+    let exists = match permit.found(target).filter(|_| !has_changed) {
+        Some(found) => found != Found::Nothing,
+        None => facts::stamp(root, target).is_some(),
+    };
+    if exists { Change::Replace } else { Change::Create }
+}
+
 fn place_of(target: &Target) -> Result<&Path, ToolError> {
     match target {
         Target::Inside(place) => Ok(place.path()),
@@ -165,6 +175,13 @@ fn not_journalled(error: io::Error) -> ToolError {
     ToolError::new(ErrorKind::Io, what, next).caused_by(error)
 }
 
+fn too_large(path: &str) -> ToolError {
+    let most = LARGEST_KEPT / 1024 / 1024 / 1024;
+    let what = format!("{path} has more than {most} GiB, which could not be kept for undo. It was not touched.");
+    let next = Next::AskUser("ask the user to remove it, or give the new content another name".into());
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Write)
+}
+
 fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
     let target = write.changes.iter().map(|(target, ..)| target).find(|target| target.to_string() == path);
     let errno = rustix::io::Errno::from_io_error(&error);
@@ -173,6 +190,7 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
             ToolError::of(ErrorKind::IsFolder, format!("{path} is a folder.")).about_file(path, Operation::Write)
         }
         (io::ErrorKind::InvalidInput, None, _) => facts::special(path),
+        (io::ErrorKind::FileTooLarge, None, _) => too_large(path),
         (io::ErrorKind::DirectoryNotEmpty, ..) => {
             let next = Next::LookFirst { tool: "list_dir".into(), at: path.to_owned() };
             ToolError::new(ErrorKind::Failed, format!("{path} is not empty, so it was not removed."), next)
