@@ -64,7 +64,12 @@ impl Tool for Rename {
         Ok((Plan::new(effects), (from, to)))
     }
 
-    async fn run(&self, _: RenameArgs, (from, to): (Target, Target), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        _: RenameArgs,
+        (from, to): (Target, Target),
+        cx: &RunContext<'_>,
+    ) -> Result<ToolOutput, ToolError> {
         cx.rename(&from, &to).await?;
         Ok(ToolOutput::text(format!("{from} is now {to}")))
     }

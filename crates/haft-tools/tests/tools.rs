@@ -11,10 +11,10 @@ mod conformance;
 mod edit_file;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
-#[path = "tools/paths.rs"]
-mod paths;
 #[path = "tools/mutations.rs"]
 mod mutations;
+#[path = "tools/paths.rs"]
+mod paths;
 #[path = "tools/read_file.rs"]
 mod read_file;
 #[path = "tools/write_file.rs"]

@@ -24,10 +24,8 @@ use serde_json::{Value, json};
 
 use setup::Step;
 
-const CASES: [&str; 2] = [
-    include_str!("../../../../tests/cases/paths.jsonl"),
-    include_str!("../../../../tests/cases/more_paths.jsonl"),
-];
+const CASES: [&str; 2] =
+    [include_str!("../../../../tests/cases/paths.jsonl"), include_str!("../../../../tests/cases/more_paths.jsonl")];
 
 /// A call answers within this time, whatever the path is.
 const LONGEST: Duration = Duration::from_secs(1);

@@ -70,7 +70,9 @@ fn conditions(check: Option<&str>) -> impl Iterator<Item = &str> {
 
 fn holds(condition: &str, base: &Base, before: &Before) -> Result<(), String> {
     // Every call has a second, and words were looked at when they were said.
-    if condition == "answers within a second" || condition.starts_with("does not say ") || condition.starts_with("says ")
+    if condition == "answers within a second"
+        || condition.starts_with("does not say ")
+        || condition.starts_with("says ")
     {
         return Ok(());
     }

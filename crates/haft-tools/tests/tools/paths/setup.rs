@@ -19,17 +19,44 @@ use super::Base;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Step {
-    File { path: String, content: String, mode: Option<String> },
-    Dir { path: String, mode: Option<String> },
-    Symlink { path: String, target: String },
-    Hardlink { path: String, target: String },
-    Fifo { path: String },
-    Socket { path: String },
-    Sparse { path: String, size: u64 },
+    File {
+        path: String,
+        content: String,
+        mode: Option<String>,
+    },
+    Dir {
+        path: String,
+        mode: Option<String>,
+    },
+    Symlink {
+        path: String,
+        target: String,
+    },
+    Hardlink {
+        path: String,
+        target: String,
+    },
+    Fifo {
+        path: String,
+    },
+    Socket {
+        path: String,
+    },
+    Sparse {
+        path: String,
+        size: u64,
+    },
     /// A file whose name is given as hex bytes, in a folder.
-    Rawname { path: String, name: String, content: Option<String> },
+    Rawname {
+        path: String,
+        name: String,
+        content: Option<String>,
+    },
     /// A second thread swaps `path` with a link to `target`.
-    RaceSwap { path: String, target: String },
+    RaceSwap {
+        path: String,
+        target: String,
+    },
 }
 
 impl Step {
