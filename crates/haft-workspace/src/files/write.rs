@@ -4,12 +4,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use haft::door::{ChangeSetId, Errand, Permit, ReadVersion, Receipt, Receipts, Written};
+use haft::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Receipts, Written};
 use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
 use haft::stamp::Found;
+use rustix::fs::{Access, AtFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::image::LARGEST_KEPT;
@@ -36,6 +37,7 @@ impl Write {
             if root.is_root(place) {
                 return Err(the_root());
             }
+            refuse_write_protected(root, target)?;
             let is_new = |deed: &Deed| write.deeds.iter().all(|known| known.place != deed.place);
             let folders: Vec<Deed> = missing_folders(root, place).into_iter().filter(is_new).collect();
             write.deeds.extend(folders);
@@ -139,6 +141,22 @@ fn planned_change(root: &Root, permit: &Permit, target: &Target) -> Change {
         None => facts::stamp(root, target).is_some(),
     };
     if exists { Change::Replace } else { Change::Create }
+}
+
+/// A file that may not be written is not replaced either, though the folder would let us.
+fn refuse_write_protected(root: &Root, target: &Target) -> Result<(), ToolError> {
+    let Ok((folder, name)) = root.open_parent(place_of(target)?) else { return Ok(()) };
+    let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(()) };
+    let is_file = facts::kind_of(&stat) == FileKind::File;
+    // For the one who may everything, the bits say what is meant.
+    let may_write =
+        stat.st_mode & 0o222 != 0 && rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
+    if !is_file || may_write {
+        return Ok(());
+    }
+    let what = format!("{target} is write-protected (mode {:o}). It was not touched.", stat.st_mode & 0o7777);
+    let next = Next::AskUser("ask the user to allow writing to it, or write to another file".into());
+    Err(ToolError::new(ErrorKind::Permission, what, next).about_file(target.to_string(), Operation::Write))
 }
 
 fn place_of(target: &Target) -> Result<&Path, ToolError> {
