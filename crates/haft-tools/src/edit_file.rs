@@ -133,8 +133,9 @@ impl Tool for EditFile {
 }
 
 fn edited(args: &Args, target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
-    let known = known(cx, target, now)?;
+    // What is no text cannot be read first, so whoever did not read it is told that instead.
     let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, now.bytes.len()))?;
+    let known = known(cx, target, now)?;
     let edits: Vec<Edit<'_>> = args.edits.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
     let path = target.to_string();
     let mut notes = Vec::new();
