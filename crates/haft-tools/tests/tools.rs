@@ -9,6 +9,8 @@
 mod conformance;
 #[path = "tools/edit_file.rs"]
 mod edit_file;
+#[path = "tools/edits_on_disk.rs"]
+mod edits_on_disk;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]
