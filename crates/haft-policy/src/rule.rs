@@ -1,7 +1,7 @@
 //! Rules: what they match and what they decide.
 
 use haft::effect::{Claim, Effect};
-use haft::guarded::{is_secret, protected};
+use haft::guarded::{is_secret, may_hold_guarded, protected};
 use haft::path::Target;
 
 use crate::decision::{Class, Decision, Ruling};
@@ -43,7 +43,7 @@ pub enum EffectSort {
     ReadOutside,
     /// Changes inside the workspace.
     ChangeInside,
-    /// Changes a file inside the workspace whose name is protected, or whose content is a secret.
+    /// Changes something inside the workspace whose name is protected, whose content is a secret, or that may hold such.
     ChangeGuarded,
     /// Changes anywhere else.
     ChangeOutside,
@@ -69,7 +69,7 @@ impl EffectSort {
             Effect::Read(Target::Inside(_)) => EffectSort::ReadInside,
             Effect::Read(Target::Outside(_)) => EffectSort::ReadOutside,
             Effect::Change(Target::Inside(place), _)
-                if protected(place.path()).is_some() || is_secret(place.path()) =>
+                if protected(place.path()).is_some() || is_secret(place.path()) || may_hold_guarded(place.path()) =>
             {
                 EffectSort::ChangeGuarded
             }

@@ -5,6 +5,7 @@
 
 pub mod approver;
 pub mod conformance;
+pub mod file_tools;
 pub mod mutator;
 pub mod sample;
 pub mod scene;

@@ -11,6 +11,7 @@ use haft::diff::Diff;
 use haft::door::{FileCopy, Written};
 use haft::encoding::decode;
 use haft::error::Operation;
+use haft::guarded::is_secret;
 use haft::prelude::*;
 
 /// Largest file that is changed as a whole, in bytes.
@@ -21,6 +22,27 @@ pub(crate) const CONTEXT: usize = 3;
 pub(crate) const MOST_LINES: usize = 120;
 /// Most lines of a difference in an error.
 const LINES_IN_ERROR: usize = 40;
+
+/// Returns what a call touches that would replace a file, whatever comes of it.
+///
+/// Of a secret it is always the same: else the question would tell whether a guess of its content was right.
+pub(crate) fn effects(target: &Target, replaces: Replaces) -> Vec<Effect> {
+    let read = Effect::Read(target.clone());
+    let change = Effect::Change(target.clone(), Change::Replace);
+    match replaces {
+        _ if is_secret(target.place().path()) => vec![read, change],
+        Replaces::Yes => vec![change],
+        Replaces::No => vec![read],
+    }
+}
+
+/// Whether a call has something to replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replaces {
+    Yes,
+    /// It fails or there is nothing to do; saying so tells what is in the file.
+    No,
+}
 
 /// What the caller knows of a file.
 pub(crate) enum Known {

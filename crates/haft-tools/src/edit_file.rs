@@ -13,7 +13,7 @@ use haft::plan::FileDiff;
 use haft::prelude::*;
 use serde_json::json;
 
-use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, changed_since, counted, known, told};
+use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, told};
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 
 /// Replaces parts of a file.
@@ -91,21 +91,21 @@ impl Tool for EditFile {
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         let target = cx.locate(&args.path)?;
-        let change = Effect::Change(target.clone(), Change::Replace);
         if !target.is_inside() {
             let nobody_may = ToolError::of(ErrorKind::Denied, format!("{target} is outside the workspace."));
-            return Ok((Plan::new([change]), Draft::Refused(nobody_may)));
+            return Ok((Plan::new([Effect::Change(target, Change::Replace)]), Draft::Refused(nobody_may)));
         }
         let now = cx.read(&target, LARGEST)?;
         Ok(match edited(args, &target, &now, cx) {
             Ok(new) => {
                 let shown = FileDiff { path: target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
-                (Plan::new([change]).preview(Preview::Diff(vec![shown])), Draft::Write(Box::new(new)))
+                let plan = Plan::new(effects(&target, Replaces::Yes)).preview(Preview::Diff(vec![shown]));
+                (plan, Draft::Write(Box::new(new)))
             }
             // It says nothing of the file, and a read before it in the turn may mend it.
             Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
             // An error shows what is in the file, so whoever may not read it does not get to see the error.
-            Err(error) => (Plan::new([Effect::Read(target)]), Draft::Refused(error)),
+            Err(error) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(error)),
         })
     }
 
@@ -133,8 +133,9 @@ impl Tool for EditFile {
 }
 
 fn edited(args: &Args, target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
-    let known = known(cx, target, now)?;
+    // What is no text cannot be read first, so whoever did not read it is told that instead.
     let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, now.bytes.len()))?;
+    let known = known(cx, target, now)?;
     let edits: Vec<Edit<'_>> = args.edits.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
     let path = target.to_string();
     let mut notes = Vec::new();

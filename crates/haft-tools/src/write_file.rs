@@ -14,7 +14,9 @@ use haft::plan::FileDiff;
 use haft::prelude::*;
 use serde_json::json;
 
-use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, changed_since, counted, known, not_read, stale, told};
+use crate::change::{
+    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, not_read, stale, told,
+};
 
 /// Writes a whole file.
 pub struct WriteFile;
@@ -71,9 +73,13 @@ impl Tool for WriteFile {
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         let target = cx.locate(&args.path)?;
         let content = args.content.as_bytes();
+        if target.is_inside() && args.path.as_str().ends_with('/') {
+            return Err(folder(&target));
+        }
         if !target.is_inside() || cx.look().stamp(&target).is_none() {
             let diff = Diff::between("", &args.content, CONTEXT);
-            return Ok(write(&target, Change::Create, New { bytes: content.into(), diff, notes: Vec::new() }));
+            let new = New { bytes: content.into(), diff, notes: Vec::new() };
+            return Ok(write(&target, vec![Effect::Change(target.clone(), Change::Create)], new));
         }
         if cx.look().facts(&target)?.kind == FileKind::Folder {
             return Err(folder(&target));
@@ -89,12 +95,12 @@ impl Tool for WriteFile {
             Err(error) => return Err(error),
         };
         Ok(match planned {
-            Ok(New { diff, .. }) if diff.is_empty() => (Plan::new([Effect::Read(target.clone())]), Draft::Same(target)),
-            Ok(new) => write(&target, Change::Replace, new),
+            Ok(New { diff, .. }) if diff.is_empty() => (Plan::new(effects(&target, Replaces::No)), Draft::Same(target)),
+            Ok(new) => write(&target, effects(&target, Replaces::Yes), new),
             // It says nothing of the file, and a read before it in the turn may mend it.
             Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
             // An error shows what is in the file, so whoever may not read it does not get to see the error.
-            Err(error) => (Plan::new([Effect::Read(target)]), Draft::Refused(error)),
+            Err(error) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(error)),
         })
     }
 
@@ -135,9 +141,9 @@ pub struct New {
     notes: Vec<String>,
 }
 
-fn write(target: &Target, change: Change, new: New) -> (Plan, Draft) {
+fn write(target: &Target, effects: Vec<Effect>, new: New) -> (Plan, Draft) {
     let shown = FileDiff { path: target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
-    let plan = Plan::new([Effect::Change(target.clone(), change)]).preview(Preview::Diff(vec![shown]));
+    let plan = Plan::new(effects).preview(Preview::Diff(vec![shown]));
     (plan, Draft::Write(target.clone(), new))
 }
 

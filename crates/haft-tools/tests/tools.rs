@@ -13,6 +13,8 @@ mod edit_cases;
 mod edit_file;
 #[path = "tools/edit_properties.rs"]
 mod edit_properties;
+#[path = "tools/edits_on_disk.rs"]
+mod edits_on_disk;
 #[path = "tools/glob.rs"]
 mod glob;
 #[path = "tools/grep.rs"]
@@ -21,6 +23,8 @@ mod grep;
 mod list_dir;
 #[path = "tools/mutations.rs"]
 mod mutations;
+#[path = "tools/paths.rs"]
+mod paths;
 #[path = "tools/read_file.rs"]
 mod read_file;
 #[path = "tools/walking.rs"]

@@ -181,6 +181,17 @@ pub fn is_secret(path: &Path) -> bool {
     among(SECRET) && !among(NOT_SECRET)
 }
 
+/// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
+///
+/// Whoever renames a folder to or from such a name changes what its files mean.
+pub fn may_hold_guarded(path: &Path) -> bool {
+    let parts = folded(path);
+    let names = PROTECTED.iter().flat_map(|protected| protected.names).chain(SECRET);
+    let holders = names.filter_map(|name| name.trim_end_matches("/**").rsplit_once('/'));
+    let mut folders = holders.flat_map(|(folder, _)| [Some(folder), folder.rsplit_once('/').map(|(above, _)| above)]);
+    folders.any(|folder| folder.is_some_and(|folder| matches(folder, &parts)))
+}
+
 /// The parts of a path as a careless file system might read them: without case, invisible letters and dots at the end.
 fn folded(path: &Path) -> Vec<String> {
     let is_invisible = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
@@ -236,6 +247,16 @@ mod tests {
             ["git/hooks/a", "src/main.rs", ".gitignore", "a.git/x", "bashrc", "my.vscode", "docs/.gitkeep", "..."]
         {
             assert!(protected(Path::new(name)).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_gives_names_their_meaning_is_known() {
+        for name in [".cargo", "a/.CONFIG", ".local", ".local/share", ".kube", ".docker"] {
+            assert!(may_hold_guarded(Path::new(name)), "{name}");
+        }
+        for name in ["src", "cargo", ".cargo/bin", ".config/app", "share", "config"] {
+            assert!(!may_hold_guarded(Path::new(name)), "{name}");
         }
     }
 

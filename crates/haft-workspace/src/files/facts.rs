@@ -21,9 +21,9 @@ pub(super) fn facts(root: &Root, target: &Target) -> Result<FileFacts, ToolError
     Ok(FileFacts { kind: kind_of(&stat), stamp: stamp_of(&stat) })
 }
 
-/// Returns the version of what is at a target, without a word on why there is none.
+/// Returns the version of what is at a target, be it a link, without a word on why there is none.
 pub(super) fn stamp(root: &Root, target: &Target) -> Option<Stamp> {
-    let opened = root.open_target(target, OFlags::PATH).ok()?;
+    let opened = root.open_target(target, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
     rustix::fs::fstat(&opened).ok().map(|stat| stamp_of(&stat))
 }
 

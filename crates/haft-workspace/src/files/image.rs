@@ -16,6 +16,8 @@ use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathTex
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
 const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
+/// The largest content that is kept for undo; what is larger is not replaced.
+pub(super) const LARGEST_KEPT: u64 = 4 * 1024 * 1024 * 1024;
 /// How much is compared at once from the end.
 const STEP: usize = 64 * 1024;
 
@@ -31,6 +33,20 @@ pub(super) struct Keep<'a> {
     pub(super) objects: Objects,
     /// Whether an object was needed.
     pub(super) has_kept: bool,
+    /// Whether nobody wants it any more.
+    pub(super) stopped: &'a dyn Fn() -> bool,
+}
+
+/// A source that ends with an error when nobody wants it any more.
+struct Stoppable<'a> {
+    file: File,
+    stopped: &'a dyn Fn() -> bool,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stopped)() { Err(Errno::CANCELED.into()) } else { self.file.read(buffer) }
+    }
 }
 
 impl Keep<'_> {
@@ -65,12 +81,21 @@ pub(crate) fn look(root: &Root, place: &Path) -> io::Result<Seen> {
     })
 }
 
+/// Looks at a place without a look into it: contents are not even recognised.
+pub(super) fn glance(root: &Root, place: &Path) -> io::Result<Seen> {
+    seen(root, place, &mut |_, _| Ok((ContentHash([0; 32]), Kept::No)))
+}
+
 /// Looks at a place and keeps what is there.
 pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result<Seen> {
-    seen(root, place, &mut |mut file, size| {
+    seen(root, place, &mut |file, size| {
+        if size > LARGEST_KEPT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         if size > INLINE {
             keep.has_kept = true;
-            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes)?;
+            let mut source = Stoppable { file, stopped: keep.stopped };
+            let (hash, _) = keep.objects.keep(&mut source, Durable::Yes)?;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.

@@ -55,7 +55,7 @@ fn settle_step(root: &Root, step: &Step) -> bool {
 }
 
 fn is_absent(root: &Root, path: &PathText) -> bool {
-    image::look(root, &path.path()).is_ok_and(|seen| seen.state == State::Absent)
+    image::glance(root, &path.path()).is_ok_and(|seen| seen.state == State::Absent)
 }
 
 /// Removes what was left beside a path: our new content, whole or in part, or the old one, which the journal has.

@@ -97,7 +97,7 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let mut writing = job.journal.lock(job.stopped).map_err(NotDone::Journal)?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = Vec::new();
-    let mut keep = Keep { inline: &mut inline, objects: writing.objects(), has_kept: false };
+    let mut keep = Keep { inline: &mut inline, objects: writing.objects(), has_kept: false, stopped: job.stopped };
     let prepared = deeds.iter().map(|deed| prepare(job.root, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
     if keep.has_kept {
         writing.note_kept();
@@ -133,11 +133,15 @@ struct Prepared {
 fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
     let system = |error: io::Error| NotDone::System(deed.place.clone(), error);
     let path = PathText::from(deed.place.as_path());
-    let Seen { state: before, stat } = match &deed.action {
-        // A move keeps everything; there is nothing to save.
-        Action::Rename(_) => image::look(root, &deed.place).map_err(system)?,
-        _ => image::keep(root, &deed.place, keep).map_err(system)?,
+    let looked = match (&deed.action, &deed.expected) {
+        // A move keeps everything; there is nothing to save, and a terabyte need not be read.
+        (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
+            image::glance(root, &deed.place)
+        }
+        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(root, &deed.place),
+        _ => image::keep(root, &deed.place, keep),
     };
+    let Seen { state: before, stat } = looked.map_err(system)?;
     if !is_expected(&deed.expected, &before, stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
     }

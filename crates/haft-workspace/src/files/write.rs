@@ -4,14 +4,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use haft::door::{ChangeSetId, Errand, Permit, ReadVersion, Receipt, Receipts, Written};
+use haft::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Receipts, Written};
 use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
 use haft::stamp::Basis;
+use rustix::fs::{Access, AtFlags};
 use tokio_util::sync::CancellationToken;
 
+use super::image::LARGEST_KEPT;
 use super::open::{Root, open_error, outside};
 use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, missing_folders};
 use super::{REMEMBERED, facts, system_error};
@@ -29,13 +31,13 @@ impl Write {
     pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Arc<[u8]>)]) -> Result<Self, ToolError> {
         let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
         for (target, content) in contents {
-            let exists = facts::stamp(root, target).is_some();
-            let change = if exists { Change::Replace } else { Change::Create };
+            let change = planned_change(root, permit, target);
             permit.admit(&Effect::Change(target.clone(), change))?;
             let place = place_of(target)?;
             if root.is_root(place) {
                 return Err(the_root());
             }
+            refuse_write_protected(root, target)?;
             let is_new = |deed: &Deed| write.deeds.iter().all(|known| known.place != deed.place);
             let folders: Vec<Deed> = missing_folders(root, place).into_iter().filter(is_new).collect();
             write.deeds.extend(folders);
@@ -131,6 +133,32 @@ impl Write {
     }
 }
 
+/// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no other change.
+fn planned_change(root: &Root, permit: &Permit, target: &Target) -> Change {
+    let has_changed = permit.receipts().change_set().is_some();
+    let exists = match permit.basis(target).filter(|_| !has_changed) {
+        Some(basis) => basis != Basis::Nothing,
+        None => facts::stamp(root, target).is_some(),
+    };
+    if exists { Change::Replace } else { Change::Create }
+}
+
+/// A file that may not be written is not replaced either, though the folder would let us.
+fn refuse_write_protected(root: &Root, target: &Target) -> Result<(), ToolError> {
+    let Ok((folder, name)) = root.open_parent(place_of(target)?) else { return Ok(()) };
+    let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(()) };
+    let is_file = facts::kind_of(&stat) == FileKind::File;
+    // For the one who may everything, the bits say what is meant.
+    let may_write =
+        stat.st_mode & 0o222 != 0 && rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
+    if !is_file || may_write {
+        return Ok(());
+    }
+    let what = format!("{target} is write-protected (mode {:o}). It was not touched.", stat.st_mode & 0o7777);
+    let next = Next::AskUser("ask the user to allow writing to it, or write to another file".into());
+    Err(ToolError::new(ErrorKind::Permission, what, next).about_file(target.to_string(), Operation::Write))
+}
+
 fn place_of(target: &Target) -> Result<&Path, ToolError> {
     match target {
         Target::Inside(place) => Ok(place.path()),
@@ -165,6 +193,13 @@ fn not_journalled(error: io::Error) -> ToolError {
     ToolError::new(ErrorKind::Io, what, next).caused_by(error)
 }
 
+fn too_large(path: &str) -> ToolError {
+    let most = LARGEST_KEPT / 1024 / 1024 / 1024;
+    let what = format!("{path} has more than {most} GiB, which could not be kept for undo. It was not touched.");
+    let next = Next::AskUser("ask the user to remove it, or give the new content another name".into());
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Write)
+}
+
 fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
     let target = write.changes.iter().map(|(target, ..)| target).find(|target| target.to_string() == path);
     let errno = rustix::io::Errno::from_io_error(&error);
@@ -177,6 +212,7 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
             ToolError::of(ErrorKind::NotAFolder, what).about_file(path, Operation::Write)
         }
         (io::ErrorKind::InvalidInput, None, _) => facts::special(path),
+        (io::ErrorKind::FileTooLarge, None, _) => too_large(path),
         (io::ErrorKind::DirectoryNotEmpty, ..) => {
             let next = Next::LookFirst { tool: "list_dir".into(), at: path.to_owned() };
             ToolError::new(ErrorKind::Failed, format!("{path} is not empty, so it was not removed."), next)
