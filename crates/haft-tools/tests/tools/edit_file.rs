@@ -61,7 +61,7 @@ async fn a_miss_shows_the_nearest_lines_and_changes_nothing() {
     failed at execute (no_match): old_text does not occur in a.txt. Closest: line 2; what differs:
       line 2 is    total = 10
       old_text has totl = 10
-    next: if that is the place, send it as it is in the file: "old_text": "total = 10"
+    next: if that is the place, send "old_text": "total = 10", and a "new_text" for the whole of it
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "a", "x")).await, @r#"
