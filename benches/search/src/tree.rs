@@ -15,10 +15,10 @@ const LARGE_BYTES: u64 = 1 << 30;
 const MARK: &str = "tree 2\n";
 
 const WORDS: [&str; 40] = [
-    "static", "int", "struct", "return", "void", "const", "char", "buffer", "length", "index", "value", "error", "count",
-    "result", "device", "driver", "init", "probe", "register", "memory", "page", "lock", "unlock", "thread", "queue",
-    "list", "node", "next", "head", "size", "offset", "flags", "mask", "state", "config", "update", "insert", "match",
-    "open", "close",
+    "static", "int", "struct", "return", "void", "const", "char", "buffer", "length", "index", "value", "error",
+    "count", "result", "device", "driver", "init", "probe", "register", "memory", "page", "lock", "unlock", "thread",
+    "queue", "list", "node", "next", "head", "size", "offset", "flags", "mask", "state", "config", "update", "insert",
+    "match", "open", "close",
 ];
 const ENDS: [&str; 8] = ["", "_t", "(", "->", "[i]", ";", " =", ""];
 const ENDINGS: [&str; 12] = ["c", "c", "c", "c", "c", "h", "h", "h", "rs", "py", "md", "txt"];
