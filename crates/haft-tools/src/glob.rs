@@ -17,11 +17,25 @@ pub struct Args {
     path: Option<RawPath>,
     /// The glob: "*.rs" for names in any folder, "src/**/*.{c,h}" for paths below the folder, "*/" for folders.
     pattern: String,
+    /// Whether capital letters count: "sensitive" is yes, "insensitive" no, "smart" if the pattern has one. Default "sensitive".
+    case: Option<Capitals>,
     /// Which paths come first: "name" is by path, "time" is those changed last. Default "name".
     sort: Option<Sort>,
     /// Most paths to return, at least 1. Default: as many as the profile allows (1000). More are counted, not shown.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+}
+
+/// Whether capital letters count.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Capitals {
+    /// If the pattern has one.
+    Smart,
+    /// Yes.
+    Sensitive,
+    /// No.
+    Insensitive,
 }
 
 /// Which paths come first.
@@ -66,6 +80,11 @@ impl Tool for Glob {
         let most = cx.limits().glob_paths;
         let request = FindRequest {
             pattern: args.pattern,
+            case: match args.case.unwrap_or(Capitals::Sensitive) {
+                Capitals::Smart => Case::Smart,
+                Capitals::Sensitive => Case::Sensitive,
+                Capitals::Insensitive => Case::Insensitive,
+            },
             order: match args.sort.unwrap_or(Sort::Name) {
                 Sort::Name => FindOrder::Name,
                 Sort::Time => FindOrder::Newest,

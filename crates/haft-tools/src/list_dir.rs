@@ -20,8 +20,20 @@ pub struct Args {
     depth: Option<usize>,
     /// Whether names that begin with a dot are shown. Default false.
     hidden: Option<bool>,
+    /// How it is shown: "tree" indents what lies below a folder, "flat" has a whole path in each line. Default "tree".
+    view: Option<View>,
     /// Globs of names to leave out, such as "*.log" or "node_modules".
     ignore: Option<Vec<String>>,
+}
+
+/// How a listing is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// What lies below a folder is indented.
+    Tree,
+    /// Each line has a whole path.
+    Flat,
 }
 
 impl Tool for ListDir {
@@ -52,15 +64,18 @@ impl Tool for ListDir {
             entries: cx.limits().list_entries,
         };
         let listing = cx.list(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&listing)))
+        Ok(ToolOutput::text(shown(&listing, args.view.unwrap_or(View::Tree))))
     }
 }
 
-fn shown(listing: &Listing) -> String {
+fn shown(listing: &Listing, view: View) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
-        let indent = "  ".repeat(entry.depth - 1);
-        let name = one_line(entry.path.rsplit('/').next().unwrap_or(&entry.path));
+        let (indent, name) = match view {
+            View::Tree => ("  ".repeat(entry.depth - 1), entry.path.rsplit('/').next().unwrap_or(&entry.path)),
+            View::Flat => (String::new(), entry.path.as_str()),
+        };
+        let name = one_line(name);
         let _infallible = match entry.kind {
             FileKind::Folder => writeln!(text, "{indent}{name}/"),
             FileKind::File => writeln!(text, "{indent}{name}  {}", entry.size),

@@ -119,6 +119,8 @@ impl LeftOut {
 pub struct FindRequest {
     /// The glob. Without a `/` it is for names in any folder, else for paths below the folder.
     pub pattern: String,
+    /// Whether capital letters matter.
+    pub case: Case,
     /// Which paths come first.
     pub order: FindOrder,
     /// Most paths.

@@ -10,7 +10,7 @@ use haft::door::FileKind;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use haft::search::{FindOrder, FindRequest, Found, Hidden};
+use haft::search::{Case, FindOrder, FindRequest, Found, Hidden};
 use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;
@@ -32,8 +32,9 @@ pub(super) fn find(
     stop: &CancellationToken,
 ) -> Result<Found, ToolError> {
     let pattern = relative(&request.pattern)?;
-    let globs = NameGlobs::new(&[pattern.to_owned()], "pattern")?;
-    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options(pattern, Letters::Exact), stop)?;
+    let letters = letters(pattern, request.case);
+    let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
+    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options(pattern, letters), stop)?;
     let mut page = Page { order: request.order, most: request.paths, first: Vec::new(), newest: BinaryHeap::new() };
     let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
     let (mut matched, mut compared) = (0, 0);
@@ -50,6 +51,14 @@ pub(super) fn find(
     let left_out = walk.end()?;
     let near = if matched == 0 { near(root, target, pattern, stop)? } else { Vec::new() };
     Ok(Found { paths: page.into_paths(wanted), matched, compared, near, left_out })
+}
+
+fn letters(pattern: &str, case: Case) -> Letters {
+    match case {
+        Case::Sensitive => Letters::Exact,
+        Case::Smart if pattern.contains(char::is_uppercase) => Letters::Exact,
+        Case::Smart | Case::Insensitive => Letters::AnyCase,
+    }
 }
 
 /// A glob is below the folder: what is above or at the root of the disk cannot fit.

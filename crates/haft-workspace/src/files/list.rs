@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;
 use super::missing;
-use super::names::NameGlobs;
+use super::names::{Letters, NameGlobs};
 use super::open::Root;
 use super::walk::{Met, Walk, WalkOptions};
 
@@ -27,7 +27,7 @@ pub(super) fn list(
     stop: &CancellationToken,
 ) -> Result<Listing, ToolError> {
     let folder = open_folder(root, target)?;
-    let exclude = NameGlobs::new(&request.ignore, "ignore")?;
+    let exclude = NameGlobs::new(&request.ignore, ("ignore", Letters::Exact))?;
     let options = WalkOptions { depth: request.depth, hidden: request.hidden, exclude, only: Vec::new() };
     let mut walk = Walk::new(root, (target, folder), options, stop)?;
     let mut listing =

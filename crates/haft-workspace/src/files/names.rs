@@ -36,14 +36,14 @@ pub(super) enum Letters {
 
 impl NameGlobs {
     /// Compiles globs; `argument` is what the model calls them.
-    pub(super) fn new(globs: &[String], argument: &str) -> Result<Self, ToolError> {
+    pub(super) fn new(globs: &[String], (argument, letters): (&str, Letters)) -> Result<Self, ToolError> {
         if globs.len() > MOST {
             let what = format!("\"{argument}\" has {} globs; at most {MOST} are allowed.", globs.len());
             return Err(bad(what, "join them with braces, such as \"*.{c,h}\""));
         }
         let mut set = GlobSetBuilder::new();
         for glob in globs {
-            set.add(compiled(glob, Letters::Exact)?);
+            set.add(compiled(glob, letters)?);
         }
         let built = set.build().map_err(|error| {
             bad(format!("The globs of \"{argument}\" are too large together: {error}."), "use fewer or simpler globs")
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn check(glob: &str, fits: &[&str], misses: &[&str]) {
-        let globs = NameGlobs::new(&[glob.to_owned()], "pattern").expect("it is a glob");
+        let globs = NameGlobs::new(&[glob.to_owned()], ("pattern", Letters::Exact)).expect("it is a glob");
         for path in fits {
             assert!(globs.fit(path.as_bytes()), "{glob} fits {path}");
         }
@@ -123,7 +123,9 @@ mod tests {
 
     #[test]
     fn a_glob_that_cannot_be_used_says_why() {
-        let error = |glob: String| NameGlobs::new(&[glob], "pattern").expect_err("it is no glob").what.clone();
+        let error = |glob: String| {
+            NameGlobs::new(&[glob], ("pattern", Letters::Exact)).expect_err("it is no glob").what.clone()
+        };
         assert_eq!(error("a[".into()), "\"a[\" is not a glob: unclosed character class; missing ']'.");
         assert_eq!(error("x".repeat(1_001)), "A glob is 1001 bytes long; at most 1000 are allowed.");
     }

@@ -48,6 +48,12 @@ impl Root {
         self.off_limits.iter().any(|folder| real.starts_with(folder))
     }
 
+    /// Returns what is off limits as places: relative to the root where it lies beneath it.
+    pub(super) fn off_limits_as_places(&self) -> Vec<PathBuf> {
+        let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();
+        self.off_limits.iter().map(place).collect()
+    }
+
     /// Returns the place of a real path, when it lies inside.
     pub(super) fn place_of<'p>(&self, real: &'p Path) -> Option<&'p Path> {
         if self.is_off_limits(real) {

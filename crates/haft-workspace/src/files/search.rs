@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::file::{Answer, FileSearcher};
 use super::folder::OpenFolder;
-use super::names::NameGlobs;
+use super::names::{Letters, NameGlobs};
 use super::open::{Root, open_name};
 use super::walk::{Walk, WalkOptions};
 use super::{list, missing};
@@ -48,8 +48,8 @@ pub(super) fn search(
     watch: &Watch,
 ) -> Result<Searched, ToolError> {
     let matcher = pattern::compiled(request)?;
-    let include = NameGlobs::new(&request.include, "include")?;
-    let exclude = NameGlobs::new(&request.exclude, "exclude")?;
+    let include = NameGlobs::new(&request.include, ("include", Letters::Exact))?;
+    let exclude = NameGlobs::new(&request.exclude, ("exclude", Letters::Exact))?;
     let searcher = FileSearcher::new(matcher, request, &watch.stop);
     if target.place().extent() == Extent::Entry {
         return search_file(root, target, searcher, watch);

@@ -10,9 +10,10 @@
 //!
 //! Not here: reading files (`search`), what a glob fits (`names`).
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haft::door::FileKind;
 use haft::error::{Operation, ToolError};
@@ -58,6 +59,8 @@ pub(super) struct Walk<'a> {
     path: Vec<u8>,
     /// How long the part of the path is that names the folder where the walk began.
     top: usize,
+    /// Folders that belong to haft itself; they are not entered, wherever they lie.
+    off_limits: Vec<PathBuf>,
     left_out: LeftOut,
     /// Whether the entry met last is a folder that is entered next.
     descend: bool,
@@ -104,6 +107,7 @@ impl<'a> Walk<'a> {
             rules: rules_above(root, target),
             top: path.len(),
             path,
+            off_limits: root.off_limits_as_places(),
             left_out: LeftOut::default(),
             descend: false,
             steps: 0,
@@ -209,6 +213,11 @@ impl<'a> Walk<'a> {
     /// Enters the folder met last.
     fn enter_met(&mut self) {
         if self.levels.len() >= DEEPEST {
+            self.left_out.beyond += 1;
+            return;
+        }
+        let here = Path::new(OsStr::from_bytes(&self.path));
+        if self.off_limits.iter().any(|folder| folder == here) {
             self.left_out.beyond += 1;
             return;
         }
