@@ -4,6 +4,7 @@
 //! the doors it is given.
 
 mod change;
+pub mod dialect;
 pub mod edit;
 pub mod edit_file;
 pub mod glob;

@@ -7,6 +7,8 @@
 
 #[path = "tools/conformance.rs"]
 mod conformance;
+#[path = "tools/dialects.rs"]
+mod dialects;
 #[path = "tools/edit_cases.rs"]
 mod edit_cases;
 #[path = "tools/edit_file.rs"]

@@ -17,6 +17,10 @@ pub struct Limits {
     pub read_bytes: Option<u64>,
     /// Most tokens that one call may read, as far as they can be estimated; nothing means no such limit.
     pub read_tokens: Option<usize>,
+    /// The line above each of several files that are read together; `{path}` is the file.
+    pub read_header: String,
+    /// The line behind the last of several files; empty means none.
+    pub read_end: String,
     /// Most characters of one line that are shown.
     pub line_length: usize,
     /// Most entries that one listing returns.
@@ -64,6 +68,8 @@ impl Default for Limits {
             read_lines: 2_000,
             read_bytes: None,
             read_tokens: None,
+            read_header: "=== {path} ===".to_owned(),
+            read_end: String::new(),
             line_length: 2_000,
             list_entries: 500,
             write_mode: WriteMode::OverwriteIfRead,
