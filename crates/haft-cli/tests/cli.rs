@@ -5,6 +5,9 @@
     reason = "a test lays out the folders that the command finds"
 )]
 
+#[path = "cli/terminal.rs"]
+mod terminal;
+
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -332,4 +335,24 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut err = String::new();
     child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("it is text");
     assert_eq!((child.wait().expect("it ends").code(), err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn nothing_is_taken_back_in_plan_mode() {
+    let place = Place::new();
+    place.haft(&["--yes", "call", "write_file", "path=new.txt", "content=x"], "");
+    assert_eq!(place.haft(&["--plan", "undo"], "").code, 3);
+    assert!(place.path("ws/new.txt").exists());
+    assert_eq!(place.haft(&["undo"], "").code, 0);
+    assert_eq!(place.haft(&["--plan", "redo"], "").code, 3);
+    assert!(!place.path("ws/new.txt").exists());
+}
+
+#[test]
+fn what_yes_does_not_answer_is_not_answered_with_advice_to_say_yes() {
+    let place = Place::new();
+    std::fs::write(place.path("ws/.env"), "P=1\n").expect("a file can be written");
+    let said = place.haft(&["--yes", "call", "read_file", "path=.env"], "");
+    assert_eq!(said.code, 3);
+    assert!(!said.err.contains("--yes") && said.err.contains("Next: do without it"), "{}", said.err);
 }

@@ -88,8 +88,13 @@ impl Nobody {
 }
 
 impl Approver for Nobody {
-    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
-        Box::pin(async { Verdict::NoAnswer { how: self.how.clone() } })
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        // What `--yes` does not answer needs a person, and only the rule knows what to do without one.
+        let how = match request.ruling.class {
+            Class::Ordinary => self.how.clone(),
+            Class::Dangerous => request.ruling.instead.clone(),
+        };
+        Box::pin(async { Verdict::NoAnswer { how } })
     }
 }
 

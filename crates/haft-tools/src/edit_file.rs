@@ -209,6 +209,9 @@ fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'
         notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
     }
     let fitted = fit(&decoded.text, &edits, &path).map_err(|miss| missed(miss, target))?;
+    if !stays_within_bounds(&decoded, &fitted) {
+        return Err(too_large_after(target));
+    }
     notes.extend(rungs_used(&fitted));
     let replacements = replacements(&fitted);
     let bytes = spliced(&decoded, &now.bytes, &replacements, target)?;
@@ -227,7 +230,7 @@ fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'
 fn is_elsewhere(read: &[u8], now: &[u8], edits: &[Edit<'_>], path: &str) -> bool {
     let edited = |bytes: &[u8]| {
         let decoded = decode(bytes).ok()?;
-        let fitted = fit(&decoded.text, edits, path).ok()?;
+        let fitted = fit(&decoded.text, edits, path).ok().filter(|fitted| stays_within_bounds(&decoded, fitted))?;
         decoded.splice(bytes, &replacements(&fitted)).ok()
     };
     match (edited(read), edited(now)) {
@@ -248,6 +251,19 @@ impl OneEdit {
         };
         Edit { old: &self.old_text, new: &self.new_text, count }
     }
+}
+
+/// A short edit of many places may want more than there is memory for.
+fn stays_within_bounds(decoded: &Decoded<'_>, fitted: &Fitted) -> bool {
+    let added: u64 = fitted.replacements.iter().map(|replacement| replacement.new.len() as u64).sum();
+    decoded.text.len() as u64 + added <= LARGEST
+}
+
+fn too_large_after(target: &Target) -> ToolError {
+    let what =
+        format!("{target} would become larger than {} MiB, which is the most that is written at once.", LARGEST >> 20);
+    let next = Next::FixArguments("replace fewer places or send less text".into());
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(target.to_string(), Operation::Write)
 }
 
 fn replacements(fitted: &Fitted) -> Vec<(Range<usize>, &str)> {

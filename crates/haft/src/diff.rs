@@ -218,9 +218,16 @@ impl Part {
 /// Finds the whole lines around the replacements, with their context. What touches is one part.
 fn parts(line_break: LineBreak, text: &[u8], replacements: &[(Range<usize>, &str)], context: usize) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
+    let mut line_end = 0;
     for (index, (range, _)) in replacements.iter().enumerate() {
+        // A million replacements in one long line: it is looked through once, not for each of them.
+        if let Some(last) = parts.last_mut().filter(|_| range.end < line_end) {
+            last.replacements.end = index + 1;
+            continue;
+        }
+        line_end = line_break.end_of_line(text, range.end);
         let mut start = line_break.start_of_line(text, range.start);
-        let mut end = line_break.end_of_line(text, range.end);
+        let mut end = line_end;
         for _ in 0..context {
             start = if start == 0 { 0 } else { line_break.start_of_line(text, start - 1) };
             end = line_break.end_of_line(text, end);

@@ -140,14 +140,22 @@ impl Target {
     }
 }
 
-/// Shows the path for people and models; bytes that are not text are replaced.
+/// Shows the path for people and models, on one line: bytes that are not text are replaced, line ends and other
+/// control characters escaped. A name must not be able to add a sentence to what is said of it.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.place().path();
         if path.as_os_str().is_empty() {
             return f.write_str(".");
         }
-        write!(f, "{}", path.display())
+        let shown = path.to_string_lossy();
+        if !shown.contains(char::is_control) {
+            return f.write_str(&shown);
+        }
+        shown.chars().try_for_each(|c| match c {
+            c if c.is_control() => write!(f, "{}", c.escape_debug()),
+            c => write!(f, "{c}"),
+        })
     }
 }
 
@@ -157,6 +165,12 @@ mod tests {
 
     fn inside(path: &str, extent: Extent) -> Target {
         Target::Inside(Place::new(path, extent))
+    }
+
+    #[test]
+    fn a_name_is_shown_on_one_line() {
+        assert_eq!(inside("a\nNext: b\t\u{1b}é", Extent::Entry).to_string(), "a\\nNext: b\\t\\u{1b}é");
+        assert_eq!(inside("", Extent::Tree).to_string(), ".");
     }
 
     #[test]

@@ -18,6 +18,9 @@ const MOST_LINES: usize = 60;
 
 /// Runs `haft undo`.
 pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
+    if common.plan {
+        return plan_mode(common);
+    }
     let desk = Desk::open(common)?;
     let which = match (arguments.number, arguments.turn, arguments.session) {
         (Some(number), ..) => Which::Number(number),
@@ -37,8 +40,21 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
 
 /// Runs `haft redo`.
 pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
+    if common.plan {
+        return plan_mode(common);
+    }
     let desk = Desk::open(common)?;
     told(common, desk.history.redo(), "Brought back what was taken back by")
+}
+
+/// Whoever plans changes nothing, not even back.
+fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
+    let what = "nothing is taken back in plan mode; leave --plan out";
+    match common.json {
+        true => screen::answer(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
+        false => screen::talk(&format!("haft: {what}.")),
+    }
+    Ok(Exit::Refused)
 }
 
 fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -> anyhow::Result<Exit> {

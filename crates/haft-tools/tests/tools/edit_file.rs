@@ -179,7 +179,7 @@ async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
     let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
     snapshot!(told(&result), @r#"
     refused at authorize (needs_approval): The rule "secret files" asks first, and nobody is there to answer. It would read .env, which is a secret by its name.
-    next: allow it in the test
+    next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);
     assert!(!result.text().contains("hunter2"));
@@ -213,4 +213,16 @@ async fn several_files_are_changed_together_or_not_at_all() {
     next: give "path" and "edits", for example {"path": "a.rs", "edits": [{"old_text": "x", "new_text": "y"}]}; or only "files"
     did: nothing
     "#);
+}
+
+#[tokio::test]
+async fn a_short_edit_of_many_places_cannot_fill_the_memory() {
+    let scene = read(scene().file("a.txt", "a".repeat(10_000)), "a.txt").await;
+    let edit = json!({ "old_text": "a", "new_text": "b".repeat(10_000), "count": "all" });
+    snapshot!(scene.told("edit_file", json!({ "path": "a.txt", "edits": [edit] })).await, @"
+    failed at execute (too_large): a.txt would become larger than 64 MiB, which is the most that is written at once.
+    next: replace fewer places or send less text
+    did: nothing
+    ");
+    scene.assert_untouched();
 }

@@ -192,3 +192,14 @@ proptest! {
         );
     }
 }
+
+#[test]
+fn a_million_replacements_in_one_line_take_one_look() {
+    let before = format!("first\n{}\nlast\n", "x".repeat(1_000_000));
+    let edits: Vec<(Range<usize>, &str)> = (6..1_000_006).map(|at| (at..at + 1, "y")).collect();
+    let begun = Instant::now();
+    let diff = Diff::of_replacements(&before, &edits, 3);
+    assert_eq!((diff.added, diff.removed), (1, 1));
+    // For each of them it would take minutes.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
