@@ -107,11 +107,10 @@ impl Tool for EditFile {
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         let wanted = wanted(args, cx)?;
-        let effects = |effect: fn(Target) -> Effect| wanted.iter().map(move |(target, _)| effect(target.clone()));
-        let changes = Plan::new(effects(|target| Effect::Change(target, Change::Replace)));
+        let plan = |replaces| Plan::new(wanted.iter().flat_map(move |(target, _)| effects(target, replaces)));
         if let Some((outside, _)) = wanted.iter().find(|(target, _)| !target.is_inside()) {
             let nobody_may = ToolError::of(ErrorKind::Denied, format!("{outside} is outside the workspace."));
-            return Ok((changes, Draft::Refused(nobody_may)));
+            return Ok((plan(Replaces::Yes), Draft::Refused(nobody_may)));
         }
         let mut new = Vec::new();
         for (target, edits) in &wanted {
@@ -121,12 +120,13 @@ impl Tool for EditFile {
                 // It says nothing of the file, and a read before it in the turn may mend it.
                 Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
                 // An error shows what is in the file, so whoever may not read it does not get to see the error.
-                Err(error) => return Ok((Plan::new(effects(Effect::Read)), Draft::Refused(error))),
+                Err(error) => return Ok((plan(Replaces::No), Draft::Refused(error))),
             }
         }
         let shown =
             |new: &NewText| FileDiff { path: new.target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
-        Ok((changes.preview(Preview::Diff(new.iter().map(shown).collect())), Draft::Write(new)))
+        let preview = Preview::Diff(new.iter().map(shown).collect());
+        Ok((plan(Replaces::Yes).preview(preview), Draft::Write(new)))
     }
 
     async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
