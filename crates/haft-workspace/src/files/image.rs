@@ -29,6 +29,8 @@ pub(crate) struct Seen {
 pub(super) struct Keep<'a> {
     pub(super) inline: &'a mut Vec<u8>,
     pub(super) objects: Objects,
+    /// Asked between pieces of a large content.
+    pub(super) stopped: &'a dyn Fn() -> bool,
 }
 
 impl Keep<'_> {
@@ -42,7 +44,7 @@ impl Keep<'_> {
     fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
         match bytes.len() {
             size if size as u64 <= INLINE => self.small(bytes),
-            size if size <= LARGEST_MIDDLE => match self.objects.keep(&mut &*bytes, Durable::No, &mut |_| {}) {
+            size if size <= LARGEST_MIDDLE => match self.objects.keep(&mut &*bytes, Durable::No, self.stopped) {
                 Ok((hash, _)) => Kept::Object { hash },
                 Err(_) => Kept::No,
             },
@@ -64,7 +66,7 @@ pub(crate) fn look(root: &Root, place: &Path) -> io::Result<Seen> {
 pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result<Seen> {
     seen(root, place, &mut |mut file, size| {
         if size > INLINE {
-            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes, &mut |_| {})?;
+            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
@@ -107,10 +109,11 @@ fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen
     Ok(Seen { state, stat: Some(stat) })
 }
 
-/// Returns whether both describe the same file with the same content. A rename alone changes the third time, so it
-/// does not count.
+/// Returns whether both describe the same file with the same content, mode and owner. A rename alone changes the
+/// third time, so it does not count.
 pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
-    (one.st_ino, one.st_dev, one.st_size) == (other.st_ino, other.st_dev, other.st_size)
+    (one.st_mode, one.st_uid, one.st_gid) == (other.st_mode, other.st_uid, other.st_gid)
+        && (one.st_ino, one.st_dev, one.st_size) == (other.st_ino, other.st_dev, other.st_size)
         && (one.st_mtime, one.st_mtime_nsec) == (other.st_mtime, other.st_mtime_nsec)
 }
 

@@ -39,6 +39,7 @@ pub(crate) enum Action {
     Put(Content, Option<u32>),
     /// Remove a file, a link or an empty folder.
     Remove,
+    /// Make a folder with this mode; without one it is only there for what comes into it, and may exist.
     MakeFolder(Option<u32>),
     MakeLink(PathBuf),
     Rename(PathBuf),
@@ -84,6 +85,8 @@ pub(crate) struct Done {
 /// Why nothing was done.
 #[derive(Debug)]
 pub(crate) enum NotDone {
+    /// It was told to stop.
+    Stopped,
     /// What is there is not what was expected.
     Stale(PathBuf),
     /// The journal could not be written, so nothing was tried.
@@ -94,18 +97,21 @@ pub(crate) enum NotDone {
 
 /// Does all deeds, or none.
 pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
-    let mut writing = job.journal.lock(job.stopped).map_err(NotDone::Journal)?;
+    let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = Vec::new();
-    let mut keep = Keep { inline: &mut inline, objects: writing.objects() };
-    let prepared = deeds.iter().map(|deed| prepare(job.root, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    let mut keep = Keep { inline: &mut inline, objects: writing.objects(), stopped: job.stopped };
+    let prepared = deeds.iter().map(|deed| prepare(job, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
     let (set, part) = match job.set {
         Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
         None => (writing.next_set(), 0),
     };
-    let steps = prepared.iter().map(|prepared| prepared.step.clone()).collect();
+    let steps = prepared.iter().filter_map(|prepared| prepared.step.clone()).collect();
     let takes_back = job.takes_back.clone();
     let intent = Intent { set, part, at: now(), by: job.by.clone(), takes_back, steps };
+    if (job.stopped)() {
+        return Err(NotDone::Stopped);
+    }
     writing.intend(intent, &inline).map_err(NotDone::Journal)?;
 
     let outcome = perform_all(job, deeds, &prepared, &inline);
@@ -116,6 +122,17 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     Ok(Done { set, notes })
 }
 
+/// Cleans up after somebody who was killed in the middle of a change.
+pub(crate) fn recover(root: &Root, journal: &Journal) -> io::Result<()> {
+    recover::recover(root, &mut journal.lock(&|| false)?)
+}
+
+impl Job<'_> {
+    fn not_journalled(&self, error: io::Error) -> NotDone {
+        if (self.stopped)() { NotDone::Stopped } else { NotDone::Journal(error) }
+    }
+}
+
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
@@ -123,17 +140,21 @@ fn now() -> u64 {
 
 /// A deed with what was seen at its place.
 struct Prepared {
-    step: Step,
+    /// The step that does it; nothing when nothing is left to do.
+    step: Option<Step>,
     stat: Option<Stat>,
 }
 
-fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
-    let system = |error: io::Error| NotDone::System(deed.place.clone(), error);
+fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+    let system = |error: io::Error| match error.kind() {
+        io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
+        _ => NotDone::System(deed.place.clone(), error),
+    };
     let path = PathText::from(deed.place.as_path());
     let Seen { state: before, stat } = match &deed.action {
         // A move keeps everything; there is nothing to save.
-        Action::Rename(_) => image::look(root, &deed.place).map_err(system)?,
-        _ => image::keep(root, &deed.place, keep).map_err(system)?,
+        Action::Rename(_) => image::look(job.root, &deed.place).map_err(system)?,
+        _ => image::keep(job.root, &deed.place, keep).map_err(system)?,
     };
     if !is_expected(&deed.expected, &before, stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
@@ -154,15 +175,19 @@ fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, No
         }
         Action::Remove if before == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
         Action::Remove => State::Absent,
+        // Somebody else made it since, for something of their own.
+        Action::MakeFolder(None) if matches!(before, State::Folder { .. }) => {
+            return Ok(Prepared { step: None, stat });
+        }
         Action::MakeFolder(mode) => State::Folder { mode: mode.unwrap_or(0o755) },
         Action::MakeLink(to) => State::Link { to: PathText::from(to.as_path()) },
         Action::Rename(to) => {
             let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
-            return Ok(Prepared { step, stat });
+            return Ok(Prepared { step: Some(step), stat });
         }
     };
     let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
-    Ok(Prepared { step: Step::Change { path, before, after, beside }, stat })
+    Ok(Prepared { step: Some(Step::Change { path, before, after, beside }), stat })
 }
 
 fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {
@@ -190,9 +215,12 @@ fn perform_all(
             Ok(noted) => notes.push(noted),
             Err(trouble) => {
                 let images = Images { inline: &|at, length| slice(inline, at, length), objects: job.journal.objects() };
-                for done in prepared[..index].iter().rev() {
+                // Where the system said no, the thing may be in place all the same: a failed sync comes last.
+                let is_move = matches!(prepared_deed.step, Some(Step::Move { .. }));
+                let tried = if matches!(trouble, Trouble::System(_)) && !is_move { index + 1 } else { index };
+                for step in prepared[..tried].iter().rev().filter_map(|tried| tried.step.as_ref()) {
                     // What cannot be taken back now is still in the journal, as something that did not happen.
-                    let _ = take_back(job.root, &done.step, &images);
+                    let _ = take_back(job.root, step, &images);
                 }
                 return Err(match trouble {
                     Trouble::Overtaken => NotDone::Stale(deed.place.clone()),
@@ -211,9 +239,13 @@ fn slice(inline: &[u8], at: u32, length: u32) -> io::Result<Vec<u8>> {
 
 fn perform(job: &Job<'_>, deed: &Deed, prepared: &Prepared) -> Result<Vec<String>, Trouble> {
     let (root, place) = (job.root, deed.place.as_path());
-    let Step::Change { before, beside, .. } = &prepared.step else {
-        let Action::Rename(to) = &deed.action else { return Err(Trouble::Overtaken) };
-        return replace::rename(root, place, to).map(|()| Vec::new());
+    let (before, beside) = match (&prepared.step, &deed.action) {
+        (None, _) => return Ok(Vec::new()),
+        (Some(Step::Change { before, beside, .. }), _) => (before, beside),
+        (Some(Step::Move { .. }), Action::Rename(to)) => {
+            return replace::rename(root, place, to).map(|()| Vec::new());
+        }
+        (Some(Step::Move { .. }), _) => return Err(Trouble::Overtaken),
     };
     let beside = beside.as_deref().unwrap_or_default();
     let spot = Spot { root, place, beside, seen: prepared.stat.as_ref() };
@@ -221,7 +253,7 @@ fn perform(job: &Job<'_>, deed: &Deed, prepared: &Prepared) -> Result<Vec<String
         (Action::Put(content, mode), _) => replace::put(&spot, new(content, &job.journal.objects())?, *mode),
         (Action::Remove, State::Folder { .. }) => replace::remove_folder(root, place).map(|()| Vec::new()),
         (Action::Remove, _) => replace::take_away(&spot).map(|()| Vec::new()),
-        (Action::MakeFolder(mode), State::Absent) => replace::make_folder(root, place, *mode).map(|()| Vec::new()),
+        (Action::MakeFolder(mode), State::Absent) => replace::make_folder(&spot, *mode).map(|()| Vec::new()),
         (Action::MakeLink(to), State::Absent) => replace::make_link(root, place, to).map(|()| Vec::new()),
         (Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), _) => Err(Trouble::Overtaken),
     }
@@ -252,13 +284,20 @@ pub(crate) struct Images<'a> {
     pub(crate) objects: Objects,
 }
 
-/// Takes a step back that was done, without a word in the journal: it belongs to an intent that did not happen.
+/// Takes a step back if it was done, without a word in the journal: it belongs to an intent that did not happen.
+///
+/// What somebody else has put there since stays.
 pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Trouble> {
-    let (path, before, beside) = match step {
+    let (path, before, after, beside) = match step {
         Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
-        Step::Change { path, before, beside, .. } => (path.path(), before, beside.as_deref().unwrap_or_default()),
+        Step::Change { path, before, after, beside } => {
+            (path.path(), before, after, beside.as_deref().unwrap_or_default())
+        }
     };
     let Seen { state: now, stat } = image::look(root, &path)?;
+    if !now.is_same_content(after) {
+        return Ok(());
+    }
     let spot = Spot { root, place: &path, beside, seen: stat.as_ref() };
     match (before, &now) {
         (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
@@ -272,7 +311,7 @@ pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result
             replace::put(&spot, self::new(&new, &images.objects)?, Some(*mode)).map(drop)
         }
         (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
-        (State::Folder { mode }, State::Absent) => replace::make_folder(root, &path, Some(*mode)),
+        (State::Folder { mode }, State::Absent) => replace::make_folder(&spot, Some(*mode)),
         (State::Link { .. } | State::Folder { .. }, _) => Err(Trouble::Overtaken),
     }
 }
@@ -286,11 +325,7 @@ pub(super) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
         if !matches!(root.open_place(folder, flags), Err(rustix::io::Errno::NOENT)) {
             break;
         }
-        missing.push(Deed {
-            place: folder.to_owned(),
-            action: Action::MakeFolder(None),
-            expected: Expected::Found(Found::Nothing),
-        });
+        missing.push(Deed { place: folder.to_owned(), action: Action::MakeFolder(None), expected: Expected::Anything });
         above = folder.parent();
     }
     missing.reverse();

@@ -29,16 +29,16 @@ impl Objects {
         Self { folder }
     }
 
-    /// Keeps everything that can be read, and returns its hash and size. `seen` gets every piece as it passes.
+    /// Keeps everything that can be read, and returns its hash and size. `stopped` is asked between pieces.
     pub(crate) fn keep(
         &self,
         source: &mut dyn Read,
         durable: Durable,
-        seen: &mut dyn FnMut(&[u8]),
+        stopped: &dyn Fn() -> bool,
     ) -> io::Result<(ContentHash, u64)> {
         private::create_folder(&self.folder)?;
         let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
-        let kept = self.keep_as(&temporary, source, durable, seen);
+        let kept = self.keep_as(&temporary, source, durable, stopped);
         if kept.is_err() {
             // Nothing refers to it.
             let _ = std::fs::remove_file(&temporary);
@@ -51,7 +51,7 @@ impl Objects {
         temporary: &Path,
         source: &mut dyn Read,
         durable: Durable,
-        seen: &mut dyn FnMut(&[u8]),
+        stopped: &dyn Fn() -> bool,
     ) -> io::Result<(ContentHash, u64)> {
         let mut file = private::create_file(temporary)?;
         let mut hasher = blake3::Hasher::new();
@@ -64,9 +64,11 @@ impl Objects {
             }
             let piece = &buffer[..read];
             hasher.update(piece);
-            seen(piece);
             file.write_all(piece)?;
             size += read as u64;
+            if stopped() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
         }
         let hash = ContentHash(*hasher.finalize().as_bytes());
         let path = self.path(hash);
@@ -82,7 +84,11 @@ impl Objects {
     }
 
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
-        private::read_file(&self.path(hash))
+        private::read_file(&self.path(hash)).map_err(|error| match error.kind() {
+            // Else the words would be about the file that is to be restored.
+            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is gone"),
+            _ => error,
+        })
     }
 
     /// Returns how many bytes are kept.
