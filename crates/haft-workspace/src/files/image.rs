@@ -138,12 +138,19 @@ fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
     if new.len() as u64 <= INLINE { keep.small(new) } else { Kept::No }
 }
 
+/// How much is compared with one look.
+const LOOK: usize = 1024;
+
 fn shared_beginning(old: &[u8], new: &[u8]) -> usize {
-    old.iter().zip(new).take_while(|(old, new)| old == new).count()
+    let looks = old.chunks_exact(LOOK).zip(new.chunks_exact(LOOK)).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[looks * LOOK..], &new[looks * LOOK..]);
+    looks * LOOK + old.iter().zip(new).take_while(|(old, new)| old == new).count()
 }
 
 fn shared_end(old: &[u8], new: &[u8]) -> usize {
-    old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count()
+    let looks = old.rchunks_exact(LOOK).zip(new.rchunks_exact(LOOK)).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[..old.len() - looks * LOOK], &new[..new.len() - looks * LOOK]);
+    looks * LOOK + old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count()
 }
 
 fn shared_with_file(old: &File, size: u64, new: &[u8]) -> io::Result<(usize, usize)> {

@@ -142,11 +142,12 @@ fn give_back(folder: &OwnedFd, (beside, name): (&str, &OsStr), ours: &Stat) {
         let swapped = rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::EXCHANGE);
         let out = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
         match (held, swapped, out) {
-            // Ours, or what somebody has replaced by something newer: nobody needs it.
-            (Ok(_), Ok(()), Ok(out)) if is_same(&out, &put) => {
+            (Ok(_), Ok(()), Ok(out)) if is_same(&out, ours) => {
                 let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
                 return;
             }
+            // Somebody meant to replace it by something newer, but only we have seen it go.
+            (Ok(_), Ok(()), Ok(out)) if is_same(&out, &put) => return set_aside(folder, beside, name),
             (Ok(held), Ok(()), Ok(_)) => put = held,
             _ => break,
         }
