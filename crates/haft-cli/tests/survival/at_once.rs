@@ -34,7 +34,7 @@ fn every_success_of_8_processes_on_one_file_is_in_the_history() {
     for record in &records {
         match record["status"].as_str() {
             Some("ok") => {
-                let set = record["did"]["change_set"].as_u64().unwrap_or_else(|| panic!("{record}"));
+                let set = record["change_set"].as_u64().unwrap_or_else(|| panic!("{record}"));
                 assert!(done.insert(set), "change set {set} was given twice");
             }
             _ => assert_eq!(record["error"]["kind"], "stale", "{record}"),

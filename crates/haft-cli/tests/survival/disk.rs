@@ -36,31 +36,37 @@ fn wherever_a_limit_of_file_size_strikes_a_change_is_done_or_nothing_is() {
     place.put("small.txt", "small\n");
     let beginning = place.tree();
     let (mut done, mut failed) = (0, 0);
-    let coarse = (0..20).map(|step| step * 9_001);
-    // The journal of a small change has about so many bytes: its record is torn at many places.
-    let fine = (0..40).map(|step| step * 41);
-    for bytes in fine.chain(coarse) {
+    let mut call = |bytes: u64, call: Value| {
         let before = place.tree();
         let around = limited(bytes);
         let around: Vec<&str> = around.iter().map(String::as_str).collect();
-        let new = big("n", 120);
-        for call in [write("new/deep/small.txt", "x\n"), write("small.txt", "changed\n"), write("big.txt", &new)] {
-            let before = place.tree();
-            let record = &place.call(&around, &[call])[0];
-            assert!(place.leftovers().is_empty(), "{bytes} bytes: {:?}", place.leftovers());
-            if record["status"] == "ok" {
-                done += 1;
-            } else {
-                failed += 1;
-                assert_eq!((&record["error"]["kind"], &record["did"]), (&"io".into(), &"nothing".into()), "{record}");
-                assert!(place.tree() == before, "{bytes} bytes: something changed: {record}");
-            }
+        let record = &place.call(&around, &[call])[0];
+        assert!(place.leftovers().is_empty(), "{bytes} bytes: {:?}", place.leftovers());
+        if record["status"] == "ok" {
+            done += 1;
+            return;
         }
-        while place.run(&["undo"]).status.success() {}
-        assert!(place.tree() == beginning, "{bytes} bytes: not everything was taken back");
-        assert!(before == beginning);
+        failed += 1;
+        assert_eq!((&record["error"]["kind"], &record["did"]), (&"io".into(), &"nothing".into()), "{record}");
+        assert!(place.tree() == before, "{bytes} bytes: something changed: {record}");
+    };
+    // The records of one small change are torn at many places.
+    for step in 0..24 {
+        let journal = journal_size(&place);
+        call(journal + step * 53, write(&format!("new{step}/small.txt"), "x\n"));
     }
-    assert!(done > 20 && failed > 20, "{done} done, {failed} failed");
+    for step in 0..14 {
+        call(step * 11_001, write("big.txt", &big(&(step % 10).to_string(), 120)));
+    }
+    assert!(done > 5 && failed > 10, "{done} done, {failed} failed");
+    while place.run(&["undo"]).status.success() {}
+    assert!(place.tree() == beginning, "not everything was taken back");
+}
+
+fn journal_size(place: &Place) -> u64 {
+    let mut states = std::fs::read_dir(place.root().join("state/haft/workspaces")).into_iter().flatten().flatten();
+    let journal = states.next().map(|state| state.path().join("journal/journal"));
+    journal.and_then(|journal| std::fs::metadata(journal).ok()).map_or(0, |facts| facts.len())
 }
 
 /// Makes calls in a mount namespace of their own after a setup; returns the records, and whether the tree is the same.

@@ -21,7 +21,7 @@ use super::open::Root;
 use super::recover;
 use super::replace::{self, New, Spot, Trouble};
 use crate::state::journal::{
-    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack,
+    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack, is_not_kept,
 };
 
 /// One thing to do.
@@ -148,6 +148,7 @@ struct Prepared {
 fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
     let system = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
+        _ if is_not_kept(&error) => NotDone::Journal(error),
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());

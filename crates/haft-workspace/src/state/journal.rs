@@ -12,7 +12,7 @@ mod objects;
 mod record;
 mod room;
 
-pub(crate) use objects::{Durable, Objects};
+pub(crate) use objects::{Durable, Objects, is_not_kept};
 pub(crate) use record::{By, ContentHash, How, Intent, Kept, Outcome, PathText, Record, State, Step, TakesBack};
 
 use std::collections::{HashMap, HashSet};
