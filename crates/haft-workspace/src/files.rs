@@ -17,6 +17,7 @@ mod missing;
 mod names;
 pub(crate) mod open;
 pub(crate) mod page;
+mod performance;
 mod recover;
 mod replace;
 mod rules;

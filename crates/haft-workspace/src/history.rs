@@ -23,8 +23,7 @@ use haft::path::Target;
 
 use crate::files::open::Root;
 use crate::files::transaction::{self, Job, NotDone};
-use crate::state::Journal;
-use crate::state::journal::{By, How, PathText, TakesBack};
+use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::Sets;
 
@@ -124,6 +123,12 @@ pub enum HistoryError {
     /// It changed nothing with this path.
     #[error("no change set concerned has changed {0}")]
     NotConcerned(String),
+    /// It was renamed and changed.
+    #[error(
+        "{0} was renamed and changed in what would be taken back together; nothing was taken back, \
+         take the changes back one at a time: \"haft undo\""
+    )]
+    Entangled(String),
     /// Somebody has worked on the same lines since.
     #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]
     Conflict {
@@ -179,16 +184,26 @@ impl History {
 
     /// Takes changes back; of a file, only those of that file.
     pub fn undo(&self, which: Which, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
-        let sets = Sets::of(self.journal.read()?);
+        let sets = Sets::of(self.settled()?);
         let numbers = sets.chosen(which)?;
         self.take_back(&sets, &numbers, only)
     }
 
     /// Takes the last undo back.
     pub fn redo(&self) -> Result<TakenBack, HistoryError> {
-        let sets = Sets::of(self.journal.read()?);
+        let sets = Sets::of(self.settled()?);
         let number = sets.newest_undo().ok_or(HistoryError::NothingToRedo)?;
         self.take_back(&sets, &[number], None)
+    }
+
+    /// Reads all records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
+    fn settled(&self) -> io::Result<Reading> {
+        let reading = self.journal.read()?;
+        if !reading.is_unfinished {
+            return Ok(reading);
+        }
+        transaction::recover(&self.root, &self.journal)?;
+        self.journal.read()
     }
 
     fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {
@@ -211,6 +226,7 @@ impl History {
             stopped: &|| false,
         };
         let done = transaction::commit(&job, &plan.deeds).map_err(|not_done| match not_done {
+            NotDone::Stopped => HistoryError::Journal(io::ErrorKind::Interrupted.into()),
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),
             NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },

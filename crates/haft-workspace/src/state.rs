@@ -9,17 +9,20 @@ mod recent;
 mod spill;
 
 pub use config_file::read_config_file;
-pub use journal::Journal;
+pub use journal::JournalLimits;
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
 pub use spill::Spills;
 
 use std::path::{Path, PathBuf};
 
+use journal::Journal;
+
 /// The state of one workspace, in a private folder of its own.
 #[derive(Clone, Debug)]
 pub struct WorkspaceState {
     folder: PathBuf,
+    journal_limits: JournalLimits,
 }
 
 impl WorkspaceState {
@@ -28,7 +31,14 @@ impl WorkspaceState {
         let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let name: String = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let safe: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(32).collect();
-        Self { folder: state_folder.join("workspaces").join(format!("{safe}-{}", &hash[..16])) }
+        let folder = state_folder.join("workspaces").join(format!("{safe}-{}", &hash[..16]));
+        Self { folder, journal_limits: JournalLimits::default() }
+    }
+
+    /// Gives the journal of changes other limits than the default ones.
+    pub fn with_journal_limits(mut self, limits: JournalLimits) -> Self {
+        self.journal_limits = limits;
+        self
     }
 
     /// Returns the outputs that were too long to show.
@@ -37,8 +47,8 @@ impl WorkspaceState {
     }
 
     /// Returns the journal of changes.
-    pub fn journal(&self) -> Journal {
-        Journal::new(self.folder.join("journal"))
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::new(self.folder.join("journal"), self.journal_limits)
     }
 
     /// Returns the last calls of the workspace.

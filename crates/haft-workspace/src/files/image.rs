@@ -33,20 +33,8 @@ pub(super) struct Keep<'a> {
     pub(super) objects: Objects,
     /// Whether an object was needed.
     pub(super) has_kept: bool,
-    /// Whether nobody wants it any more.
+    /// Asked between pieces of a large content.
     pub(super) stopped: &'a dyn Fn() -> bool,
-}
-
-/// A source that ends with an error when nobody wants it any more.
-struct Stoppable<'a> {
-    file: File,
-    stopped: &'a dyn Fn() -> bool,
-}
-
-impl Read for Stoppable<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if (self.stopped)() { Err(Errno::CANCELED.into()) } else { self.file.read(buffer) }
-    }
 }
 
 impl Keep<'_> {
@@ -67,7 +55,7 @@ impl Keep<'_> {
 
     fn large(&mut self, source: &mut dyn Read, durable: Durable) -> io::Result<Kept> {
         self.has_kept = true;
-        let (hash, _) = self.objects.keep(source, durable)?;
+        let (hash, _) = self.objects.keep(source, durable, self.stopped)?;
         Ok(Kept::Object { hash })
     }
 }
@@ -88,14 +76,13 @@ pub(super) fn glance(root: &Root, place: &Path) -> io::Result<Seen> {
 
 /// Looks at a place and keeps what is there.
 pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result<Seen> {
-    seen(root, place, &mut |file, size| {
+    seen(root, place, &mut |mut file, size| {
         if size > LARGEST_KEPT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if size > INLINE {
             keep.has_kept = true;
-            let mut source = Stoppable { file, stopped: keep.stopped };
-            let (hash, _) = keep.objects.keep(&mut source, Durable::Yes)?;
+            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
@@ -138,10 +125,11 @@ fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen
     Ok(Seen { state, stat: Some(stat) })
 }
 
-/// Returns whether both describe the same file with the same content. A rename alone changes the third time, so it
-/// does not count.
+/// Returns whether both describe the same file with the same content, mode and owner. A rename alone changes the
+/// third time, so it does not count.
 pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
-    (one.st_ino, one.st_dev, one.st_size) == (other.st_ino, other.st_dev, other.st_size)
+    (one.st_mode, one.st_uid, one.st_gid) == (other.st_mode, other.st_uid, other.st_gid)
+        && (one.st_ino, one.st_dev, one.st_size) == (other.st_ino, other.st_dev, other.st_size)
         && (one.st_mtime, one.st_mtime_nsec) == (other.st_mtime, other.st_mtime_nsec)
 }
 

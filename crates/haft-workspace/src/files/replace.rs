@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
@@ -53,40 +53,67 @@ impl From<Errno> for Trouble {
     }
 }
 
-/// Writes new content beside its place and syncs it; returns what could not be kept of the old file.
-pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Vec<String>, Trouble> {
+/// New content that lies beside its place, synced.
+pub(super) struct Staged {
+    folder: OwnedFd,
+    ours: Stat,
+    /// What could not be kept of the old file.
+    pub(super) notes: Vec<String>,
+}
+
+/// Writes new content beside its place.
+pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
-    let staged = write_beside(spot, &folder, new, mode);
-    if staged.is_err() {
-        unstage(spot);
-    }
-    staged
-}
-
-/// Removes what was written beside a place. Only our own file goes; the old content was never touched.
-pub(super) fn unstage(spot: &Spot<'_>) {
-    if let Ok((folder, _)) = spot.root.open_parent(spot.place) {
-        let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
+    match write_beside(spot, &folder, new, mode) {
+        Ok((notes, ours)) => Ok(Staged { folder, ours, notes }),
+        Err(trouble) => {
+            let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
+            Err(trouble)
+        }
     }
 }
 
-/// Puts what lies beside in its place.
-pub(super) fn place(spot: &Spot<'_>) -> Result<(), Trouble> {
-    let (folder, name) = spot.root.open_parent(spot.place)?;
-    let placed = match spot.seen {
-        Some(seen) => swap(folder.as_fd(), (spot.beside, name), seen),
-        None => appear(folder.as_fd(), spot.beside, name),
-    };
+/// Removes new content that was not put in its place.
+pub(super) fn unstage(spot: &Spot<'_>, staged: &Staged) {
+    let _ = rustix::fs::unlinkat(&staged.folder, spot.beside, AtFlags::empty());
+}
+
+/// Puts new content in its place.
+pub(super) fn place(spot: &Spot<'_>, staged: &Staged) -> Result<(), Trouble> {
+    let placed = place_in_folder(spot, staged);
     if placed.is_err() {
-        let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
+        // Whatever is not ours has been given back by now, so only our own file goes.
+        unstage(spot, staged);
     }
     placed?;
-    Ok(rustix::fs::fsync(&folder)?)
+    Ok(rustix::fs::fsync(&staged.folder)?)
 }
 
-fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New<'_>, mode: Option<u32>) -> Result<Vec<String>, Trouble> {
+fn place_in_folder(spot: &Spot<'_>, Staged { folder, ours, .. }: &Staged) -> Result<(), Trouble> {
+    let (here, name) = spot.root.open_parent(spot.place)?;
+    let (here, there) = (rustix::fs::fstat(&here)?, rustix::fs::fstat(folder)?);
+    // The folder itself may have been moved since the content was written into it.
+    if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
+        return Err(Trouble::Overtaken);
+    }
+    match spot.seen {
+        Some(seen) => swap(folder, (spot.beside, name), (seen, ours)),
+        None => appear(folder, spot.beside, name),
+    }
+}
+
+/// Writes the new file beside the old one; returns what could not be kept, and the file.
+fn write_beside(
+    spot: &Spot<'_>,
+    folder: &OwnedFd,
+    new: New<'_>,
+    mode: Option<u32>,
+) -> Result<(Vec<String>, Stat), Trouble> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mut file = File::from(rustix::fs::openat(folder, spot.beside, flags, Mode::from_raw_mode(0o666))?);
+    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
+    let has_mode = spot.seen.is_some() || mode.is_some();
+    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
+    let mut file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
     match new {
         New::Bytes(bytes) => file.write_all(bytes)?,
         New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
@@ -102,18 +129,20 @@ fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New<'_>, mode: Option<u3
         rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     }
     file.sync_all()?;
-    Ok(notes)
+    Ok((notes, rustix::fs::fstat(&file)?))
 }
 
 /// Swaps the new file with the old one, and makes sure that the old one was what we think.
-fn swap(folder: BorrowedFd<'_>, (beside, name): (&str, &OsStr), seen: &Stat) -> Result<(), Trouble> {
+fn swap(folder: &OwnedFd, (beside, name): (&str, &OsStr), (seen, ours): (&Stat, &Stat)) -> Result<(), Trouble> {
     match rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {
-            let out = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW)?;
-            if is_same(&out, seen) {
-                return Ok(rustix::fs::unlinkat(folder, beside, AtFlags::empty())?);
+            let out = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
+            if out.is_ok_and(|out| is_same(&out, seen)) {
+                // The new content is in place; an old one that does not go harms nobody.
+                let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+                return Ok(());
             }
-            rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::EXCHANGE)?;
+            give_back(folder, (beside, name), ours);
             Err(Trouble::Overtaken)
         }
         // Not every file system can swap; then a look right before must do.
@@ -129,8 +158,47 @@ fn swap(folder: BorrowedFd<'_>, (beside, name): (&str, &OsStr), seen: &Stat) -> 
     }
 }
 
+/// How often something is given back to somebody who goes on replacing it.
+const MOST_SWAPS: usize = 16;
+
+/// Gives back what was swapped out and is not what we think, until what comes out is what we had put there.
+///
+/// In between somebody may write over what we had put in place. Theirs is the newest then, and is put back in turn.
+fn give_back(folder: &OwnedFd, (beside, name): (&str, &OsStr), ours: &Stat) {
+    let mut put = *ours;
+    for _ in 0..MOST_SWAPS {
+        let held = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
+        let swapped = rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::EXCHANGE);
+        let out = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
+        match (held, swapped, out) {
+            (Ok(_), Ok(()), Ok(out)) if is_same(&out, ours) => {
+                let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+                return;
+            }
+            // Somebody meant to replace it by something newer, but only we have seen it go.
+            (Ok(_), Ok(()), Ok(out)) if is_same(&out, &put) => return set_aside(folder, beside, name),
+            (Ok(held), Ok(()), Ok(_)) => put = held,
+            _ => break,
+        }
+    }
+    if appear(folder, beside, name).is_err() {
+        set_aside(folder, beside, name);
+    }
+}
+
+/// Gives something that is not ours a name that can be seen.
+pub(super) fn set_aside(folder: &OwnedFd, beside: &str, name: &OsStr) {
+    for number in 1..100 {
+        let mut kept = name.to_owned();
+        kept.push(if number == 1 { ".kept-by-haft".to_owned() } else { format!(".kept-by-haft-{number}") });
+        if !matches!(appear(folder, beside, &kept), Err(Trouble::Overtaken)) {
+            return;
+        }
+    }
+}
+
 /// Gives a new file its name, never over one that has appeared since.
-fn appear(folder: BorrowedFd<'_>, beside: &str, name: &OsStr) -> Result<(), Trouble> {
+fn appear(folder: &OwnedFd, beside: &str, name: &OsStr) -> Result<(), Trouble> {
     match rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(Trouble::Overtaken),
@@ -149,29 +217,52 @@ fn appear(folder: BorrowedFd<'_>, beside: &str, name: &OsStr) -> Result<(), Trou
 pub(super) fn take_away(spot: &Spot<'_>) -> Result<(), Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     let Some(seen) = spot.seen else { return Err(Trouble::Overtaken) };
-    rustix::fs::renameat(&folder, name, &folder, spot.beside)?;
-    let out = rustix::fs::statat(&folder, spot.beside, AtFlags::SYMLINK_NOFOLLOW)?;
-    if !is_same(&out, seen) {
+    match rustix::fs::renameat(&folder, name, &folder, spot.beside) {
+        Err(Errno::NOENT) => return Err(Trouble::Overtaken),
+        renamed => renamed?,
+    }
+    let out = rustix::fs::statat(&folder, spot.beside, AtFlags::SYMLINK_NOFOLLOW);
+    if !out.is_ok_and(|out| is_same(&out, seen)) {
         // Where nothing has appeared since, it goes back to where it was.
-        rustix::fs::renameat_with(&folder, spot.beside, &folder, name, RenameFlags::NOREPLACE)?;
+        if appear(&folder, spot.beside, name).is_err() {
+            set_aside(&folder, spot.beside, name);
+        }
         return Err(Trouble::Overtaken);
     }
     rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty())?;
     Ok(rustix::fs::fsync(&folder)?)
 }
 
-/// Makes a folder.
-pub(super) fn make_folder(root: &Root, place: &Path, mode: Option<u32>) -> Result<(), Trouble> {
-    let (folder, name) = root.open_parent(place)?;
-    match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-        Err(Errno::EXIST) => return Err(Trouble::Overtaken),
-        made => made?,
-    }
-    if let Some(mode) = mode {
-        let made = root.open_place(place, OFlags::DIRECTORY | OFlags::RDONLY)?;
-        rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
+/// Makes a folder. One with a mode is made beside, so that it is never seen with another one.
+pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trouble> {
+    let (folder, name) = spot.root.open_parent(spot.place)?;
+    match mode {
+        None => match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+            Err(Errno::EXIST) => return Err(Trouble::Overtaken),
+            made => made?,
+        },
+        Some(mode) => {
+            rustix::fs::mkdirat(&folder, spot.beside, Mode::from_raw_mode(0o700))?;
+            let placed = place_folder((&folder, spot.beside), name, mode);
+            if placed.is_err() {
+                let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::REMOVEDIR);
+            }
+            placed?;
+        }
     }
     Ok(rustix::fs::fsync(&folder)?)
+}
+
+fn place_folder((folder, beside): (&OwnedFd, &str), name: &OsStr, mode: u32) -> Result<(), Trouble> {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = rustix::fs::openat(folder, beside, flags, Mode::empty())?;
+    rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
+    match rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE) {
+        // Not every file system can refuse to replace; at worst an empty folder is replaced by an empty one.
+        Err(Errno::INVAL | Errno::NOSYS) => Ok(rustix::fs::renameat(folder, beside, folder, name)?),
+        Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        placed => Ok(placed?),
+    }
 }
 
 /// Removes a folder that is empty.
@@ -199,6 +290,10 @@ pub(super) fn rename(root: &Root, from: &Path, to: &Path) -> Result<(), Trouble>
         Err(Errno::EXIST) => return Err(Trouble::Overtaken),
         renamed => renamed?,
     }
-    rustix::fs::fsync(&new_folder)?;
-    Ok(rustix::fs::fsync(&old_folder)?)
+    let synced = rustix::fs::fsync(&new_folder).and_then(|()| rustix::fs::fsync(&old_folder));
+    if synced.is_err() {
+        // Nobody can tell later from a look whether it was us who renamed it.
+        rustix::fs::renameat_with(&new_folder, new_name, &old_folder, old_name, RenameFlags::NOREPLACE)?;
+    }
+    Ok(synced?)
 }

@@ -18,10 +18,11 @@ use rustix::fs::Stat;
 use super::facts::stamp_of;
 use super::image::{self, Keep, Seen};
 use super::open::Root;
+use super::performance::Performance;
 use super::recover;
 use super::replace::{self, New, Spot, Trouble};
 use crate::state::journal::{
-    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack, Writing,
+    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack, is_not_kept,
 };
 
 /// One thing to do.
@@ -39,6 +40,7 @@ pub(crate) enum Action {
     Put(Content, Option<u32>),
     /// Remove a file, a link or an empty folder.
     Remove,
+    /// Make a folder with this mode; without one it is only there for what comes into it, and may exist.
     MakeFolder(Option<u32>),
     MakeLink(PathBuf),
     Rename(PathBuf),
@@ -84,6 +86,8 @@ pub(crate) struct Done {
 /// Why nothing was done.
 #[derive(Debug)]
 pub(crate) enum NotDone {
+    /// It was told to stop.
+    Stopped,
     /// What is there is not what was expected.
     Stale(PathBuf),
     /// The journal could not be written, so nothing was tried.
@@ -94,11 +98,11 @@ pub(crate) enum NotDone {
 
 /// Does all deeds, or none.
 pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
-    let mut writing = job.journal.lock(job.stopped).map_err(NotDone::Journal)?;
+    let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = Vec::new();
     let mut keep = Keep { inline: &mut inline, objects: writing.objects(), has_kept: false, stopped: job.stopped };
-    let prepared = deeds.iter().map(|deed| prepare(job.root, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    let prepared = deeds.iter().map(|deed| prepare(job, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
     if keep.has_kept {
         writing.note_kept();
     }
@@ -106,9 +110,12 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
         Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
         None => (writing.next_set(), 0),
     };
-    let steps = prepared.iter().map(|prepared| prepared.step.clone()).collect();
+    let steps = prepared.iter().filter_map(|prepared| prepared.step.clone()).collect();
     let takes_back = job.takes_back.clone();
     let intent = Intent { set, part, at: now(), by: job.by.clone(), takes_back, steps };
+    if (job.stopped)() {
+        return Err(NotDone::Stopped);
+    }
     writing.intend(intent, &inline).map_err(NotDone::Journal)?;
 
     let outcome = Performance { job, deeds, prepared: &prepared, inline: &inline }.all(&mut writing);
@@ -119,27 +126,43 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     Ok(Done { set, notes })
 }
 
+/// Cleans up after somebody who was killed in the middle of a change.
+pub(crate) fn recover(root: &Root, journal: &Journal) -> io::Result<()> {
+    recover::recover(root, &mut journal.lock(&|| false)?)
+}
+
+impl Job<'_> {
+    fn not_journalled(&self, error: io::Error) -> NotDone {
+        if (self.stopped)() { NotDone::Stopped } else { NotDone::Journal(error) }
+    }
+}
+
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A deed with what was seen at its place.
-struct Prepared {
-    step: Step,
-    stat: Option<Stat>,
+pub(super) struct Prepared {
+    /// The step that does it; nothing when nothing is left to do.
+    pub(super) step: Option<Step>,
+    pub(super) stat: Option<Stat>,
 }
 
-fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
-    let system = |error: io::Error| NotDone::System(deed.place.clone(), error);
+fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+    let system = |error: io::Error| match error.kind() {
+        io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
+        _ if is_not_kept(&error) => NotDone::Journal(error),
+        _ => NotDone::System(deed.place.clone(), error),
+    };
     let path = PathText::from(deed.place.as_path());
     let looked = match (&deed.action, &deed.expected) {
         // A move keeps everything; there is nothing to save, and a terabyte need not be read.
         (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
-            image::glance(root, &deed.place)
+            image::glance(job.root, &deed.place)
         }
-        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(root, &deed.place),
-        _ => image::keep(root, &deed.place, keep),
+        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(job.root, &deed.place),
+        _ => image::keep(job.root, &deed.place, keep),
     };
     let Seen { state: before, stat } = looked.map_err(system)?;
     if !is_expected(&deed.expected, &before, stat.as_ref()) {
@@ -161,15 +184,19 @@ fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, No
         }
         Action::Remove if before == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
         Action::Remove => State::Absent,
+        // Somebody else made it since, for something of their own.
+        Action::MakeFolder(None) if matches!(before, State::Folder { .. }) => {
+            return Ok(Prepared { step: None, stat });
+        }
         Action::MakeFolder(mode) => State::Folder { mode: mode.unwrap_or(0o755) },
         Action::MakeLink(to) => State::Link { to: PathText::from(to.as_path()) },
         Action::Rename(to) => {
             let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
-            return Ok(Prepared { step, stat });
+            return Ok(Prepared { step: Some(step), stat });
         }
     };
     let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
-    Ok(Prepared { step: Step::Change { path, before, after, beside }, stat })
+    Ok(Prepared { step: Some(Step::Change { path, before, after, beside }), stat })
 }
 
 fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {
@@ -185,120 +212,8 @@ fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool
     }
 }
 
-/// The doing of all deeds: new contents are written beside first, then everything is put in place.
-struct Performance<'a> {
-    job: &'a Job<'a>,
-    deeds: &'a [Deed],
-    prepared: &'a [Prepared],
-    inline: &'a [u8],
-}
-
-impl Performance<'_> {
-    fn all(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, NotDone> {
-        let makes_folders = self.deeds.iter().any(|deed| matches!(deed.action, Action::MakeFolder(_)));
-        let mut notes = vec![Vec::new(); self.deeds.len()];
-        if !makes_folders {
-            self.stage_all(&mut notes)?;
-        }
-        // From here on files change, so what they were must be safe. Syncing it after the new contents is cheaper.
-        if let Err(error) = writing.sync() {
-            self.unstage_all();
-            return Err(NotDone::Journal(error));
-        }
-        for (index, (deed, prepared)) in self.deeds.iter().zip(self.prepared).enumerate() {
-            let staged = if makes_folders { self.stage(index) } else { Ok(Vec::new()) };
-            let done = staged.map(|noted| notes[index].extend(noted)).and_then(|()| self.put_in_place(deed, prepared));
-            if let Err(trouble) = done {
-                self.take_back(index);
-                return Err(trouble.at(&deed.place));
-            }
-        }
-        Ok(notes)
-    }
-
-    fn stage_all(&self, notes: &mut [Vec<String>]) -> Result<(), NotDone> {
-        for (index, deed) in self.deeds.iter().enumerate() {
-            match self.stage(index) {
-                Ok(noted) => notes[index] = noted,
-                Err(trouble) => {
-                    self.unstage_all();
-                    return Err(trouble.at(&deed.place));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn stage(&self, index: usize) -> Result<Vec<String>, Trouble> {
-        match &self.deeds[index].action {
-            Action::Put(content, mode) => {
-                replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *mode)
-            }
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    fn unstage_all(&self) {
-        for (index, deed) in self.deeds.iter().enumerate() {
-            if matches!(deed.action, Action::Put(..)) {
-                replace::unstage(&self.spot(index));
-            }
-        }
-    }
-
-    /// Takes everything back that was done before this deed.
-    fn take_back(&self, index: usize) {
-        let inline = |at, length| slice(self.inline, at, length);
-        let images = Images { inline: &inline, objects: self.job.journal.objects() };
-        for done in self.prepared[..index].iter().rev() {
-            // What cannot be taken back now is still in the journal, as something that did not happen.
-            let _ = take_back(self.job.root, &done.step, &images);
-        }
-        self.unstage_all();
-    }
-
-    fn spot(&self, index: usize) -> Spot<'_> {
-        let Prepared { step, stat } = &self.prepared[index];
-        let beside = match step {
-            Step::Change { beside: Some(beside), .. } => beside.as_str(),
-            Step::Change { beside: None, .. } | Step::Move { .. } => "",
-        };
-        Spot { root: self.job.root, place: &self.deeds[index].place, beside, seen: stat.as_ref() }
-    }
-
-    fn put_in_place(&self, deed: &Deed, prepared: &Prepared) -> Result<(), Trouble> {
-        let (root, place) = (self.job.root, deed.place.as_path());
-        let Step::Change { before, beside, .. } = &prepared.step else {
-            let Action::Rename(to) = &deed.action else { return Err(Trouble::Overtaken) };
-            return replace::rename(root, place, to);
-        };
-        let spot = Spot { root, place, beside: beside.as_deref().unwrap_or_default(), seen: prepared.stat.as_ref() };
-        match (&deed.action, before) {
-            (Action::Put(..), _) => replace::place(&spot),
-            (Action::Remove, State::Folder { .. }) => replace::remove_folder(root, place),
-            (Action::Remove, _) => replace::take_away(&spot),
-            (Action::MakeFolder(mode), State::Absent) => replace::make_folder(root, place, *mode),
-            (Action::MakeLink(to), State::Absent) => replace::make_link(root, place, to),
-            (Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), _) => Err(Trouble::Overtaken),
-        }
-    }
-}
-
-impl Trouble {
-    fn at(self, place: &Path) -> NotDone {
-        match self {
-            Trouble::Overtaken => NotDone::Stale(place.to_owned()),
-            Trouble::System(error) => NotDone::System(place.to_owned(), error),
-        }
-    }
-}
-
-fn slice(inline: &[u8], at: u32, length: u32) -> io::Result<Vec<u8>> {
-    let (at, length) = (at as usize, length as usize);
-    inline.get(at..at + length).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into())
-}
-
-fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
+/// Opens new content.
+pub(super) fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
     Ok(match content {
         Content::Bytes(bytes) => New::Bytes(bytes),
         Content::Object(hash, _) => New::File(sound(objects.open(*hash)?, *hash)?),
@@ -323,13 +238,20 @@ pub(crate) struct Images<'a> {
     pub(crate) objects: Objects,
 }
 
-/// Takes a step back that was done, without a word in the journal: it belongs to an intent that did not happen.
+/// Takes a step back if it was done, without a word in the journal: it belongs to an intent that did not happen.
+///
+/// What somebody else has put there since stays.
 pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Trouble> {
-    let (path, before, beside) = match step {
+    let (path, before, after, beside) = match step {
         Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
-        Step::Change { path, before, beside, .. } => (path.path(), before, beside.as_deref().unwrap_or_default()),
+        Step::Change { path, before, after, beside } => {
+            (path.path(), before, after, beside.as_deref().unwrap_or_default())
+        }
     };
     let Seen { state: now, stat } = image::look(root, &path)?;
+    if !now.is_same_content(after) {
+        return Ok(());
+    }
     let spot = Spot { root, place: &path, beside, seen: stat.as_ref() };
     match (before, &now) {
         (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
@@ -340,11 +262,11 @@ pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result
                 Kept::Object { hash } => Content::Object(*hash, 0),
                 Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
             };
-            replace::stage(&spot, self::new(&new, &images.objects)?, Some(*mode))?;
-            replace::place(&spot)
+            let staged = replace::stage(&spot, self::new(&new, &images.objects)?, Some(*mode))?;
+            replace::place(&spot, &staged)
         }
         (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
-        (State::Folder { mode }, State::Absent) => replace::make_folder(root, &path, Some(*mode)),
+        (State::Folder { mode }, State::Absent) => replace::make_folder(&spot, Some(*mode)),
         (State::Link { .. } | State::Folder { .. }, _) => Err(Trouble::Overtaken),
     }
 }
@@ -358,11 +280,7 @@ pub(super) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
         if !matches!(root.open_place(folder, flags), Err(rustix::io::Errno::NOENT)) {
             break;
         }
-        missing.push(Deed {
-            place: folder.to_owned(),
-            action: Action::MakeFolder(None),
-            expected: Expected::Basis(Basis::Nothing),
-        });
+        missing.push(Deed { place: folder.to_owned(), action: Action::MakeFolder(None), expected: Expected::Anything });
         above = folder.parent();
     }
     missing.reverse();

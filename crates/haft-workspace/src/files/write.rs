@@ -95,11 +95,11 @@ impl Write {
         (receipts, stop): (&Receipts, &CancellationToken),
     ) -> Result<Vec<Written>, ToolError> {
         if stop.is_cancelled() {
-            return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped."));
+            return Err(stopped());
         }
         let set = receipts.change_set().map(|ChangeSetId(number)| number);
-        let stopped = || stop.is_cancelled();
-        let job = Job { root, journal, by: By::from(errand), set, takes_back: None, stopped: &stopped };
+        let is_stopped = || stop.is_cancelled();
+        let job = Job { root, journal, by: By::from(errand), set, takes_back: None, stopped: &is_stopped };
         let done = transaction::commit(&job, &self.deeds).map_err(|not_done| self.told(not_done))?;
         receipts.note_change_set(ChangeSetId(done.set));
         let mut written = Vec::new();
@@ -126,6 +126,7 @@ impl Write {
             self.changes.iter().find(at).map_or_else(|| place.display().to_string(), |(target, ..)| target.to_string())
         };
         match not_done {
+            NotDone::Stopped => stopped(),
             NotDone::Stale(place) => stale(&target_of(&place)),
             NotDone::Journal(error) => not_journalled(error),
             NotDone::System(place, error) => not_written(error, &target_of(&place), self),
@@ -164,6 +165,10 @@ fn place_of(target: &Target) -> Result<&Path, ToolError> {
         Target::Inside(place) => Ok(place.path()),
         Target::Outside(_) => Err(outside(target)),
     }
+}
+
+fn stopped() -> ToolError {
+    ToolError::of(ErrorKind::Cancelled, "The call was stopped.")
 }
 
 /// The error for a file that is not any more what the call was planned with.

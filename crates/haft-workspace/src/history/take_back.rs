@@ -9,7 +9,7 @@ use super::contents::Contents;
 use super::{Became, HistoryError};
 use crate::files::image;
 use crate::files::transaction::{Action, Content, Deed, Expected};
-use crate::state::journal::{Inline, Kept, State, Step};
+use crate::state::journal::{Inline, Kept, PathText, State, Step};
 
 /// What to do.
 #[derive(Default)]
@@ -40,26 +40,20 @@ enum Wanted {
 pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>) -> Result<Plan, HistoryError> {
     let mut plan = Plan::default();
     let mut paths: BTreeMap<PathBuf, Way> = BTreeMap::new();
-    for number in numbers {
-        for (intent, inline) in contents.sets.intents_of(*number).rev() {
-            for step in intent.steps.iter().rev() {
-                match step {
-                    Step::Move { from, to } => plan.rename(&to.path(), &from.path()),
-                    Step::Change { path, before, after, .. } => {
-                        let path = path.path();
-                        let is_left_out = only.is_some_and(|only| only != path);
-                        if is_left_out || contents.sets.is_path_undone(*number, &path) {
-                            continue;
-                        }
-                        let way = match paths.remove(&path) {
-                            Some(way) => way,
-                            None => Way { now: looked(contents, &path)?, wanted: Wanted::AsIs },
-                        };
-                        let change = Change { number: *number, path: &path, before, after, inline: *inline };
-                        let wanted = change.back_from(contents, &way)?;
-                        paths.insert(path, Way { wanted, ..way });
-                    }
-                }
+    let steps = concerned(contents, numbers, only);
+    disentangled(&steps)?;
+    for (number, step, inline) in steps {
+        match step {
+            Step::Move { from, to } => plan.rename(&to.path(), &from.path()),
+            Step::Change { path, before, after, .. } => {
+                let path = path.path();
+                let way = match paths.remove(&path) {
+                    Some(way) => way,
+                    None => Way { now: looked(contents, &path)?, wanted: Wanted::AsIs },
+                };
+                let change = Change { number, path: &path, before, after, inline };
+                let wanted = change.back_from(contents, &way)?;
+                paths.insert(path, Way { wanted, ..way });
             }
         }
     }
@@ -70,6 +64,45 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     plan.deeds.sort_by_key(|deed| (!matches!(deed.action, Action::MakeFolder(_)), deed.place.clone()));
     plan.remove_folders(contents);
     Ok(plan)
+}
+
+/// Returns the steps to take back, the newest first, without those that are left out or taken back already.
+fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) -> Vec<(u64, &'a Step, Inline)> {
+    let sets = contents.sets;
+    let mut steps = Vec::new();
+    for number in numbers {
+        for (intent, inline) in sets.intents_of(*number).rev() {
+            let is_concerned = |path: &PathText| {
+                let path = path.path();
+                only.is_none_or(|only| only == path) && !sets.is_path_undone(*number, &path)
+            };
+            let concerned = intent.steps.iter().rev().filter(|step| match step {
+                Step::Change { path, .. } => is_concerned(path),
+                Step::Move { from, to } => is_concerned(from) || is_concerned(to),
+            });
+            steps.extend(concerned.map(|step| (*number, step, *inline)));
+        }
+    }
+    steps
+}
+
+/// Refuses what renames a path and changes it as well: all steps are looked at before the first one is done, and what
+/// is at such a path then is not what will be there.
+fn disentangled(steps: &[(u64, &Step, Inline)]) -> Result<(), HistoryError> {
+    for (index, (_, step, _)) in steps.iter().enumerate() {
+        let Step::Move { from, to } = step else { continue };
+        let moved = [from.path(), to.path()];
+        let touches = |path: &PathText| moved.iter().any(|moved| path.path().starts_with(moved));
+        let others = steps.iter().enumerate().filter(|(other, _)| *other != index);
+        let is_entangled = |step: &Step| match step {
+            Step::Change { path, .. } => touches(path),
+            Step::Move { from, to } => touches(from) || touches(to),
+        };
+        if others.into_iter().any(|(_, (_, step, _))| is_entangled(step)) {
+            return Err(HistoryError::Entangled(from.path().display().to_string()));
+        }
+    }
+    Ok(())
 }
 
 fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {

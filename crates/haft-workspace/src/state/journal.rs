@@ -12,9 +12,10 @@ mod objects;
 mod record;
 mod room;
 
-pub(crate) use objects::{Durable, Objects};
+pub(crate) use objects::{Durable, Objects, is_not_kept};
 pub(crate) use record::{By, ContentHash, How, Intent, Kept, Outcome, PathText, Record, State, Step, TakesBack};
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::private;
 use frame::Head;
@@ -30,45 +32,45 @@ use frame::Head;
 pub(crate) const INLINE: u64 = 64 * 1024;
 /// Room for the journal and the contents of one workspace.
 const ROOM: u64 = 1024 * 1024 * 1024;
-/// How long to wait for another process that is changing something.
-const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How much a journal may hold, and how long one waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalLimits {
+    /// Room in bytes for the journal and its contents; what does not fit is dropped, oldest first.
+    pub room: u64,
+    /// How long to wait for another process that is changing something.
+    pub patience: Duration,
+}
+
+impl Default for JournalLimits {
+    fn default() -> Self {
+        Self { room: ROOM, patience: Duration::from_secs(20) }
+    }
+}
 
 /// The journal of one workspace.
 #[derive(Clone, Debug)]
-pub struct Journal {
+pub(crate) struct Journal {
     folder: PathBuf,
-    room: u64,
+    limits: JournalLimits,
 }
 
 impl Journal {
-    pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, room: ROOM }
-    }
-
-    /// Gives the journal another room than the default of 1 GiB; what does not fit is dropped, oldest first.
-    pub fn with_room(mut self, bytes: u64) -> Self {
-        self.room = bytes;
-        self
+    pub(super) fn new(folder: PathBuf, limits: JournalLimits) -> Self {
+        Self { folder, limits }
     }
 
     /// Takes the lock, waiting for others; cuts a torn end. `stopped` is asked while waiting.
     pub(crate) fn lock(&self, stopped: &dyn Fn() -> bool) -> io::Result<Writing<'_>> {
         private::create_folder(&self.folder)?;
-        let deadline = Instant::now() + PATIENCE;
-        let mut pause = Duration::from_micros(200);
+        let mut waiting = Waiting::begin(self.limits.patience);
         loop {
             let file = private::append_file(&self.path())?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 // Somebody may have put another file in its place while we waited.
                 Ok(()) if self.is_current(&file) => return Writing::begin(self, file),
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => {
-                    if stopped() || Instant::now() > deadline {
-                        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another haft is changing files here"));
-                    }
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(20));
-                }
+                Err(Errno::WOULDBLOCK) => waiting.a_little(stopped)?,
                 Err(errno) => return Err(errno.into()),
             }
         }
@@ -80,7 +82,13 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::default()),
             file => file?,
         };
-        flock(&file, FlockOperation::LockShared)?;
+        let mut waiting = Waiting::begin(self.limits.patience);
+        while let Err(errno) = flock(&file, FlockOperation::NonBlockingLockShared) {
+            match errno {
+                Errno::WOULDBLOCK => waiting.a_little(&|| false)?,
+                errno => return Err(errno.into()),
+            }
+        }
         let reading = Reading::of(file)?;
         // What was read is never changed: the file only grows, or another one takes its place.
         if let Some(file) = &reading.file {
@@ -101,6 +109,30 @@ impl Journal {
         let here = file.metadata().map(|facts| (facts.dev(), facts.ino()));
         let there = self.path().metadata().map(|facts| (facts.dev(), facts.ino()));
         matches!((here, there), (Ok(here), Ok(there)) if here == there)
+    }
+}
+
+/// Waits for somebody else, in growing steps and not for ever: the other one may have been stopped.
+struct Waiting {
+    deadline: Instant,
+    pause: Duration,
+}
+
+impl Waiting {
+    fn begin(patience: Duration) -> Self {
+        Self { deadline: Instant::now() + patience, pause: Duration::from_micros(200) }
+    }
+
+    fn a_little(&mut self, stopped: &dyn Fn() -> bool) -> io::Result<()> {
+        if stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if Instant::now() > self.deadline {
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another haft is changing files here"));
+        }
+        std::thread::sleep(self.pause);
+        self.pause = (self.pause * 2).min(Duration::from_millis(20));
+        Ok(())
     }
 }
 
@@ -168,14 +200,9 @@ impl<'j> Writing<'j> {
         Reading::of(self.file.try_clone()?)
     }
 
-    /// Returns intents whose outcome nobody has written, the newest first.
-    pub(crate) fn unfinished(&self) -> io::Result<Vec<(Intent, Inline)>> {
-        if !self.is_unfinished {
-            return Ok(Vec::new());
-        }
-        let reading = self.reading()?;
-        let has_outcome = |intent: &Intent| reading.outcome(intent).is_some();
-        Ok(reading.intents.iter().rev().take_while(|(intent, _)| !has_outcome(intent)).cloned().collect())
+    /// Returns whether the last record is an intent: nobody has written how that ended.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.is_unfinished
     }
 
     /// Returns the number for a new change set.
@@ -204,7 +231,9 @@ impl<'j> Writing<'j> {
 
     /// Writes down how it ended. Not synced: whoever comes next finds out by looking.
     pub(crate) fn conclude(&mut self, outcome: Outcome) -> io::Result<()> {
-        self.append(&Record::Outcome(outcome), &[], self.head.sets)
+        self.append(&Record::Outcome(outcome), &[], self.head.sets)?;
+        self.is_unfinished = false;
+        Ok(())
     }
 
     /// Returns the place for large contents.
@@ -268,7 +297,9 @@ pub(crate) struct Inline {
 pub(crate) struct Reading {
     file: Option<File>,
     pub(crate) intents: Vec<(Intent, Inline)>,
-    outcomes: Vec<Outcome>,
+    outcomes: HashMap<(u64, u32), bool>,
+    /// Whether the last record is an intent: somebody is at it, or was killed.
+    pub(crate) is_unfinished: bool,
     /// Change sets up to this one were dropped to keep within the room.
     pub(crate) dropped: u64,
     /// How many bytes are damaged, in how many places.
@@ -283,12 +314,16 @@ impl Reading {
         let length = file.metadata()?.len();
         let scan = frame::scan(&file, length, &mut |frame, body| {
             reading.sets = reading.sets.max(frame.head.sets);
+            reading.is_unfinished = false;
             match parsed(&body) {
                 Some((Record::Intent(intent), inline)) => {
                     let inline = Inline { begin: frame.body.start + inline as u64, end: frame.body.end };
                     reading.intents.push((intent, inline));
+                    reading.is_unfinished = true;
                 }
-                Some((Record::Outcome(outcome), _)) => reading.outcomes.push(outcome),
+                Some((Record::Outcome(outcome), _)) => {
+                    reading.outcomes.insert((outcome.set, outcome.part), outcome.happened);
+                }
                 Some((Record::Dropped { up_to }, _)) => reading.dropped = reading.dropped.max(up_to),
                 // Written by a later version, or by nobody: whoever needs it is told so.
                 None => reading.damaged.push(frame.body.end - frame.body.start),
@@ -305,16 +340,13 @@ impl Reading {
 
     /// Returns how an intent ended, where that was written.
     pub(crate) fn outcome(&self, intent: &Intent) -> Option<bool> {
-        let is_its = |outcome: &&Outcome| (outcome.set, outcome.part) == (intent.set, intent.part);
-        self.outcomes.iter().rev().find(is_its).map(|outcome| outcome.happened)
+        self.outcomes.get(&(intent.set, intent.part)).copied()
     }
 
     /// Returns the change sets of which an outcome is there, but no intent: their records are damaged.
     pub(crate) fn outcomes_without_intent(&self) -> impl Iterator<Item = u64> {
-        let has_intent = |outcome: &Outcome| {
-            self.intents.iter().any(|(intent, _)| (intent.set, intent.part) == (outcome.set, outcome.part))
-        };
-        self.outcomes.iter().filter(move |outcome| !has_intent(outcome)).map(|outcome| outcome.set)
+        let known: HashSet<(u64, u32)> = self.intents.iter().map(|(intent, _)| (intent.set, intent.part)).collect();
+        self.outcomes.keys().filter(move |outcome| !known.contains(outcome)).map(|(set, _)| *set)
     }
 
     /// Returns an inline content.

@@ -24,16 +24,35 @@ pub(crate) enum Durable {
     No,
 }
 
+/// Says that it was the keeping that failed, not the reading of what was to be kept.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct NotKept(io::Error);
+
+fn not_kept(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), NotKept(error))
+}
+
+/// Returns whether an error comes from the keeping.
+pub(crate) fn is_not_kept(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<NotKept>())
+}
+
 impl Objects {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Keeps everything that can be read, and returns its hash and size.
-    pub(crate) fn keep(&self, source: &mut dyn Read, durable: Durable) -> io::Result<(ContentHash, u64)> {
-        private::create_folder(&self.folder)?;
+    /// Keeps everything that can be read, and returns its hash and size. `stopped` is asked between pieces.
+    pub(crate) fn keep(
+        &self,
+        source: &mut dyn Read,
+        durable: Durable,
+        stopped: &dyn Fn() -> bool,
+    ) -> io::Result<(ContentHash, u64)> {
+        private::create_folder(&self.folder).map_err(not_kept)?;
         let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
-        let kept = self.keep_as(&temporary, source, durable);
+        let kept = self.keep_as(&temporary, source, durable, stopped);
         if kept.is_err() {
             // Nothing refers to it.
             let _ = std::fs::remove_file(&temporary);
@@ -41,8 +60,14 @@ impl Objects {
         kept
     }
 
-    fn keep_as(&self, temporary: &Path, source: &mut dyn Read, durable: Durable) -> io::Result<(ContentHash, u64)> {
-        let mut file = private::create_file(temporary)?;
+    fn keep_as(
+        &self,
+        temporary: &Path,
+        source: &mut dyn Read,
+        durable: Durable,
+        stopped: &dyn Fn() -> bool,
+    ) -> io::Result<(ContentHash, u64)> {
+        let mut file = private::create_file(temporary).map_err(not_kept)?;
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; STEP];
         let mut size = 0;
@@ -53,24 +78,36 @@ impl Objects {
             }
             let piece = &buffer[..read];
             hasher.update(piece);
-            file.write_all(piece)?;
+            file.write_all(piece).map_err(not_kept)?;
             size += read as u64;
+            if stopped() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
         }
         let hash = ContentHash(*hasher.finalize().as_bytes());
         let path = self.path(hash);
-        // Also over an older one of that name: it may be damaged, or not durable.
+        self.place(&file, (temporary, &path), durable).map_err(not_kept)?;
+        Ok((hash, size))
+    }
+
+    fn place(&self, file: &File, (temporary, path): (&Path, &Path), durable: Durable) -> io::Result<()> {
         if durable == Durable::Yes {
             file.sync_data()?;
         }
+        // Also over an older one of that name: it may be damaged, or not durable.
         std::fs::rename(temporary, path)?;
         if durable == Durable::Yes {
             File::open(&self.folder)?.sync_all()?;
         }
-        Ok((hash, size))
+        Ok(())
     }
 
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
-        private::read_file(&self.path(hash))
+        private::read_file(&self.path(hash)).map_err(|error| match error.kind() {
+            // Else the words would be about the file that is to be restored.
+            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is gone"),
+            _ => error,
+        })
     }
 
     /// Returns how many bytes are kept.

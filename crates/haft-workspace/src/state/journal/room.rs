@@ -1,7 +1,10 @@
 //! Keeps the journal within its room: the oldest change sets go first, and it says up to which.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{self, Write};
+
+use rustix::fs::{FlockOperation, flock};
 
 use super::frame::{self, Head};
 use super::record::{ContentHash, Kept, Record, State, Step};
@@ -10,7 +13,7 @@ use crate::state::private;
 
 /// Drops the oldest change sets until three quarters of the room are enough. The newest always stays.
 pub(super) fn make_room(writing: Writing<'_>) -> io::Result<()> {
-    let room = writing.journal.room;
+    let room = writing.journal.limits.room;
     let objects = writing.journal.objects();
     // Only who kept a large content looks how much there is of them.
     let used = writing.end + if writing.has_kept { objects.size() } else { 0 };
@@ -19,10 +22,8 @@ pub(super) fn make_room(writing: Writing<'_>) -> io::Result<()> {
     }
     let reading = writing.reading()?;
     let keep_from = oldest_that_fits(&reading, room / 4 * 3);
-    if keep_from <= reading.dropped + 1 {
-        return Ok(());
-    }
-    write_anew(&writing, keep_from - 1)?;
+    // Until the last content is gone the new journal is locked too: what the next one keeps there must stay.
+    let _lock = if keep_from > reading.dropped + 1 { Some(write_anew(&writing, keep_from - 1)?) } else { None };
     let mut needed = BTreeSet::new();
     for (intent, _) in reading.intents.iter().filter(|(intent, _)| intent.set >= keep_from) {
         let mut need = |hash, _| {
@@ -66,8 +67,8 @@ fn objects_of(step: &Step, found: &mut dyn FnMut(ContentHash, u64)) {
     }
 }
 
-/// Writes a new journal with what stays, and puts it in the place of the old one.
-fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<()> {
+/// Writes a new journal with what stays, and puts it in the place of the old one; returns it, locked.
+fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
     let path = writing.journal.path();
     let beside = path.with_extension("new");
     // Left by somebody who was killed here; the lock is ours.
@@ -93,13 +94,15 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<()> {
         if stays { append(&body) } else { Ok(()) }
     })?;
     new.sync_all()?;
+    flock(&new, FlockOperation::NonBlockingLockExclusive)?;
     std::fs::rename(&beside, &path)?;
-    std::fs::File::open(&writing.journal.folder)?.sync_all()
+    File::open(&writing.journal.folder)?.sync_all()?;
+    Ok(new)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::state::journal::{By, Intent, Journal, Outcome};
+    use crate::state::journal::{By, Intent, Journal, JournalLimits, Outcome};
 
     fn change(journal: &Journal, size: usize) -> u64 {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
@@ -115,7 +118,8 @@ mod tests {
     #[test]
     fn the_oldest_go_first_and_it_is_said_up_to_which() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let journal = Journal::new(folder.path().join("j")).with_room(200_000);
+        let limits = JournalLimits { room: 200_000, ..JournalLimits::default() };
+        let journal = Journal::new(folder.path().join("j"), limits);
         let mut last = 0;
         for _ in 0..100 {
             last = change(&journal, 10_000);
@@ -133,7 +137,8 @@ mod tests {
     #[test]
     fn the_newest_stays_whatever_its_size() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let journal = Journal::new(folder.path().join("j")).with_room(1_000);
+        let limits = JournalLimits { room: 1_000, ..JournalLimits::default() };
+        let journal = Journal::new(folder.path().join("j"), limits);
         change(&journal, 100);
         change(&journal, 50_000);
         let reading = journal.read().expect("it can be read");

@@ -1,0 +1,17 @@
+//! The command when it is killed, when many run at once, and when the disk says no.
+//!
+//! Not here: what needs no process of its own (`haft-workspace`, `torture`).
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test lays out folders, starts processes and kills them"
+)]
+
+#[path = "survival/at_once.rs"]
+mod at_once;
+#[path = "survival/disk.rs"]
+mod disk;
+#[path = "survival/kills.rs"]
+mod kills;
+#[path = "survival/place.rs"]
+mod place;

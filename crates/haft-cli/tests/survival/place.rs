@@ -1,0 +1,111 @@
+//! A home and a workspace of their own, and the command in it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// A home, a state and a workspace of their own.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+}
+
+/// What is at a path: its mode, and its content where it is a file.
+pub(crate) type Tree = BTreeMap<PathBuf, (u32, Option<Vec<u8>>)>;
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for name in ["ws", "home", "state", "config"] {
+            std::fs::create_dir(folder.path().join(name)).expect("it is new");
+        }
+        Self { folder }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("ws").join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, content: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("it can be made");
+        std::fs::write(path, content).expect("it can be written");
+    }
+
+    /// Returns the command with its surroundings, around another program when there is one.
+    pub(crate) fn haft(&self, around: &[&str], arguments: &[&str]) -> Command {
+        let mut words: Vec<&str> = around.to_vec();
+        words.push(env!("CARGO_BIN_EXE_haft"));
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(arguments).current_dir(self.path(""));
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+        command.env("HOME", self.root().join("home")).env("TMPDIR", self.root());
+        command.env("XDG_STATE_HOME", self.root().join("state")).env("XDG_CONFIG_HOME", self.root().join("config"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the command to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.run_around(&[], arguments, "")
+    }
+
+    pub(crate) fn run_around(&self, around: &[&str], arguments: &[&str], input: &str) -> Output {
+        let mut child = self.haft(around, arguments).spawn().expect("it can be started");
+        // It may have ended without reading everything.
+        let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+        child.wait_with_output().expect("it ends")
+    }
+
+    /// Makes calls and returns their records.
+    pub(crate) fn call(&self, around: &[&str], calls: &[Value]) -> Vec<Value> {
+        let output = self.run_around(around, &["--yes", "call", "-"], &lines(calls));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let records: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        assert_eq!(records.len(), calls.len(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        records
+    }
+
+    pub(crate) fn tree(&self) -> Tree {
+        let mut tree = BTreeMap::new();
+        let mut folders = vec![self.path("")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("it is a folder").flatten() {
+                let (path, facts) = (entry.path(), entry.metadata().expect("it is there"));
+                if facts.is_dir() {
+                    folders.push(path.clone());
+                }
+                let content = facts.is_file().then(|| std::fs::read(&path).expect("it can be read"));
+                tree.insert(path, (facts.permissions().mode() & 0o7777, content));
+            }
+        }
+        tree
+    }
+
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
+        self.tree().into_keys().filter(|path| path.to_string_lossy().contains(".haft-")).collect()
+    }
+}
+
+pub(crate) fn lines(calls: &[Value]) -> String {
+    calls.iter().map(|call| format!("{call}\n")).collect()
+}
+
+pub(crate) fn read(path: &str) -> Value {
+    json!({ "name": "read_file", "arguments": { "path": path } })
+}
+
+pub(crate) fn write(path: &str, content: &str) -> Value {
+    json!({ "name": "write_file", "arguments": { "path": path, "content": content, "write_mode": "overwrite" } })
+}
+
+pub(crate) fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({ "name": "edit_file", "arguments": { "path": path, "edits": [{ "old_text": old, "new_text": new }] } })
+}

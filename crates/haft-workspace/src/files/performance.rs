@@ -1,0 +1,129 @@
+//! Does what a transaction has prepared: new contents are written beside first, then everything is put in place.
+//!
+//! Between the two the journal is synced: what files were must be safe before they change, and after
+//! the new contents it costs less. Whatever goes wrong, everything done before is taken back.
+
+use std::io;
+use std::path::Path;
+
+use super::replace::{self, Spot, Staged, Trouble};
+use super::transaction::{Action, Deed, Images, Job, NotDone, Prepared, new, take_back};
+use crate::state::journal::{State, Step, Writing};
+
+/// All deeds of a transaction, with what was seen at their places.
+pub(super) struct Performance<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) deeds: &'a [Deed],
+    pub(super) prepared: &'a [Prepared],
+    pub(super) inline: &'a [u8],
+}
+
+impl Performance<'_> {
+    /// Does all of it, and returns what is worth knowing of each deed.
+    pub(super) fn all(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, NotDone> {
+        let makes_folders = self.deeds.iter().any(|deed| matches!(deed.action, Action::MakeFolder(_)));
+        // What lies in a new folder can only be written once that is there.
+        let mut staged = if makes_folders { Vec::new() } else { self.stage_all()? };
+        if let Err(error) = writing.sync() {
+            self.unstage(&staged, 0);
+            return Err(NotDone::Journal(error));
+        }
+        let mut notes = Vec::new();
+        for (index, deed) in self.deeds.iter().enumerate() {
+            let done = if makes_folders { self.stage(index).map(|one| staged.push(one)) } else { Ok(()) }
+                .and_then(|()| self.put_in_place(index, staged[index].as_ref()));
+            if let Err(trouble) = done {
+                self.take_back(index, &trouble);
+                self.unstage(&staged, index + 1);
+                return Err(trouble.at(&deed.place));
+            }
+            notes.push(staged[index].as_ref().map(|staged| staged.notes.clone()).unwrap_or_default());
+        }
+        Ok(notes)
+    }
+
+    fn stage_all(&self) -> Result<Vec<Option<Staged>>, NotDone> {
+        let mut staged = Vec::new();
+        for (index, deed) in self.deeds.iter().enumerate() {
+            match self.stage(index) {
+                Ok(one) => staged.push(one),
+                Err(trouble) => {
+                    self.unstage(&staged, 0);
+                    return Err(trouble.at(&deed.place));
+                }
+            }
+        }
+        Ok(staged)
+    }
+
+    fn stage(&self, index: usize) -> Result<Option<Staged>, Trouble> {
+        let Action::Put(content, mode) = &self.deeds[index].action else { return Ok(None) };
+        replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *mode).map(Some)
+    }
+
+    /// Removes new contents that were not put in their places, from this deed on.
+    fn unstage(&self, staged: &[Option<Staged>], from: usize) {
+        for (index, one) in staged.iter().enumerate().skip(from) {
+            if let Some(one) = one {
+                replace::unstage(&self.spot(index), one);
+            }
+        }
+    }
+
+    /// Takes back what was done, up to the deed that failed.
+    fn take_back(&self, failed: usize, trouble: &Trouble) {
+        let inline = |at, length| slice(self.inline, at, length);
+        let images = Images { inline: &inline, objects: self.job.journal.objects() };
+        // Where the system said no, the thing may be in place all the same: a failed sync comes last.
+        let is_move = matches!(self.prepared[failed].step, Some(Step::Move { .. }));
+        let tried = if matches!(trouble, Trouble::System(_)) && !is_move { failed + 1 } else { failed };
+        for step in self.prepared[..tried].iter().rev().filter_map(|tried| tried.step.as_ref()) {
+            // What cannot be taken back now is still in the journal, as something that did not happen.
+            let _ = take_back(self.job.root, step, &images);
+        }
+    }
+
+    fn spot(&self, index: usize) -> Spot<'_> {
+        let Prepared { step, stat } = &self.prepared[index];
+        let beside = match step {
+            Some(Step::Change { beside: Some(beside), .. }) => beside.as_str(),
+            Some(Step::Change { beside: None, .. } | Step::Move { .. }) | None => "",
+        };
+        Spot { root: self.job.root, place: &self.deeds[index].place, beside, seen: stat.as_ref() }
+    }
+
+    fn put_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<(), Trouble> {
+        let (root, deed) = (self.job.root, &self.deeds[index]);
+        let before = match (&self.prepared[index].step, &deed.action) {
+            (None, _) => return Ok(()),
+            (Some(Step::Change { before, .. }), _) => before,
+            (Some(Step::Move { .. }), Action::Rename(to)) => return replace::rename(root, &deed.place, to),
+            (Some(Step::Move { .. }), _) => return Err(Trouble::Overtaken),
+        };
+        let spot = self.spot(index);
+        match (&deed.action, before, staged) {
+            (Action::Put(..), _, Some(staged)) => replace::place(&spot, staged),
+            (Action::Remove, State::Folder { .. }, _) => replace::remove_folder(root, &deed.place),
+            (Action::Remove, ..) => replace::take_away(&spot),
+            (Action::MakeFolder(mode), State::Absent, _) => replace::make_folder(&spot, *mode),
+            (Action::MakeLink(to), State::Absent, _) => replace::make_link(root, &deed.place, to),
+            (Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), ..) => {
+                Err(Trouble::Overtaken)
+            }
+        }
+    }
+}
+
+impl Trouble {
+    fn at(self, place: &Path) -> NotDone {
+        match self {
+            Trouble::Overtaken => NotDone::Stale(place.to_owned()),
+            Trouble::System(error) => NotDone::System(place.to_owned(), error),
+        }
+    }
+}
+
+fn slice(inline: &[u8], at: u32, length: u32) -> io::Result<Vec<u8>> {
+    let (at, length) = (at as usize, length as usize);
+    inline.get(at..at + length).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}

@@ -1,0 +1,170 @@
+//! A workspace with its state beside it, and short words for what a call does there.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::call::CallId;
+use haft::door::{Doors, Errand, PageRequest, Permit, SessionName};
+use haft::effect::{Change, Effect};
+use haft::error::ToolError;
+use haft::path::{Extent, Place, Target};
+use haft::stamp::Basis;
+use haft_workspace::files::Workspace;
+use haft_workspace::history::{History, HistoryError, TakenBack, Which};
+use haft_workspace::state::{JournalLimits, WorkspaceState};
+use tokio_util::sync::CancellationToken;
+
+/// A workspace with its state beside it. Several threads may stand on it.
+pub(crate) struct Ground {
+    folder: tempfile::TempDir,
+    limits: JournalLimits,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    File(u32, Vec<u8>),
+    Folder(u32),
+    Link(PathBuf),
+}
+
+/// Every path below a folder with what is there.
+pub(crate) type Tree = BTreeMap<PathBuf, Entry>;
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        Self::with(JournalLimits::default())
+    }
+
+    /// In memory where that can be had: nothing here depends on what outlives a power cut.
+    pub(crate) fn with(limits: JournalLimits) -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let folder = folder.expect("a temporary folder can be made");
+        std::fs::create_dir(folder.path().join("ws")).expect("it is new");
+        Self { folder, limits }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("ws").join(name)
+    }
+
+    /// Returns a place beside the workspace.
+    pub(crate) fn outside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("it can be written");
+    }
+
+    pub(crate) fn content(&self, name: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.path(name)).ok()
+    }
+
+    fn workspace(&self) -> Workspace {
+        Workspace::open(&self.folder.path().join("ws")).expect("it is there")
+    }
+
+    fn state(&self) -> WorkspaceState {
+        let state = WorkspaceState::new(&self.folder.path().join("state"), Path::new("ws"));
+        state.with_journal_limits(self.limits)
+    }
+
+    pub(crate) fn doors(&self) -> Doors {
+        self.workspace().doors(&self.state())
+    }
+
+    pub(crate) fn history(&self) -> History {
+        self.workspace().history(&self.state())
+    }
+
+    /// Returns the folder of the journal.
+    pub(crate) fn journal(&self) -> PathBuf {
+        let mut states = std::fs::read_dir(self.folder.path().join("state/workspaces")).expect("something was changed");
+        states.next().expect("there is one").expect("it can be read").path().join("journal")
+    }
+
+    pub(crate) fn write(&self, files: &[(&str, &[u8])]) -> Result<u64, ToolError> {
+        self.write_with(&permit(Vec::new(), &CancellationToken::new()), files)
+    }
+
+    pub(crate) fn write_with(&self, permit: &Permit, files: &[(&str, &[u8])]) -> Result<u64, ToolError> {
+        let contents: Vec<(Target, Arc<[u8]>)> =
+            files.iter().map(|(name, content)| (target(name), Arc::from(*content))).collect();
+        run(self.doors().files.write(permit, &contents))?;
+        Ok(permit.receipts().change_set().expect("it was changed").0)
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> Result<(), ToolError> {
+        run(self.doors().files.remove(&permit(Vec::new(), &CancellationToken::new()), &target(name)))
+    }
+
+    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), ToolError> {
+        let permit = permit(Vec::new(), &CancellationToken::new());
+        run(self.doors().files.rename(&permit, &target(from), &target(to)))
+    }
+
+    /// Reads a file as `read_file` does.
+    pub(crate) fn read(&self, name: &str) -> Result<String, ToolError> {
+        let request = PageRequest { first_line: 1, lines: 100, line_length: 1000 };
+        let permit = permit(Vec::new(), &CancellationToken::new());
+        let page = run(self.doors().files.page(&permit, &target(name), request))?;
+        Ok(page.lines.into_iter().map(|line| line.text + "\n").collect())
+    }
+
+    pub(crate) fn undo(&self, which: Which) -> Result<TakenBack, HistoryError> {
+        self.history().undo(which, None)
+    }
+
+    pub(crate) fn tree(&self) -> Tree {
+        tree_of(&self.folder.path().join("ws"))
+    }
+
+    /// Returns the names of what changes leave beside a file until they are done.
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
+        let is_left = |path: &PathBuf| path.to_string_lossy().contains(".haft-");
+        self.tree().into_keys().filter(is_left).collect()
+    }
+}
+
+pub(crate) fn tree_of(folder: &Path) -> Tree {
+    let mut tree = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("it is a folder").flatten() {
+            let (path, facts) = (entry.path(), entry.metadata().expect("it is there"));
+            let mode = facts.permissions().mode() & 0o7777;
+            let found = if facts.is_symlink() {
+                Entry::Link(std::fs::read_link(&path).expect("it is a link"))
+            } else if facts.is_dir() {
+                folders.push(path.clone());
+                Entry::Folder(mode)
+            } else {
+                Entry::File(mode, std::fs::read(&path).expect("it can be read"))
+            };
+            tree.insert(path, found);
+        }
+    }
+    tree
+}
+
+/// A permit for everything inside, with what its plan found.
+pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> Permit {
+    let root = Target::Inside(Place::new("", Extent::Tree));
+    let mut effects: Vec<Effect> =
+        [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change)).into();
+    effects.push(Effect::Read(root));
+    let (call, session) = (CallId::new("1"), SessionName::new("s"));
+    let errand = Errand { call, tool: "write_file".into(), session, run: "one".into(), turn: 1 };
+    Permit::issue(errand, effects.into(), found, stop.clone())
+}
+
+pub(crate) fn target(name: &str) -> Target {
+    Target::Inside(Place::new(name, Extent::Entry))
+}
+
+pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("threads are to be had").block_on(work)
+}

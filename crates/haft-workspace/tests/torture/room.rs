@@ -1,0 +1,102 @@
+//! A journal with little room: the oldest go, what is listed can be had, and two at once do not hurt each other.
+
+use haft_workspace::history::{HistoryError, Which};
+use haft_workspace::state::JournalLimits;
+
+use crate::ground::Ground;
+
+const ROOM: u64 = 1_000_000;
+const SIZE: usize = 100_000;
+
+fn narrow() -> Ground {
+    Ground::with(JournalLimits { room: ROOM, ..JournalLimits::default() })
+}
+
+fn used(ground: &Ground) -> u64 {
+    let size = |path: std::path::PathBuf| std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let objects = std::fs::read_dir(ground.journal().join("objects")).expect("there are some");
+    size(ground.journal().join("journal")) + objects.flatten().map(|entry| size(entry.path())).sum::<u64>()
+}
+
+fn content(number: usize) -> Vec<u8> {
+    let mut content = vec![b'a'; SIZE];
+    content[..8].copy_from_slice(&(number as u64).to_le_bytes());
+    content
+}
+
+/// Makes sure that whatever the log lists has its old content.
+fn assert_whole(ground: &Ground) -> usize {
+    let log = ground.history().log().expect("it can be read");
+    for set in &log.sets {
+        let (_, changes) = ground.history().diff(Some(set.number)).expect("it is listed");
+        let notes: Vec<_> = changes.iter().filter_map(|change| change.note.as_ref()).collect();
+        assert!(notes.is_empty(), "change set {}: {notes:?}", set.number);
+    }
+    log.sets.len()
+}
+
+#[test]
+fn contents_go_with_their_change_sets_and_the_rest_can_be_taken_back() {
+    let ground = narrow();
+    ground.put("a", content(0));
+    for number in 1..=40 {
+        ground.write(&[("a", &content(number))]).expect("it can be written");
+        assert!(used(&ground) <= ROOM, "{} bytes are used after {number}", used(&ground));
+    }
+    let left = assert_whole(&ground);
+    assert!((3..20).contains(&left), "{left}");
+    assert!(matches!(ground.undo(Which::Number(1)), Err(HistoryError::Dropped(1))));
+    // Each undo is a change itself and makes room for itself, at the cost of the oldest.
+    let mut back = 40;
+    while ground.undo(Which::Newest).is_ok() {
+        back -= 1;
+        assert!(ground.content("a") == Some(content(back)), "after going back to {back}");
+        assert!(used(&ground) <= ROOM);
+    }
+    assert!(back < 38, "{back}");
+    assert_whole(&ground);
+}
+
+#[test]
+fn the_newest_change_can_be_taken_back_whatever_its_size() {
+    let ground = Ground::with(JournalLimits { room: 1_000, ..JournalLimits::default() });
+    ground.put("a", content(0));
+    ground.write(&[("b", b"b\n")]).expect("it can be written");
+    ground.write(&[("a", &content(1))]).expect("it can be written");
+    ground.undo(Which::Newest).expect("the newest stays");
+    assert!(ground.content("a") == Some(content(0)));
+}
+
+#[test]
+fn what_a_killed_process_left_half_kept_goes_when_room_is_needed() {
+    let ground = Ground::with(JournalLimits { room: 1_000, ..JournalLimits::default() });
+    ground.put("a", content(0));
+    ground.write(&[("a", &content(1))]).expect("it can be written");
+    let half = ground.journal().join("objects/0123.tmp");
+    std::fs::write(&half, content(7)).expect("it is ours");
+    ground.write(&[("a", &content(2))]).expect("it can be written");
+    assert!(!half.exists());
+    ground.undo(Which::Newest).expect("the newest stays");
+}
+
+#[test]
+fn two_that_make_room_at_once_remove_nothing_that_the_other_keeps() {
+    let ground = narrow();
+    std::thread::scope(|scope| {
+        for writer in ["a", "b", "c"] {
+            let ground = &ground;
+            scope.spawn(move || {
+                ground.put(writer, content(writer.len()));
+                for number in 0..60 {
+                    ground.write(&[(writer, &content(number))]).unwrap_or_else(|error| panic!("{}", error.what));
+                    if number % 7 == 0 {
+                        // Another one may be the newest by now, and be taken back by two at once.
+                        let _ = ground.undo(Which::Newest);
+                    }
+                }
+            });
+        }
+    });
+    assert!(assert_whole(&ground) >= 1);
+    assert!(used(&ground) <= ROOM);
+}
