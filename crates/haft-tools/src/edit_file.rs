@@ -13,7 +13,9 @@ use haft::plan::FileDiff;
 use haft::prelude::*;
 use serde_json::json;
 
-use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, told};
+use crate::change::{
+    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, locate, told,
+};
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 
 /// Replaces parts of a file.
@@ -90,7 +92,7 @@ impl Tool for EditFile {
     }
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
-        let target = cx.locate(&args.path)?;
+        let target = locate(cx, &args.path)?;
         if !target.is_inside() {
             let nobody_may = ToolError::of(ErrorKind::Denied, format!("{target} is outside the workspace."));
             return Ok((Plan::new([Effect::Change(target, Change::Replace)]), Draft::Refused(nobody_may)));
