@@ -133,6 +133,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::Dropped(_) => "dropped",
         HistoryError::Damaged(_) => "damaged",
         HistoryError::NotConcerned(_) => "not_concerned",
+        HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Journal(_) => "io",
     }
