@@ -41,12 +41,11 @@ impl Desk {
     /// Gets everything ready in the workspace that the command line names.
     pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
         let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        Self::open_in(common, &folder)
+        Self::open_in(common, &folder, Settings::read(common.profile)?)
     }
 
     /// Gets everything ready in this folder.
-    pub(crate) fn open_in(common: &Common, folder: &Path) -> anyhow::Result<Self> {
-        let settings = Settings::read(common.profile)?;
+    pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
         let environment = &settings.environment;
         let bounds = Bounds {
             added: common.added.clone(),

@@ -276,7 +276,7 @@ fn tools_are_printed_in_every_providers_form() {
     assert_eq!(parsed(&["tools", "--for", "openai"])[0]["function"]["name"], "read_file");
     assert_eq!(parsed(&["tools", "--for", "openai-strict"])[0]["function"]["strict"], true);
     assert_eq!(parsed(&["tools", "--for", "anthropic"])[0]["input_schema"]["type"], "object");
-    assert_eq!(parsed(&["tools", "--for", "gemini"])[0]["functionDeclarations"][0]["name"], "read_file");
+    assert_eq!(parsed(&["tools", "--for", "gemini"])[0]["functionDeclarations"][1]["name"], "write_file");
     assert!(place.haft(&["tools", "read_fil"], "").err.contains("did you mean \"read_file\"?"));
 }
 

@@ -76,10 +76,14 @@ pub(crate) struct SomeLimits {
     read_lines: Option<Positive>,
     read_bytes: Option<Positive>,
     read_tokens: Option<Positive>,
+    read_header: Option<String>,
+    read_end: Option<String>,
     line_length: Option<Positive>,
     list_entries: Option<Positive>,
     write_mode: Option<SetWriteMode>,
     edit_count: Option<SetEditCount>,
+    glob_paths: Option<Positive>,
+    grep_matches: Option<Positive>,
     call_time: Option<Seconds>,
     failures_in_a_row: Option<Positive>,
 }
@@ -100,10 +104,14 @@ impl SomeLimits {
             read_lines: number(self.read_lines, limits.read_lines),
             read_bytes: self.read_bytes.map_or(limits.read_bytes, |Positive(bytes)| Some(bytes as u64)),
             read_tokens: self.read_tokens.map_or(limits.read_tokens, |Positive(tokens)| Some(tokens)),
+            read_header: self.read_header.unwrap_or(limits.read_header),
+            read_end: self.read_end.unwrap_or(limits.read_end),
             line_length: number(self.line_length, limits.line_length),
             list_entries: number(self.list_entries, limits.list_entries),
             write_mode: self.write_mode.map_or(limits.write_mode, WriteMode::from),
             edit_count: self.edit_count.map_or(limits.edit_count, EditCount::from),
+            glob_paths: number(self.glob_paths, limits.glob_paths),
+            grep_matches: number(self.grep_matches, limits.grep_matches),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
         }
@@ -184,6 +192,7 @@ mod tests {
         let largest_read = Profile::ALL.map(|profile| profile.limits().read_bytes);
         assert_eq!(largest_read, [None, Some(102_400), None, Some(1_048_576), Some(10_485_760)]);
         assert_eq!(Profile::Ally.limits().read_tokens, Some(1_500));
+        assert_eq!(Profile::Nexau.limits().read_header, "--- {path} ---");
         assert_eq!(Profile::Tunacode.limits().write_mode, WriteMode::Create);
         assert_eq!(Profile::Tunacode.limits().edit_count, EditCount::First);
         assert_eq!(Profile::Nexau.limits().write_mode, WriteMode::Overwrite);

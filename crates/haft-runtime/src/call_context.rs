@@ -189,7 +189,7 @@ impl<'a> CallContext<'a> {
             run: self.session.run.clone(),
             turn: self.turn.number,
         };
-        let issue = || Permit::issue(errand, planned.plan.effects.clone(), planned.found.clone(), stop);
+        let issue = || Permit::issue(errand, planned.plan.effects.clone(), planned.basis.clone(), stop);
         self.permit.get_or_init(|| Arc::new(issue())).clone()
     }
 

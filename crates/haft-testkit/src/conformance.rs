@@ -70,7 +70,8 @@ async fn examples_run(tool: &Arc<dyn AnyTool>) -> Vec<String> {
 
 /// A model has read what it changes.
 async fn read_first(scene: &Scene, arguments: &Value) {
-    if let Some(path) = arguments["path"].as_str() {
+    let several = arguments["files"].as_array().into_iter().flatten().filter_map(|file| file["path"].as_str());
+    for path in several.chain(arguments["path"].as_str()) {
         scene.call("read_file", json!({ "path": path })).await;
         scene.session().begin_turn();
     }

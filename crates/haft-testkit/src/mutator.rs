@@ -12,15 +12,31 @@ mod damage;
 pub mod dice;
 pub mod report;
 
+use std::ops::Range;
+
+use haft_tools::edit::{Count, Edit, fit};
+
 use dice::Dice;
 use report::Report;
 
-/// Tries a number of cases, spread evenly over all classes, and reports what became of them.
+/// Tries a number of cases on the edit engine, spread evenly over all classes, and reports what became of them.
 pub fn report(seed: u64, cases: usize) -> Report {
+    report_on(seed, cases, |case| {
+        let sent = case.edits.iter();
+        let edits: Vec<Edit<'_>> =
+            sent.map(|sent| Edit { old: &sent.old, new: &sent.new, count: Count::Unique }).collect();
+        let fitted = fit(&case.before, &edits, case.file);
+        fitted.map(|fitted| fitted.apply(&case.before)).map_err(|miss| format!("{}\nNext: {}", miss.what, miss.next))
+    })
+}
+
+/// Tries cases on any engine: it returns the text after the edits, or why it refuses them.
+pub fn report_on(seed: u64, cases: usize, engine: impl Fn(&Case) -> Result<String, String>) -> Report {
     let mut dice = Dice::new(seed);
     let mut report = Report::default();
     for class in Class::ALL.into_iter().cycle().take(cases) {
-        report.note(&case(&mut dice, class));
+        let case = case(&mut dice, class);
+        report.note(&case, &engine(&case));
     }
     report
 }
@@ -72,6 +88,8 @@ pub struct Case {
     pub file: &'static str,
     /// The text of the file.
     pub before: String,
+    /// Which of its lines are meant, counted from 0; of several edits, those of the first.
+    pub lines: Range<usize>,
     /// What the model sends.
     pub edits: Vec<Sent>,
     /// What is right.

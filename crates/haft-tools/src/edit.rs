@@ -99,7 +99,7 @@ pub struct Miss {
     /// Which edit, counted from 0.
     pub edit: usize,
     /// What is wrong, in words, with the lines that came near.
-    pub what: String,
+    pub what: Box<str>,
     /// What to send instead, or where to look.
     pub next: Next,
     /// The lines that came near or that fit.

@@ -1,4 +1,4 @@
-//! Replaces parts of a file: all edits in the right place, or none.
+//! Replaces parts of files: all edits in the right place, or none.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,23 +11,38 @@ use haft::limits::EditCount;
 use haft::merge::merge;
 use haft::plan::FileDiff;
 use haft::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::change::{
     CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, locate, told,
 };
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 
-/// Replaces parts of a file.
+/// Replaces parts of files.
 pub struct EditFile;
 
 /// The arguments of `edit_file`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
+    /// The file, relative to the workspace. You must have read it. Goes with "edits".
+    path: Option<RawPath>,
+    /// The edits, each found in the file as it is now, applied together or not at all. Goes with "path".
+    #[schemars(length(min = 1, max = 200))]
+    edits: Option<Vec<OneEdit>>,
+    /// Instead of "path" and "edits": several files with their edits, changed together or not at all.
+    #[schemars(length(min = 1, max = 50))]
+    files: Option<Vec<OneFile>>,
+}
+
+/// One of several files.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct OneFile {
     /// The file, relative to the workspace. You must have read it.
     path: RawPath,
-    /// The edits, each found in the file as it is now, applied together or not at all.
+    /// The edits of this file.
     #[schemars(length(min = 1, max = 200))]
     edits: Vec<OneEdit>,
 }
@@ -65,8 +80,8 @@ enum Word {
 
 /// What planning found.
 pub enum Draft {
-    /// This is to be written.
-    Write(Box<NewText>),
+    /// These are to be written.
+    Write(Vec<NewText>),
     /// It cannot be done; said when the call may see the file.
     Refused(ToolError),
 }
@@ -77,6 +92,7 @@ pub struct NewText {
     bytes: Arc<[u8]>,
     diff: Diff,
     notes: Vec<String>,
+    edits: usize,
     places: usize,
 }
 
@@ -92,53 +108,100 @@ impl Tool for EditFile {
     }
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
-        let target = locate(cx, &args.path)?;
-        if !target.is_inside() {
-            let nobody_may = ToolError::of(ErrorKind::Denied, format!("{target} is outside the workspace."));
-            return Ok((Plan::new([Effect::Change(target, Change::Replace)]), Draft::Refused(nobody_may)));
+        let wanted = wanted(args, cx)?;
+        let plan = |replaces| Plan::new(wanted.iter().flat_map(move |(target, _)| effects(target, replaces)));
+        if let Some((outside, _)) = wanted.iter().find(|(target, _)| !target.is_inside()) {
+            let nobody_may = ToolError::of(ErrorKind::Denied, format!("{outside} is outside the workspace."));
+            return Ok((plan(Replaces::Yes), Draft::Refused(nobody_may)));
         }
-        let now = cx.read(&target, LARGEST)?;
-        Ok(match edited(args, &target, &now, cx) {
-            Ok(new) => {
-                let shown = FileDiff { path: target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
-                let plan = Plan::new(effects(&target, Replaces::Yes)).preview(Preview::Diff(vec![shown]));
-                (plan, Draft::Write(Box::new(new)))
+        let mut new = Vec::new();
+        for (target, edits) in &wanted {
+            let now = cx.read(target, LARGEST)?;
+            match edited(edits, target, &now, cx) {
+                Ok(text) => new.push(text),
+                // It says nothing of the file, and a read before it in the turn may mend it.
+                Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
+                // An error shows what is in the file, so whoever may not read it does not get to see the error.
+                Err(error) => return Ok((plan(Replaces::No), Draft::Refused(error))),
             }
-            // It says nothing of the file, and a read before it in the turn may mend it.
-            Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
-            // An error shows what is in the file, so whoever may not read it does not get to see the error.
-            Err(error) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(error)),
-        })
+        }
+        let shown =
+            |new: &NewText| FileDiff { path: new.target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
+        let preview = Preview::Diff(new.iter().map(shown).collect());
+        Ok((plan(Replaces::Yes).preview(preview), Draft::Write(new)))
     }
 
     async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let NewText { target, bytes, diff, notes, places } = match draft {
-            Draft::Write(new) => *new,
+        let new = match draft {
+            Draft::Write(new) => new,
             Draft::Refused(error) => return Err(error),
         };
-        let size = bytes.len();
-        let mut written = cx.write_all(&[(target.clone(), bytes)]).await?.remove(0);
-        written.notes.extend(notes);
-        let edits = counted(args.edits.len(), "edit");
-        let at = if places == args.edits.len() { String::new() } else { format!(" in {}", counted(places, "place")) };
-        let line = format!("Edited {target}: {edits}{at}, +{} −{} lines.", diff.added, diff.removed);
-        let data = json!({
-            "path": target.to_string(),
-            "bytes": size,
-            "places": places,
-            "lines_added": diff.added,
-            "lines_removed": diff.removed,
-            "diff": diff.render(MOST_LINES),
-        });
-        Ok(ToolOutput::text(told(line, &written, &diff)).with_data(data))
+        let contents: Vec<(Target, Arc<[u8]>)> =
+            new.iter().map(|new| (new.target.clone(), new.bytes.clone())).collect();
+        let written = cx.write_all(&contents).await?;
+        let (mut text, mut data) = (String::new(), Vec::new());
+        for (new, mut written) in new.into_iter().zip(written) {
+            written.notes.extend(new.notes.iter().cloned());
+            text.push_str(&told(new.line(), &written, &new.diff));
+            data.push(new.data());
+        }
+        let data = if args.files.is_some() { json!({ "files": data }) } else { data.pop().unwrap_or_default() };
+        Ok(ToolOutput::text(text).with_data(data))
     }
 }
 
-fn edited(args: &Args, target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
+impl NewText {
+    fn line(&self) -> String {
+        let edits = counted(self.edits, "edit");
+        let at =
+            if self.places == self.edits { String::new() } else { format!(" in {}", counted(self.places, "place")) };
+        format!("Edited {}: {edits}{at}, +{} −{} lines.", self.target, self.diff.added, self.diff.removed)
+    }
+
+    fn data(&self) -> Value {
+        json!({
+            "path": self.target.to_string(),
+            "bytes": self.bytes.len(),
+            "places": self.places,
+            "lines_added": self.diff.added,
+            "lines_removed": self.diff.removed,
+            "diff": self.diff.render(MOST_LINES),
+        })
+    }
+}
+
+/// Returns the files that are meant, each once, with their edits.
+fn wanted<'a>(args: &'a Args, cx: &PlanContext<'_>) -> Result<Vec<(Target, &'a [OneEdit])>, ToolError> {
+    let files: Vec<(&RawPath, &[OneEdit])> = match (&args.path, &args.edits, &args.files) {
+        (Some(path), Some(edits), None) => vec![(path, edits)],
+        (None, None, Some(files)) => files.iter().map(|file| (&file.path, file.edits.as_slice())).collect(),
+        _ => {
+            let next = Next::FixArguments(
+                "give \"path\" and \"edits\", for example {\"path\": \"a.rs\", \"edits\": [{\"old_text\": \"x\", \
+                 \"new_text\": \"y\"}]}; or only \"files\""
+                    .into(),
+            );
+            let what = "Either \"path\" and \"edits\" are needed, or \"files\" alone.";
+            return Err(ToolError::new(ErrorKind::BadArguments, what, next));
+        }
+    };
+    let mut wanted: Vec<(Target, &[OneEdit])> = Vec::new();
+    for (path, edits) in files {
+        let target = locate(cx, path)?;
+        if wanted.iter().any(|(known, _)| *known == target) {
+            let next = Next::FixArguments("put all edits of one file into one entry".into());
+            return Err(ToolError::new(ErrorKind::BadArguments, format!("{target} is named twice."), next));
+        }
+        wanted.push((target, edits));
+    }
+    Ok(wanted)
+}
+
+fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
     // What is no text cannot be read first, so whoever did not read it is told that instead.
     let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, now.bytes.len()))?;
     let known = known(cx, target, now)?;
-    let edits: Vec<Edit<'_>> = args.edits.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
+    let edits: Vec<Edit<'_>> = asked.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
     let path = target.to_string();
     let mut notes = Vec::new();
     if let Known::AsItWas(read) = &known {
@@ -162,7 +225,7 @@ fn edited(args: &Args, target: &Target, now: &FileCopy, cx: &PlanContext<'_>) ->
         diff = Diff::between(&read.text, &new.text, CONTEXT);
     }
     let places = fitted.replacements.len();
-    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, notes, places })
+    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, notes, edits: asked.len(), places })
 }
 
 /// Tells whether what changed since the file was read leaves alone what the edits replace.

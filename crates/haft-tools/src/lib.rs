@@ -4,8 +4,12 @@
 //! the doors it is given.
 
 mod change;
+pub mod dialect;
 pub mod edit;
 pub mod edit_file;
+pub mod glob;
+pub mod grep;
+mod left_out;
 pub mod list_dir;
 pub mod read_file;
 pub mod write_file;
@@ -21,5 +25,7 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::new(write_file::WriteFile)),
         Arc::new(Typed::new(edit_file::EditFile)),
         Arc::new(Typed::new(list_dir::ListDir)),
+        Arc::new(Typed::new(glob::Glob)),
+        Arc::new(Typed::new(grep::Grep)),
     ]
 }

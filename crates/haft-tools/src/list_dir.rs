@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use haft::prelude::*;
 
+use crate::left_out::{counted, one_line, words};
+
 /// Lists a folder.
 pub struct ListDir;
 
@@ -18,8 +20,20 @@ pub struct Args {
     depth: Option<usize>,
     /// Whether names that begin with a dot are shown. Default false.
     hidden: Option<bool>,
+    /// How it is shown: "tree" indents what lies below a folder, "flat" has a whole path in each line. Default "tree".
+    view: Option<View>,
     /// Globs of names to leave out, such as "*.log" or "node_modules".
     ignore: Option<Vec<String>>,
+}
+
+/// How a listing is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// What lies below a folder is indented.
+    Tree,
+    /// Each line has a whole path.
+    Flat,
 }
 
 impl Tool for ListDir {
@@ -50,41 +64,36 @@ impl Tool for ListDir {
             entries: cx.limits().list_entries,
         };
         let listing = cx.list(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&listing)))
+        Ok(ToolOutput::text(shown(&listing, args.view.unwrap_or(View::Tree))))
     }
 }
 
-fn shown(listing: &Listing) -> String {
+fn shown(listing: &Listing, view: View) -> String {
     let mut text = String::new();
-    let (mut files, mut folders) = (0, 0);
     for entry in &listing.entries {
-        let indent = "  ".repeat(entry.depth - 1);
-        let name = one_line(entry.path.rsplit('/').next().unwrap_or(&entry.path));
+        let (indent, name) = match view {
+            View::Tree => ("  ".repeat(entry.depth - 1), entry.path.rsplit('/').next().unwrap_or(&entry.path)),
+            View::Flat => (String::new(), entry.path.as_str()),
+        };
+        let name = one_line(name);
         let _infallible = match entry.kind {
             FileKind::Folder => writeln!(text, "{indent}{name}/"),
             FileKind::File => writeln!(text, "{indent}{name}  {}", entry.size),
             FileKind::Link => writeln!(text, "{indent}{name}  (link)"),
             FileKind::Special => writeln!(text, "{indent}{name}  (special)"),
         };
-        if entry.kind == FileKind::Folder { folders += 1 } else { files += 1 }
     }
-    let _infallible = write!(text, "[{}, {}", counted(files, "file"), counted(folders, "folder"));
-    if listing.left_out > 0 {
-        let _infallible =
-            write!(text, "; at least {} more not shown, list a folder below or use \"ignore\"", listing.left_out);
+    let at_least = if listing.reach == Reach::StoppedEarly { "at least " } else { "" };
+    let (files, folders) = (counted(listing.files, "file"), counted(listing.folders, "folder"));
+    let _infallible = write!(text, "[{at_least}{files}, {folders}");
+    let shown = listing.entries.len() as u64;
+    if listing.files + listing.folders > shown {
+        let shown = counted(shown, "name");
+        let _infallible = write!(text, "; the first {shown} shown, list a folder below or use \"ignore\"");
     }
-    if !listing.unreadable.is_empty() {
-        let _infallible = write!(text, "; could not open {}", one_line(&listing.unreadable.join(", ")));
+    for part in words(&listing.left_out) {
+        let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");
     text
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
-/// A name may hold a line end; one entry stays one line.
-fn one_line(name: &str) -> String {
-    if name.contains(char::is_control) { name.escape_debug().to_string() } else { name.to_owned() }
 }

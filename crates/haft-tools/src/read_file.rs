@@ -7,11 +7,18 @@
 mod shown_page;
 
 use std::fmt::Write;
+use std::path::Path;
 
 use haft::error::Operation;
 use haft::grouped::Grouped;
+use haft::guarded::is_secret;
+use haft::path::Place;
 use haft::prelude::*;
+use haft::search::{Case, FindOrder, FindRequest};
 use shown_page::ShownPage;
+
+/// Most files that one glob reads.
+const MOST_FILES: usize = 100;
 
 /// Reads text files.
 pub struct ReadFile;
@@ -22,7 +29,7 @@ pub struct ReadFile;
 pub struct Args {
     /// The file, relative to the workspace; or "spill:ID" for the rest of a long result. Either this or "paths".
     path: Option<RawPath>,
-    /// Several files, each read from "offset". Either this or "path".
+    /// Several files, or globs such as "src/**/*.rs", each file read from "offset". Either this or "path".
     #[schemars(length(min = 1, max = 100))]
     paths: Option<Vec<RawPath>>,
     /// First line to read, counted from 1. Default 1.
@@ -37,6 +44,8 @@ pub struct Args {
 pub enum Source {
     /// A file.
     File(RawPath, Target),
+    /// All files that fit a glob; only where several were asked for.
+    Glob(String),
     /// A kept output.
     Spill(String),
     /// Nothing that can be read, with the reason; only where several were asked for.
@@ -65,13 +74,14 @@ impl Tool for ReadFile {
             (Some(path), None) => vec![source(path, cx)?],
             (None, Some(paths)) => paths
                 .iter()
-                .map(|path| source(path, cx).unwrap_or_else(|error| Source::Unreadable(path.clone(), error)))
+                .map(|path| several(path, cx).unwrap_or_else(|error| Source::Unreadable(path.clone(), error)))
                 .collect(),
             (Some(_), Some(_)) => return Err(one_of_both("Both \"path\" and \"paths\" were given.")),
             (None, None) => return Err(one_of_both("Neither \"path\" nor \"paths\" was given.")),
         };
         let effects = sources.iter().filter_map(|source| match source {
             Source::File(_, target) => Some(Effect::Read(target.clone())),
+            Source::Glob(_) => Some(Effect::Read(everything())),
             Source::Spill(id) => Some(Effect::Session(StateKey(format!("spill:{id}")))),
             Source::Unreadable(..) => None,
         });
@@ -109,6 +119,7 @@ impl Reading<'_> {
         let page = match source {
             Source::File(_, target) => self.cx.page(&target, self.request).await?,
             Source::Spill(id) => self.cx.spilled(&id, self.request).await?,
+            Source::Glob(pattern) => return Err(nothing_fits(&pattern)),
             Source::Unreadable(_, error) => return Err(error),
         };
         let shown = ShownPage::of(&page);
@@ -119,11 +130,35 @@ impl Reading<'_> {
         Ok(shown.text)
     }
 
+    /// Puts the files that fit in the place of each glob. What is a secret by its name is left out.
+    async fn with_globs_expanded(&self, sources: Vec<Source>) -> Result<Vec<Source>, ToolError> {
+        let mut expanded = Vec::new();
+        for source in sources {
+            let Source::Glob(pattern) = source else {
+                expanded.push(source);
+                continue;
+            };
+            let (case, order) = (Case::Sensitive, FindOrder::Name);
+            let request = FindRequest { pattern: pattern.clone(), case, order, paths: MOST_FILES };
+            let found = self.cx.find(&everything(), request).await?;
+            let read = found.paths.into_iter().filter(|path| !is_secret(Path::new(path)));
+            let before = expanded.len();
+            expanded.extend(read.map(|path| {
+                let target = Target::Inside(Place::new(&path, Extent::Entry));
+                Source::File(RawPath::new(path), target)
+            }));
+            if expanded.len() == before {
+                expanded.push(Source::Glob(pattern));
+            }
+        }
+        Ok(expanded)
+    }
+
     /// Reads a page of each; one that cannot be read does not stop the others.
     async fn read_all(&mut self, sources: Vec<Source>) -> Result<ToolOutput, ToolError> {
         let mut text = String::new();
         let (mut read, mut first_error) = (0, None);
-        for source in sources {
+        for source in self.with_globs_expanded(sources).await? {
             let name = source.name();
             let shown = match self.read(source).await {
                 Ok(shown) => {
@@ -141,7 +176,12 @@ impl Reading<'_> {
                 }
             };
             let gap = if text.is_empty() { "" } else { "\n" };
-            let _infallible = write!(text, "{gap}=== {name} ===\n{shown}");
+            let header = self.cx.limits().read_header.replace("{path}", &name);
+            let _infallible = write!(text, "{gap}{header}\n{shown}");
+        }
+        let end = &self.cx.limits().read_end;
+        if !end.is_empty() {
+            let _infallible = writeln!(text, "{end}");
         }
         match first_error {
             // When no file could be read, the call did not work, and says so for every one of them.
@@ -156,8 +196,29 @@ impl Source {
         match self {
             Source::File(path, _) | Source::Unreadable(path, _) => path.as_str().to_owned(),
             Source::Spill(id) => format!("spill:{id}"),
+            Source::Glob(pattern) => pattern.clone(),
         }
     }
+}
+
+/// The whole workspace.
+fn everything() -> Target {
+    Target::Inside(Place::new("", Extent::Tree))
+}
+
+/// Finds out what one of several paths is: a glob, unless there is a file of that very name.
+fn several(path: &RawPath, cx: &PlanContext<'_>) -> Result<Source, ToolError> {
+    let is_glob = path.as_str().contains(['*', '?', '[', '{']);
+    if is_glob && cx.look().stamp(&cx.locate(path)?).is_none() {
+        return Ok(Source::Glob(path.as_str().to_owned()));
+    }
+    source(path, cx)
+}
+
+fn nothing_fits(pattern: &str) -> ToolError {
+    let next = Next::UseInstead { tool: "glob".into(), to: "to see which files there are".into() };
+    ToolError::new(ErrorKind::MissingFile, format!("No file fits \"{pattern}\"."), next)
+        .about_file(pattern, Operation::Access)
 }
 
 /// Finds out what a path is. What is outside is not looked at: that is for the rules to say.

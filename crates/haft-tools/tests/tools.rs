@@ -7,10 +7,20 @@
 
 #[path = "tools/conformance.rs"]
 mod conformance;
+#[path = "tools/dialects.rs"]
+mod dialects;
+#[path = "tools/edit_cases.rs"]
+mod edit_cases;
 #[path = "tools/edit_file.rs"]
 mod edit_file;
+#[path = "tools/edit_properties.rs"]
+mod edit_properties;
 #[path = "tools/edits_on_disk.rs"]
 mod edits_on_disk;
+#[path = "tools/glob.rs"]
+mod glob;
+#[path = "tools/grep.rs"]
+mod grep;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]
@@ -19,5 +29,7 @@ mod mutations;
 mod paths;
 #[path = "tools/read_file.rs"]
 mod read_file;
+#[path = "tools/walking.rs"]
+mod walking;
 #[path = "tools/write_file.rs"]
 mod write_file;

@@ -8,36 +8,46 @@
 
 mod copy;
 mod facts;
+mod find;
+mod folder;
 pub(crate) mod image;
 mod list;
 mod locate;
 mod missing;
+mod names;
 pub(crate) mod open;
 pub(crate) mod page;
 mod recover;
 mod replace;
+mod rules;
+mod search;
 pub(crate) mod transaction;
+mod walk;
 mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft::BoxFuture;
-use haft::door::{
-    Doors, FileCopy, FileFacts, Files, ListRequest, Listing, Look, Page, PageRequest, Permit, ReadVersion, Receipt,
-    Written,
-};
+use haft::door::{Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, Written};
 use haft::effect::Effect;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, RawPath, Target};
+use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 
 use crate::history::History;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 use open::Root;
+use search::Watch;
+
+/// How often a long search says how far it is.
+const BETWEEN_WORDS: Duration = Duration::from_secs(1);
 
 /// One workspace: the root that everything is opened beneath.
 #[derive(Clone)]
@@ -147,6 +157,36 @@ impl Files for JournalledFiles {
         })
     }
 
+    fn find<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: FindRequest,
+    ) -> BoxFuture<'a, Result<Found, ToolError>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Read(target.as_tree()))?;
+            let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
+            blocking(move || find::find(&root, &place, &request, &stop)).await
+        })
+    }
+
+    fn search<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: SearchRequest,
+        told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
+        Box::pin(async move {
+            // A target of one entry is one file; what lies below a folder was planned only as a tree.
+            permit.admit(&Effect::Read(target.clone()))?;
+            let watch = Arc::new(Watch::new(permit.stop().clone()));
+            let (root, place, watched) = (self.root.clone(), target.clone(), watch.clone());
+            let searching = blocking(move || search::search(&root, &place, &request, &watched));
+            telling(searching, BETWEEN_WORDS, || told(watch.so_far())).await
+        })
+    }
+
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
@@ -186,6 +226,17 @@ impl JournalledFiles {
     }
 }
 
+/// Waits for some work and tells now and then that it goes on.
+async fn telling<T>(work: impl Future<Output = T>, between: Duration, tell: impl Fn()) -> T {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            outcome = &mut work => return outcome,
+            () = tokio::time::sleep(between) => tell(),
+        }
+    }
+}
+
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
@@ -220,4 +271,23 @@ fn system_error(error: io::Error, path: &str, operation: Operation) -> ToolError
         _ => ToolError::of(ErrorKind::Io, format!("The system could not {doing} {path}: {error}.")),
     };
     told.about_file(path, operation).caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_work_is_told_again_and_again_until_it_ends() {
+        let told = std::cell::Cell::new(0);
+        let until_told_thrice = std::future::poll_fn(|cx| match told.get() {
+            3 => std::task::Poll::Ready("done"),
+            _ => {
+                cx.waker().wake_by_ref();
+                std::task::Poll::Pending
+            }
+        });
+        let outcome = telling(until_told_thrice, Duration::from_millis(1), || told.set(told.get() + 1)).await;
+        assert_eq!((outcome, told.get()), ("done", 3));
+    }
 }

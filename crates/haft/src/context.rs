@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::call::Origin;
 use crate::door::{
-    ChangeSetId, Doors, FileCopy, ListRequest, Listing, Look, Page, PageRequest, Permit, ReadVersion, SessionName,
-    Spill, Written,
+    ChangeSetId, Doors, FileCopy, Look, Page, PageRequest, Permit, ReadVersion, SessionName, Spill, Written,
 };
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::path::{Extent, RawPath, Target};
+use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::Version;
 
 /// What the session knows of files it has read.
@@ -119,6 +119,44 @@ impl<'a> RunContext<'a> {
     /// Lists a folder.
     pub async fn list(&self, target: &Target, request: ListRequest) -> Result<Listing, ToolError> {
         self.doors.files.list(self.permit, target, request).await
+    }
+
+    /// Finds names below a folder.
+    pub async fn find(&self, target: &Target, request: FindRequest) -> Result<Found, ToolError> {
+        self.doors.files.find(self.permit, target, request).await
+    }
+
+    /// Searches the content of files, and passes on how far it is.
+    pub async fn search(&self, target: &Target, request: SearchRequest) -> Result<Searched, ToolError> {
+        let length = request.line_length;
+        let request = SearchRequest { line_length: length.saturating_add(2 * SEEN_BEYOND_THE_CUT), ..request };
+        let progress = self.progress;
+        let told = |so_far: SearchedSoFar| {
+            progress.chunk(&format!("searched {} files, {} matches\n", so_far.files, so_far.matches));
+        };
+        let mut searched = self.doors.files.search(self.permit, target, request, &told).await?;
+        for line in searched.files.iter_mut().flat_map(|file| &mut file.lines) {
+            self.cut_around(line, length);
+        }
+        Ok(searched)
+    }
+
+    /// Cuts a line at both ends, after secrets were hidden.
+    fn cut_around(&self, line: &mut FoundLine, length: usize) {
+        if line.cut_before == 0 && line.text.len() <= length {
+            return;
+        }
+        let text = self.progress.hide(&line.text);
+        // Behind a cut there may be the rest of a secret, which nobody recognises.
+        let unsafe_lead = if line.cut_before > 0 { SEEN_BEYOND_THE_CUT } else { 0 };
+        let all = text.chars().count();
+        let centred = line.match_at.saturating_sub(length / 2).min(all.saturating_sub(length));
+        let lead = centred.max(unsafe_lead).min(all);
+        let shown: String = text.chars().skip(lead).take(length).collect();
+        line.cut_before += lead;
+        line.cut_after += all.saturating_sub(lead.saturating_add(length));
+        line.match_at = line.match_at.saturating_sub(lead);
+        line.text = shown;
     }
 
     /// Creates or replaces a file.

@@ -20,7 +20,8 @@ use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::lines::LineEnds;
 use crate::path::{Extent, RawPath, Target};
-use crate::stamp::{Found, Stamp, Version};
+use crate::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use crate::stamp::{Basis, Stamp, Version};
 
 /// All doors of one workspace.
 #[derive(Clone)]
@@ -97,6 +98,23 @@ pub trait Files: Send + Sync {
         request: ListRequest,
     ) -> BoxFuture<'a, Result<Listing, ToolError>>;
 
+    /// Finds names below a folder.
+    fn find<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: FindRequest,
+    ) -> BoxFuture<'a, Result<Found, ToolError>>;
+
+    /// Searches the content of a file, or of all files below a folder; tells once a second how far it is.
+    fn search<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: SearchRequest,
+        told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>>;
+
     /// Creates or replaces files as a whole: afterwards all of them have the new content, or all the old.
     ///
     /// Missing folders above a new file are made. What was there is in the journal before anything changes.
@@ -166,52 +184,6 @@ pub struct PageLine {
     pub cut: usize,
 }
 
-/// How to list a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListRequest {
-    /// How many levels; 1 is the folder's own entries.
-    pub depth: usize,
-    /// Whether names that begin with a dot are listed.
-    pub hidden: Hidden,
-    /// Globs of names to leave out.
-    pub ignore: Vec<String>,
-    /// Most entries.
-    pub entries: usize,
-}
-
-/// Whether names that begin with a dot are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
-    /// They are.
-    Show,
-    /// They are not.
-    Skip,
-}
-
-/// The entries of a folder, depth first, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
-    /// The entries.
-    pub entries: Vec<ListedEntry>,
-    /// Entries that were seen but not returned, because of the limit.
-    pub left_out: u64,
-    /// Folders that could not be opened.
-    pub unreadable: Vec<String>,
-}
-
-/// One entry of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedEntry {
-    /// Its path below the listed folder.
-    pub path: String,
-    /// How deep it lies, from 1.
-    pub depth: usize,
-    /// What it is.
-    pub kind: FileKind,
-    /// Its size in bytes.
-    pub size: u64,
-}
-
 /// Keeps what belongs to haft and not to the user: outputs too long to show.
 pub trait Store: Send + Sync {
     /// Keeps a whole output and returns the id under which it can be read again.
@@ -264,7 +236,7 @@ impl SessionName {
 pub struct Permit {
     errand: Errand,
     effects: Arc<[Effect]>,
-    found: Vec<(Target, Found)>,
+    basis: Vec<(Target, Basis)>,
     stop: CancellationToken,
     receipts: Receipts,
 }
@@ -350,8 +322,8 @@ pub enum Receipt {
 
 impl Permit {
     /// Issues the permit of a call. Only the stage that executes calls does so.
-    pub fn issue(errand: Errand, effects: Arc<[Effect]>, found: Vec<(Target, Found)>, stop: CancellationToken) -> Self {
-        Self { errand, effects, found, stop, receipts: Receipts::default() }
+    pub fn issue(errand: Errand, effects: Arc<[Effect]>, basis: Vec<(Target, Basis)>, stop: CancellationToken) -> Self {
+        Self { errand, effects, basis, stop, receipts: Receipts::default() }
     }
 
     /// Refuses what was not planned, and any new work after the call was told to stop.
@@ -382,8 +354,8 @@ impl Permit {
     }
 
     /// Returns what the plan found at a target that it would change.
-    pub fn found(&self, target: &Target) -> Option<Found> {
-        self.found.iter().find(|(changed, _)| changed == target).map(|(_, found)| *found)
+    pub fn basis(&self, target: &Target) -> Option<Basis> {
+        self.basis.iter().find(|(changed, _)| changed == target).map(|(_, basis)| *basis)
     }
 
     /// Returns the notes of what was done.

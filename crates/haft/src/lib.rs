@@ -33,6 +33,7 @@ pub mod prelude;
 pub mod result;
 pub mod schema;
 pub mod schema_rules;
+pub mod search;
 pub mod spec;
 pub mod stamp;
 pub mod tool;

@@ -17,6 +17,10 @@ pub struct Limits {
     pub read_bytes: Option<u64>,
     /// Most tokens that one call may read, as far as they can be estimated; nothing means no such limit.
     pub read_tokens: Option<usize>,
+    /// The line above each of several files that are read together; `{path}` is the file.
+    pub read_header: String,
+    /// The line behind the last of several files; empty means none.
+    pub read_end: String,
     /// Most characters of one line that are shown.
     pub line_length: usize,
     /// Most entries that one listing returns.
@@ -25,6 +29,10 @@ pub struct Limits {
     pub write_mode: WriteMode,
     /// How often the text of an edit may occur, when the call does not say.
     pub edit_count: EditCount,
+    /// Most paths that one search for names returns.
+    pub glob_paths: usize,
+    /// Most matches that one search of content returns.
+    pub grep_matches: usize,
     /// Longest time that one call may execute.
     pub call_time: Duration,
     /// Failures of one tool in a row before the model is told to change its approach.
@@ -60,10 +68,14 @@ impl Default for Limits {
             read_lines: 2_000,
             read_bytes: None,
             read_tokens: None,
+            read_header: "=== {path} ===".to_owned(),
+            read_end: String::new(),
             line_length: 2_000,
             list_entries: 500,
             write_mode: WriteMode::OverwriteIfRead,
             edit_count: EditCount::Unique,
+            glob_paths: 1_000,
+            grep_matches: 100,
             call_time: Duration::from_secs(900),
             failures_in_a_row: 3,
         }

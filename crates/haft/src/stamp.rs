@@ -30,7 +30,7 @@ pub struct Version {
 
 /// What a plan found at a target that it would change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Found {
+pub enum Basis {
     /// Nothing.
     Nothing,
     /// Something with this stamp.
@@ -39,13 +39,13 @@ pub enum Found {
     Read(Version),
 }
 
-impl Found {
+impl Basis {
     /// Returns the stamp of what was found.
     pub fn stamp(&self) -> Option<Stamp> {
         match self {
-            Found::Nothing => None,
-            Found::Stamped(stamp) => Some(*stamp),
-            Found::Read(version) => Some(version.stamp),
+            Basis::Nothing => None,
+            Basis::Stamped(stamp) => Some(*stamp),
+            Basis::Read(version) => Some(version.stamp),
         }
     }
 }

@@ -34,7 +34,8 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
     Ok(Exit::Ok)
 }
 
-fn show(change: &FileChange) -> anyhow::Result<()> {
+/// Shows what was done to one path.
+pub(super) fn show(change: &FileChange) -> anyhow::Result<()> {
     let what = match (&change.before, &change.after, &change.note) {
         (_, _, Some(note)) => format!("  ({note})"),
         (None, Some(_), _) => "  (created)".to_owned(),

@@ -4,7 +4,10 @@
 
 use haft::call::{RawArguments, ToolCall};
 use haft::result::ToolResult;
+use haft_config::settings::Settings;
+use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
+use haft_workspace::history::Which;
 use haft_workspace::state::ScratchFolder;
 
 use crate::arguments::Common;
@@ -15,12 +18,12 @@ use crate::screen::{self, Part};
 /// Files of the scratch folder.
 const FILES: [(&str, &str); 3] = [
     ("README.md", "# A scratch folder\n\nIt is gone when the tour ends.\n"),
-    ("src/main.rs", "fn main() {\n    println!(\"hello from the scratch folder\");\n}\n"),
+    ("src/main.rs", "fn main() {\n    println!(\"hello from the scratch folder\");\n    println!(\"good bye\");\n}\n"),
     ("notes.txt", "milk\nbread\napples\n"),
 ];
 
 /// One stop of the tour: what it shows, the tool, and the arguments exactly as a model might send them.
-const STOPS: [(&str, &str, &str); 5] = [
+const STOPS: [(&str, &str, &str); 7] = [
     ("A model looks around.", "list_dir", r#"{"depth": 2}"#),
     ("It reads a file.", "read_file", r#"{"path": "src/main.rs"}"#),
     (
@@ -33,6 +36,12 @@ const STOPS: [(&str, &str, &str); 5] = [
         "read_file",
         r#"{"path": "src/mian.rs"}"#,
     ),
+    ("It searches.", "grep", r#"{"pattern": "hello"}"#),
+    (
+        "It changes a file. Its text lacks the indentation; one place fits, so it is shifted, and told. (The tour says yes.)",
+        "edit_file",
+        r#"{"path": "src/main.rs", "edits": [{"old_text": "println!(\"hello from the scratch folder\");\nprintln!(\"good bye\");", "new_text": "println!(\"hello\");\nprintln!(\"see you\");"}]}"#,
+    ),
     (
         "It tries to leave the folder. A rule refuses, before anything is opened.",
         "read_file",
@@ -42,24 +51,46 @@ const STOPS: [(&str, &str, &str); 5] = [
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
-    let settings = haft_config::settings::Settings::read(common.profile)?;
+    let mut settings = Settings::read(common.profile)?;
     let scratch = ScratchFolder::beneath(&settings.environment.temporary_folder)?;
     for (name, content) in FILES {
-        scratch.put(name, content)?;
+        scratch.put(&format!("workspace/{name}"), content)?;
     }
-    let desk = Desk::open_in(common, scratch.path())?;
-    let session = desk.runtime.session("tour", haft_runtime::approval::Nobody::there("try it outside the tour"));
-    screen::line(&[Part::Plain("Real calls in "), Part::Strong(&scratch.path().display().to_string())])?;
+    // The journal of the tour goes with the tour.
+    settings.environment.state_folder = scratch.path().join("state");
+    let folder = scratch.path().join("workspace");
+    let desk = Desk::open_in(common, &folder, settings)?;
+    let approver = YesToOrdinary::or_ask(Nobody::there("try it outside the tour"));
+    let session = desk.runtime.session("tour", approver);
+    screen::line(&[Part::Plain("Real calls in "), Part::Strong(&folder.display().to_string())])?;
     for (words, tool, arguments) in STOPS {
         let result = block_on(call(&desk, &session, tool, arguments))?;
         show(&desk, (words, tool, arguments), &result)?;
     }
+    take_back(&desk)?;
     screen::line(&[Part::Plain("")])?;
     screen::line(&[Part::Strong("Now you are the model. Type, in a folder of yours:")])?;
-    for command in ["haft call list_dir", "haft call read_file path=README.md", "haft tools read_file", "haft doctor"] {
+    for command in [
+        "haft call list_dir",
+        "haft call read_file path=README.md",
+        "haft call write_file path=new.txt content=hello",
+        "haft undo",
+        "haft doctor",
+    ] {
         screen::line(&[Part::Plain("  "), Part::Plain(command)])?;
     }
     Ok(Exit::Ok)
+}
+
+/// Shows what was changed, and takes it back.
+fn take_back(desk: &Desk) -> anyhow::Result<()> {
+    screen::line(&[Part::Plain("")])?;
+    screen::line(&[Part::Strong("Everything it changed is in the journal, without git. You take it back.")])?;
+    screen::line(&[Part::Faint("$ haft diff")])?;
+    let (_, changes) = desk.history.diff(None)?;
+    changes.iter().try_for_each(super::diff::show)?;
+    screen::line(&[Part::Faint("$ haft undo")])?;
+    super::undo::show(&desk.history.undo(Which::Newest, None)?, "Took back")
 }
 
 async fn call(desk: &Desk, session: &Session, tool: &str, arguments: &str) -> ToolResult {

@@ -66,6 +66,12 @@ fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -
         screen::answer(&record(&taken).to_string())?;
         return Ok(Exit::Ok);
     }
+    show(&taken, what)?;
+    Ok(Exit::Ok)
+}
+
+/// Shows what was taken back.
+pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
     let sets: Vec<String> = taken.sets.iter().map(ToString::to_string).collect();
     let noun = if sets.len() == 1 { "change set" } else { "change sets" };
     screen::line(&[
@@ -83,7 +89,7 @@ fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -
             Part::Plain(words(*became)),
         ])?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 fn words(became: Became) -> &'static str {

@@ -3,8 +3,10 @@
 //! Permission is a value: [`Authorized`] can be made nowhere else, and owns the exact call and
 //! plan that were shown.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use haft::diff::Diff;
 use haft::effect::Effect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
@@ -17,6 +19,7 @@ use super::line_up::Planned;
 use crate::approval::{ApprovalRequest, Offer, Verdict};
 use crate::call_context::CallContext;
 use crate::events::What;
+use crate::redact::Redactor;
 
 /// A call that may run.
 pub(crate) struct Authorized {
@@ -110,7 +113,7 @@ fn request(cx: &CallContext<'_>, policy: &Policy, planned: &Planned, mut ruling:
             for FileDiff { path, diff, notes } in files {
                 hide(path);
                 notes.iter_mut().for_each(hide);
-                diff.lines_mut().for_each(|line| hide(line.text_mut()));
+                hide_in_diff(redactor, diff);
             }
         }
         Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => hide(text),
@@ -126,6 +129,21 @@ fn request(cx: &CallContext<'_>, policy: &Policy, planned: &Planned, mut ruling:
         preview,
         ruling,
         offers: offers.map(|scope| Offer { words: redactor.redact(&scope.to_string()).into_owned(), scope }).collect(),
+    }
+}
+
+/// Hides secrets in the lines of a difference, also those that go over several lines.
+fn hide_in_diff(redactor: &Redactor, diff: &mut Diff) {
+    // One look at the whole is much cheaper than one at each line, and mostly there is nothing.
+    let holds_secret = |diff: &mut Diff| {
+        let lines: Vec<&str> = diff.lines_mut().map(|line| line.text()).collect();
+        matches!(redactor.redact(&lines.join("\n")), Cow::Owned(_))
+    };
+    if holds_secret(diff) {
+        diff.lines_mut().for_each(|line| redactor.redact_in_place(line.text_mut()));
+    }
+    if holds_secret(diff) {
+        diff.lines_mut().for_each(|line| *line.text_mut() = "[hidden: a secret]".to_owned());
     }
 }
 

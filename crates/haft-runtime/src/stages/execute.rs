@@ -8,7 +8,7 @@ use haft::kinds::ErrorKind;
 use haft::output::ToolOutput;
 use haft::path::Target;
 use haft::plan::Cache;
-use haft::stamp::Found;
+use haft::stamp::Basis;
 
 use super::authorize::Authorized;
 use super::line_up::Planned;
@@ -34,7 +34,7 @@ enum Stop {
 /// Runs the tool under a permit.
 pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Result<Ran, ToolError> {
     let planned = authorized.into_planned();
-    refuse_stale(cx, &planned.found)?;
+    refuse_stale(cx, &planned.basis)?;
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
@@ -92,9 +92,9 @@ fn stopped(cx: &CallContext<'_>, why: Stop, so_far: Option<Box<ToolOutput>>) -> 
 }
 
 /// What was approved is what runs: a file that has another version than the plan saw stops the call.
-fn refuse_stale(cx: &CallContext<'_>, found: &[(Target, Found)]) -> Result<(), ToolError> {
+fn refuse_stale(cx: &CallContext<'_>, basis: &[(Target, Basis)]) -> Result<(), ToolError> {
     let look = &cx.session.ground.doors.look;
-    match found.iter().find(|(target, found)| look.stamp(target) != found.stamp()) {
+    match basis.iter().find(|(target, basis)| look.stamp(target) != basis.stamp()) {
         None => Ok(()),
         Some((target, _)) => {
             let what = format!("{target} changed after the call was planned.");

@@ -12,7 +12,7 @@ use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Target};
 use haft::plan::Plan;
-use haft::stamp::{Found, Version};
+use haft::stamp::{Basis, Version};
 use haft::tool::Bound;
 
 use super::prepare::Prepared;
@@ -31,7 +31,7 @@ pub(crate) struct Planned {
     pub(crate) plan: Plan,
     pub(crate) key: CallKey,
     /// What the plan found at the files that would be changed.
-    pub(crate) found: Vec<(Target, Found)>,
+    pub(crate) basis: Vec<(Target, Basis)>,
 }
 
 /// Plans the call when its turn has come.
@@ -54,8 +54,8 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     };
     cx.note(|notes| notes.effects = Some(plan.effects.clone()));
     refuse_redundant(cx, &plan, &key)?;
-    let found = found_at_changed(cx, &plan, &read);
-    Ok(Planned { entry, called, bound, plan, key, found })
+    let basis = basis_of_changed(cx, &plan, &read);
+    Ok(Planned { entry, called, bound, plan, key, basis })
 }
 
 async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: &CallKey) -> bool {
@@ -120,11 +120,11 @@ fn refuse_redundant(cx: &CallContext<'_>, plan: &Plan, key: &CallKey) -> Result<
 }
 
 /// What the plan read is the version it rests on; where it read nothing, how things stand now.
-fn found_at_changed(cx: &CallContext<'_>, plan: &Plan, read: &[(Target, Version)]) -> Vec<(Target, Found)> {
+fn basis_of_changed(cx: &CallContext<'_>, plan: &Plan, read: &[(Target, Version)]) -> Vec<(Target, Basis)> {
     let look = &cx.session.ground.doors.look;
     let found = |target: &Target| match read.iter().rev().find(|(known, _)| known == target) {
-        Some((_, version)) => Found::Read(*version),
-        None => look.stamp(target).map_or(Found::Nothing, Found::Stamped),
+        Some((_, version)) => Basis::Read(*version),
+        None => look.stamp(target).map_or(Basis::Nothing, Basis::Stamped),
     };
     let changed = plan.effects.iter().filter_map(|effect| match effect {
         Effect::Change(target, _) if target.place().extent() == Extent::Entry => Some(target),

@@ -83,7 +83,7 @@ async fn an_unknown_tool_is_answered_with_the_nearest_one_or_all() {
     did: nothing
     "#);
     let told = scene.told("launch_rocket", json!({})).await;
-    assert!(told.contains("next: call one of read_file, write_file, edit_file, list_dir"), "{told}");
+    assert!(told.contains("next: call one of read_file, write_file, edit_file, list_dir, glob, grep"), "{told}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 //!
 //! Not here: what goes wrong on the way from a model (`damage`).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::dice::Dice;
@@ -71,15 +72,17 @@ impl Block {
 
     /// Returns how many places of the file look like these lines when blanks at both ends and typography do not count.
     pub fn places(&self, wanted: &[String]) -> usize {
-        let wanted: Vec<String> = wanted.iter().map(|line| plain(line)).collect();
-        let lines: Vec<String> = self.lines.iter().map(|line| plain(line)).collect();
-        lines.windows(wanted.len().max(1)).filter(|window| *window == wanted).count()
+        let Some(last) = self.lines.len().checked_sub(wanted.len()) else { return 0 };
+        let fits = |start: &usize| {
+            let lines = &self.lines[*start..start + wanted.len()];
+            lines.iter().zip(wanted).all(|(line, wanted)| plain(line) == plain(wanted))
+        };
+        (0..=last).filter(fits).count()
     }
 
     /// Returns whether the block is the only place like it, also as a part of lines.
     pub fn is_alone(&self) -> bool {
-        let (text, old) = (plain(&self.before()), plain(&sent(self.old(), Tail::Open)));
-        self.places(self.old()) == 1 && text.matches(&old).count() <= 1
+        self.places(self.old()) == 1 && self.before().matches(&sent(self.old(), Tail::Open)).count() == 1
     }
 }
 
@@ -93,7 +96,10 @@ pub fn sent(lines: &[String], tail: Tail) -> String {
 }
 
 /// Returns a line without blanks at its ends, in plain typography.
-pub fn plain(line: &str) -> String {
+pub fn plain(line: &str) -> Cow<'_, str> {
+    if line.is_ascii() {
+        return Cow::Borrowed(line.trim());
+    }
     let fold = |letter: char| match letter {
         '‘' | '’' => '\'',
         '“' | '”' => '"',
@@ -101,7 +107,7 @@ pub fn plain(line: &str) -> String {
         '\u{a0}' | '\u{2009}' => ' ',
         other => other,
     };
-    line.trim().chars().map(fold).collect()
+    Cow::Owned(line.trim().chars().map(fold).collect())
 }
 
 /// Makes a true change: another name, another line, one more, one fewer, none.

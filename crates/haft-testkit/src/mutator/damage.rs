@@ -33,8 +33,13 @@ pub fn damaged(dice: &mut Dice, class: Class) -> Option<Case> {
     }
 }
 
+/// Returns what is right for a damaged block: where the file has others like it, a refusal is right as well.
+fn truth(block: &Block) -> Truth {
+    if block.is_alone() { Truth::Becomes(block.after()) } else { Truth::RefusedOrLike(block.after()) }
+}
+
 fn case(class: Class, block: &Block, edits: Vec<Sent>, truth: Truth) -> Case {
-    Case { class, file: block.name, before: block.before(), edits, truth }
+    Case { class, file: block.name, before: block.before(), lines: block.range.clone(), edits, truth }
 }
 
 fn exact(dice: &mut Dice, block: &Block) -> Option<Case> {
@@ -78,9 +83,10 @@ fn typography(dice: &mut Dice, mut block: Block) -> Option<Case> {
         changed.collect()
     };
     let typographic: Vec<String> = block.old().iter().map(fold).collect();
-    if typographic == block.old() || !block.is_alone() {
+    if typographic == block.old() {
         return None;
     }
+    let is_alone = block.is_alone();
     let tail = block.tail(dice);
     let new = sent(&block.new, tail);
     let old = if dice.once_in(2) {
@@ -91,7 +97,9 @@ fn typography(dice: &mut Dice, mut block: Block) -> Option<Case> {
         old
     };
     let after = block.after();
-    Some(case(Class::Typography, &block, vec![Sent { old, new }], Truth::Becomes(after)))
+    let truth = if is_alone { Truth::Becomes(after) } else { Truth::RefusedOrLike(after) };
+    let is_gone = !block.before().contains(&old);
+    is_gone.then(|| case(Class::Typography, &block, vec![Sent { old, new }], truth))
 }
 
 fn line_numbers(dice: &mut Dice, block: &Block) -> Option<Case> {
@@ -107,7 +115,6 @@ fn line_numbers(dice: &mut Dice, block: &Block) -> Option<Case> {
         };
         lines.iter().zip(first..).map(|(line, number)| format!("{}{line}", prefix(number))).collect()
     };
-    let alone = block.is_alone();
     // Numbers of an older state of the file are still line numbers, when there are several in a row.
     let shift = if block.old().len() > 2 && dice.once_in(4) { dice.below(9) } else { 0 };
     let first = block.range.start + 1 + shift;
@@ -115,7 +122,7 @@ fn line_numbers(dice: &mut Dice, block: &Block) -> Option<Case> {
     let new = if dice.once_in(2) { block.new.clone() } else { numbered(&block.new, first) };
     let tail = block.tail(dice);
     let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
-    alone.then(|| case(Class::LineNumbers, block, vec![edit], Truth::Becomes(block.after())))
+    Some(case(Class::LineNumbers, block, vec![edit], truth(block)))
 }
 
 fn near_miss(dice: &mut Dice, block: &Block) -> Option<Case> {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use haft_tools::edit::{Count, Edit, fit};
-
 use super::{Case, Class, Truth};
+
+/// How many wrong or needlessly refused cases are kept in words.
+const EXAMPLES: usize = 5;
 
 /// What became of the cases of each class.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// One row per class.
     pub rows: BTreeMap<Class, Row>,
-    /// The first wrong results, in words.
+    /// The first cases that were wrong or refused without need, in words.
     pub examples: Vec<String>,
 }
 
@@ -34,29 +35,31 @@ pub struct Row {
 }
 
 impl Report {
-    /// Tries a case and counts what became of it.
-    pub fn note(&mut self, case: &Case) {
-        let edits: Vec<Edit<'_>> =
-            case.edits.iter().map(|sent| Edit { old: &sent.old, new: &sent.new, count: Count::Unique }).collect();
-        let outcome = fit(&case.before, &edits, case.file).map(|fitted| fitted.apply(&case.before));
+    /// Counts what became of a case: the text after the edits, or why they were refused.
+    pub fn note(&mut self, case: &Case, outcome: &Result<String, String>) {
         let row = self.rows.entry(case.class).or_default();
         row.cases += 1;
         row.sensible += usize::from(matches!(case.truth, Truth::Becomes(_)));
-        match (&outcome, &case.truth) {
-            (Ok(after), Truth::Becomes(right)) if after == right => row.applied += 1,
-            (Ok(after), Truth::RefusedOrLike(right)) if squeezed(after) == squeezed(right) => row.applied_anyway += 1,
-            (Err(_), _) => row.refused += 1,
-            (Ok(_), _) => row.wrong += 1,
-        }
-        let is_wrong = match (&outcome, &case.truth) {
-            (Ok(after), Truth::Becomes(right)) => after != right,
-            (Ok(after), Truth::RefusedOrLike(right)) => squeezed(after) != squeezed(right),
-            (Ok(_), Truth::Refused) | (Err(_), Truth::Becomes(_)) => true,
-            (Err(_), Truth::Refused | Truth::RefusedOrLike(_)) => false,
+        let is_as_wished = match (outcome, &case.truth) {
+            (Ok(after), Truth::Becomes(right)) if after == right => {
+                row.applied += 1;
+                true
+            }
+            (Ok(after), Truth::RefusedOrLike(right)) if squeezed(after) == squeezed(right) => {
+                row.applied_anyway += 1;
+                true
+            }
+            (Ok(_), _) => {
+                row.wrong += 1;
+                false
+            }
+            (Err(_), truth) => {
+                row.refused += 1;
+                !matches!(truth, Truth::Becomes(_))
+            }
         };
-        if is_wrong && self.examples.len() < 5 {
-            let told = outcome.map_err(|miss| format!("{}\nNext: {}", miss.what, miss.next));
-            self.examples.push(format!("{} in {}: {:#?}\n{told:?}", case.class.name(), case.file, case.edits));
+        if !is_as_wished && self.examples.len() < EXAMPLES {
+            self.examples.push(format!("{} in {}: {:#?}\n{outcome:?}", case.class.name(), case.file, case.edits));
         }
     }
 

@@ -22,6 +22,8 @@ const CORRECTED_LINES: usize = 20;
 const CORRECTED_BYTES: usize = 1_600;
 /// Letters and digits a new text must have to be recognised as already there.
 const RECOGNISED: usize = 6;
+/// Places of the new text that are looked at.
+const LOOKED_AT: usize = 1_000;
 /// A region this alike is offered as the text to send.
 const OFFERED: f32 = 0.5;
 
@@ -111,7 +113,7 @@ impl Asked<'_> {
             let (first, last) = text.lines_of(&there);
             let lines = line_words(first, last);
             let what = format!("{intro}; the change seems to be there already, {lines}.");
-            let next = format!("go on if {lines} are as you want them; else copy the text to replace from there");
+            let next = "go on if that is what you want; else copy the text to replace from there".to_owned();
             let near = Some(Near { first_line: first, last_line: last });
             return Miss { near, ..self.miss(ErrorKind::NoMatch, what, Next::FixArguments(next)) };
         }
@@ -135,7 +137,11 @@ impl Asked<'_> {
             format!("; what differs:{differences}")
         };
         let what = format!("{intro} Closest: {lines}{how}");
-        let offer = if nearest.likeness >= OFFERED { self.corrected(text, &nearest.range) } else { None };
+        // What is offered ends as the old text does, so that the new text still goes with it.
+        let is_closed = self.edits[self.index].old.ends_with(['\n', '\r']);
+        let has_end = is_closed && text.as_str()[nearest.range.end..].starts_with('\n');
+        let region = nearest.range.start..nearest.range.end + usize::from(has_end);
+        let offer = if nearest.likeness >= OFFERED { self.corrected(text, &region) } else { None };
         let next = offer.unwrap_or_else(|| self.look_at(first, last));
         let near = Some(Near { first_line: nearest.first + 1, last_line: last });
         Miss { near, ..self.miss(ErrorKind::NoMatch, what, next) }
@@ -150,9 +156,10 @@ impl Asked<'_> {
         if !is_telling {
             return None;
         }
-        let place = exact::in_turn(text.as_str(), new).next()?;
-        let touches = nearest.is_none_or(|near| place.start <= near.range.end && near.range.start <= place.end);
-        touches.then_some(place)
+        let touches = |place: &Range<usize>| {
+            nearest.is_none_or(|near| place.start <= near.range.end && near.range.start <= place.end)
+        };
+        exact::in_turn(text.as_str(), new).take(LOOKED_AT).find(touches)
     }
 
     /// Returns what is often the reason, when the old text shows it.
@@ -179,7 +186,8 @@ impl Asked<'_> {
             return None;
         }
         let json = serde_json::to_string(region).ok().filter(|json| json.len() <= CORRECTED_BYTES + 400)?;
-        Some(Next::FixArguments(format!("if that is the place, send it as it is in the file: \"old_text\": {json}")))
+        let words = format!("if that is the place, send \"old_text\": {json}, and a \"new_text\" for the whole of it");
+        Some(Next::FixArguments(words))
     }
 
     fn look_at(&self, first: usize, last: usize) -> Next {
@@ -211,7 +219,7 @@ impl Asked<'_> {
             Some((end, _)) => format!("{}…", &what[..end]),
             None => what,
         };
-        Miss { kind, edit: self.index, what, next, near: None, count: 0 }
+        Miss { kind, edit: self.index, what: what.into(), next, near: None, count: 0 }
     }
 }
 
@@ -219,7 +227,7 @@ impl Asked<'_> {
 pub(super) fn no_change(path: &str) -> Miss {
     let what = format!("The edits leave {} as it is: new_text is what stands there already.", path_words(path));
     let next = Next::FixArguments("go on if that is right; else send a new_text that differs from old_text".into());
-    Miss { kind: ErrorKind::NoChange, edit: 0, what, next, near: None, count: 0 }
+    Miss { kind: ErrorKind::NoChange, edit: 0, what: what.into(), next, near: None, count: 0 }
 }
 
 impl Rung {
@@ -250,6 +258,9 @@ fn line_words(first: usize, last: usize) -> String {
 fn line_list(text: &EvenText<'_>, places: &Places) -> String {
     let lines: Vec<String> = places.first.iter().map(|range| text.lines_of(range).0.to_string()).collect();
     let more = if places.count > places.first.len() { ", …" } else { "" };
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{word} {}{more}", lines.join(", "))
+    match lines.as_slice() {
+        [] => "too many lines to compare".to_owned(),
+        [line] => format!("line {line}{more}"),
+        lines => format!("lines {}{more}", lines.join(", ")),
+    }
 }

@@ -27,6 +27,8 @@ const OLD_LINES: usize = 60;
 const PROPOSALS: usize = 6;
 /// Places of one and the same line within the old text that may vote.
 const VOTES: usize = 4;
+/// Lines by which a proposal from byte pairs may be off.
+const SLIP: usize = 3;
 /// Below this likeness a region is not worth showing.
 const WORTH_SHOWING: f32 = 0.3;
 
@@ -55,12 +57,13 @@ pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Neares
         return None;
     }
     let mut starts = by_equal_lines(&lines, wanted);
-    starts.extend(by_byte_pairs(&lines, wanted));
+    let around = by_byte_pairs(&lines, wanted).into_iter().flat_map(|start| start.saturating_sub(SLIP)..=start + SLIP);
+    starts.extend(around.filter(|start| *start < lines.len()));
     starts.sort_unstable();
     starts.dedup();
     let likeness = |start: usize| {
-        let pairs = wanted.iter().enumerate().map(|(index, line)| alike(line, lines.at(start + index)));
-        pairs.sum::<f32>() / wanted.len() as f32
+        let pairs = wanted.iter().enumerate();
+        pairs.map(|(index, line)| weight(line) as f32 * closely_alike(line, lines.at(start + index))).sum::<f32>()
     };
     let compared = starts.into_iter().map(|start| (start, likeness(start)));
     let (start, _) = compared.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
@@ -68,6 +71,18 @@ pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Neares
     let (first, last) = alignment::bounds(&pairs)?;
     let range = lines.range(first).start..lines.range(last).end;
     (likeness >= WORTH_SHOWING).then_some(Nearest { first, range, likeness, pairs })
+}
+
+/// Returns how much a line says about the place: a long one more than a brace.
+fn weight(line: &str) -> u32 {
+    1 + line.trim_matches(BLANKS).len().min(40) as u32
+}
+
+/// Returns how much two lines have in common, a little more where they are indented alike.
+fn closely_alike(old: &str, line: &str) -> f32 {
+    let indentation = |line: &str| line.len() - line.trim_start_matches(BLANKS).len();
+    let kept = if indentation(old) == indentation(line) { 1.0 } else { 0.98 };
+    kept * alike(old, line)
 }
 
 /// The lines of a text.
@@ -118,19 +133,19 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
             places.push(index);
         }
     }
-    let mut votes: HashMap<usize, usize> = HashMap::new();
+    let mut votes = vec![0_u32; lines.len()];
     for index in 0..lines.len() {
         let line = lines.at(index).trim_matches(BLANKS);
         for position in positions.get(&hasher.hash_one(line)).into_iter().flatten() {
             if let Some(start) = index.checked_sub(*position) {
-                // A long line says more about the place than a brace does.
-                *votes.entry(start).or_default() += 1 + line.len().min(40);
+                votes[start] += weight(line) + u32::from(wanted[*position] == lines.at(index));
             }
         }
     }
-    let mut best: Vec<(usize, usize)> = votes.into_iter().map(|(start, votes)| (votes, start)).collect();
-    best.sort_unstable_by_key(|(votes, start)| (std::cmp::Reverse(*votes), *start));
-    best.into_iter().take(PROPOSALS).map(|(_, start)| start).collect()
+    let mut best = Vec::new();
+    let voted = votes.iter().enumerate().filter(|(_, votes)| **votes > 0);
+    voted.for_each(|(start, votes)| keep_best(&mut best, (f64::from(*votes), start), 1));
+    best.into_iter().map(|(_, start)| start).collect()
 }
 
 /// Slides a window over the text and keeps the starts where most byte pairs also occur in the old text.

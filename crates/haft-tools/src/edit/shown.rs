@@ -9,6 +9,9 @@ const SHOWN: usize = 110;
 /// Lines that are shown with their difference.
 const LINES: usize = 6;
 
+/// Words of the old text that are looked for in a long line.
+const WORDS: usize = 20;
+
 /// Returns the differences between the old text and the region, one line each, and what they amount to.
 pub(super) fn differences(pairs: &[Pair<'_>]) -> String {
     let different: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.old != pair.file.map(|(_, line)| line)).collect();
@@ -44,11 +47,20 @@ pub(super) fn only_white_space_differs(pairs: &[Pair<'_>]) -> bool {
 
 /// Shows two lines from a little before where they differ.
 fn both(line: &str, old: &str) -> (String, String) {
-    let is_white = |line: &str| -> String { line.chars().filter(|letter| !letter.is_whitespace()).collect() };
+    let bare = |line: &str| -> String { line.chars().filter(|letter| !letter.is_whitespace()).collect() };
     let same = line.chars().zip(old.chars()).take_while(|(one, other)| one == other).count();
     let from = same.saturating_sub(SHOWN / 2);
-    let (line_shown, old_shown) = (cut(line, from), cut(old, from));
-    if is_white(line) == is_white(old) { (visible(&line_shown), visible(&old_shown)) } else { (line_shown, old_shown) }
+    let is_inside = same == 0 && line.chars().nth(SHOWN).is_some();
+    let line_from = if is_inside { begin_inside(line, old) } else { from };
+    let (line_shown, old_shown) = (cut(line, line_from), cut(old, from));
+    if bare(line) == bare(old) { (visible(&line_shown), visible(&old_shown)) } else { (line_shown, old_shown) }
+}
+
+/// Returns where a long line seems to hold the old text: at the first longer word of it that the line has.
+fn begin_inside(line: &str, old: &str) -> usize {
+    let words = old.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.len() > 3);
+    let at = words.take(WORDS).find_map(|word| line.find(word)).unwrap_or(0);
+    line[..at].chars().count().saturating_sub(SHOWN / 4)
 }
 
 fn cut(line: &str, from: usize) -> String {

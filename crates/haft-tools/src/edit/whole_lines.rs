@@ -1,7 +1,7 @@
 //! Finds blocks of whole lines that agree but for the blanks at both ends of the lines.
 //!
-//! The rungs look closer at what is found here. The search starts from the longest line of the block,
-//! so that it costs one pass over the text and not one per line.
+//! The rungs look closer at what is found here. The search starts from a line of the block that is
+//! rare in the text, so that it costs a few passes over the text and not one per line.
 //!
 //! Not here: texts that begin or end inside a line. Those have to fit as they are.
 
@@ -13,7 +13,10 @@ use super::even::EvenText;
 use super::exact::Places;
 
 /// How many lines are compared at most for one block, whatever the text repeats.
-const PATIENCE: usize = 4_000_000;
+const PATIENCE: usize = 1_000_000;
+
+/// How many lines of the block are looked at to find one that is rare in the text.
+const RARE: usize = 8;
 
 /// Blanks that may stand at both ends of a line. Others are typography.
 pub(super) const BLANKS: [char; 2] = [' ', '\t'];
@@ -52,12 +55,8 @@ impl<'a> WholeLines<'a> {
     ) -> (Places, Option<T>) {
         let mut places = Places::default();
         let mut first = None;
-        let lines = self.lines.iter().map(|line| line.trim_matches(BLANKS)).enumerate();
-        let Some((anchor_index, anchor)) =
-            lines.max_by_key(|(_, line)| line.len()).filter(|(_, line)| !line.is_empty())
-        else {
-            return (places, first);
-        };
+        let anchor = if self.ends_in_indentation() { None } else { self.rarest_line(text) };
+        let Some((anchor_index, anchor)) = anchor else { return (places, first) };
         let mut patience = PATIENCE;
         for at in memmem::find_iter(text.as_str().as_bytes(), anchor.as_bytes()) {
             let line = &text.as_str()[text.line_start(at)..text.line_end(at)];
@@ -75,6 +74,31 @@ impl<'a> WholeLines<'a> {
             places.count = places.count.max(2);
         }
         (places, first)
+    }
+
+    /// Returns whether it ends with blanks that may as well be the beginning of a further line.
+    fn ends_in_indentation(&self) -> bool {
+        !self.is_closed && self.lines.last().is_some_and(|line| line.trim_matches(BLANKS).is_empty())
+    }
+
+    /// Returns the index and text of a line that is rare in the text; nothing when one does not occur at all.
+    fn rarest_line(&self, text: &EvenText<'_>) -> Option<(usize, &'a str)> {
+        let lines = self.lines.iter().map(|line| line.trim_matches(BLANKS)).enumerate();
+        let mut longest: Vec<(usize, &str)> = lines.filter(|(_, line)| !line.is_empty()).collect();
+        longest.sort_by_key(|(_, line)| (std::cmp::Reverse(line.len()), *line));
+        longest.dedup_by_key(|(_, line)| *line);
+        let mut rarest: Option<(usize, &str)> = None;
+        let mut least = usize::MAX;
+        for (index, line) in longest.into_iter().take(RARE) {
+            let count = memmem::find_iter(text.as_str().as_bytes(), line.as_bytes()).take(least).count();
+            if count < least {
+                (rarest, least) = (Some((index, line)), count);
+            }
+            if count <= 1 {
+                break;
+            }
+        }
+        rarest.filter(|_| least > 0)
     }
 
     /// Compares the whole block, given where one of its lines is.

@@ -61,7 +61,7 @@ async fn a_miss_shows_the_nearest_lines_and_changes_nothing() {
     failed at execute (no_match): old_text does not occur in a.txt. Closest: line 2; what differs:
       line 2 is    total = 10
       old_text has totl = 10
-    next: if that is the place, send it as it is in the file: "old_text": "total = 10"
+    next: if that is the place, send "old_text": "total = 10", and a "new_text" for the whole of it
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "a", "x")).await, @r#"
@@ -183,6 +183,36 @@ async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
     did: nothing
     "#);
     assert!(!result.text().contains("hunter2"));
+}
+
+#[tokio::test]
+async fn several_files_are_changed_together_or_not_at_all() {
+    let scene = read(read(scene().file("a.txt", "one\n").file("b.txt", "two\n"), "a.txt").await, "b.txt").await;
+    let both = |second: &str| {
+        let edit = |path: &str, old: &str| json!({ "path": path, "edits": [{ "old_text": old, "new_text": "new" }] });
+        json!({ "files": [edit("a.txt", "one"), edit("b.txt", second)] })
+    };
+    let missed = scene.call("edit_file", both("three")).await;
+    assert_eq!(missed.error.expect("there is no three").kind.code(), "no_match");
+    scene.assert_untouched();
+    let result = scene.call("edit_file", both("two")).await;
+    snapshot!(told(&result), @"
+    ok: Edited a.txt: 1 edit, +1 −1 lines.
+    @@ line 1 @@
+    - one
+    + new
+    Edited b.txt: 1 edit, +1 −1 lines.
+    @@ line 1 @@
+    - two
+    + new
+    did: changed a.txt, b.txt
+    ");
+    assert_eq!((scene.read("a.txt").as_str(), scene.read("b.txt").as_str()), ("new\n", "new\n"));
+    snapshot!(scene.told("edit_file", json!({ "path": "a.txt" })).await, @r#"
+    failed at line_up (bad_arguments): Either "path" and "edits" are needed, or "files" alone.
+    next: give "path" and "edits", for example {"path": "a.rs", "edits": [{"old_text": "x", "new_text": "y"}]}; or only "files"
+    did: nothing
+    "#);
 }
 
 #[tokio::test]

@@ -7,14 +7,14 @@ use serde_json::json;
 #[tokio::test]
 async fn a_folder_is_listed_by_name_with_sizes() {
     let scene = Scene::sample().file(".hidden", "x").file("two\nlines", "x");
-    snapshot!(scene.told("list_dir", json!({})).await, @r"
+    snapshot!(scene.told("list_dir", json!({})).await, @r#"
     ok: README.md  69
     notes.txt  24
     src/
     two\nlines  1
-    [3 files, 1 folder]
+    [3 files, 1 folder; left out: 1 hidden (to look there, name it as "path")]
     did: nothing
-    ");
+    "#);
     snapshot!(scene.told("list_dir", json!({ "depth": 2, "hidden": true, "ignore": ["*.md", "two*"] })).await, @"
     ok: .hidden  1
     notes.txt  24
@@ -34,7 +34,7 @@ async fn what_does_not_fit_is_counted() {
     ok: f00  0
     f01  0
     f02  0
-    [3 files, 0 folders; at least 17 more not shown, list a folder below or use "ignore"]
+    [20 files, 0 folders; the first 3 names shown, list a folder below or use "ignore"]
     did: nothing
     "#);
 }
@@ -54,7 +54,7 @@ async fn a_file_is_not_a_folder_and_a_bad_glob_is_told() {
     "#);
     snapshot!(scene.told("list_dir", json!({ "ignore": ["a[" ] })).await, @r#"
     failed at execute (bad_arguments): "a[" is not a glob: unclosed character class; missing ']'. This tool has now failed 3 times in a row; try another way.
-    next: write a glob such as "*.log" or "target"
+    next: write a glob such as "*.log" or "src/**/*.rs"
     did: nothing
     "#);
 }

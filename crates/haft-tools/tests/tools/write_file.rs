@@ -157,8 +157,8 @@ async fn places_that_cannot_be_written_are_told() {
     did: nothing
     ");
     snapshot!(scene.told("write_file", json!({ "path": "dir/a.txt/b", "content": "x" })).await, @"
-    failed at execute (missing_file): dir/a.txt/b does not exist: a part of it is a file, not a folder.
-    next: list the folder and use a path that exists
+    failed at execute (not_a_folder): dir/a.txt/b cannot be there: a part of that path is a file, not a folder.
+    next: name a folder
     did: nothing
     ");
     snapshot!(scene.told("write_file", json!({ "path": ".", "content": "x" })).await, @"

@@ -31,6 +31,8 @@ pub(crate) struct Seen {
 pub(super) struct Keep<'a> {
     pub(super) inline: &'a mut Vec<u8>,
     pub(super) objects: Objects,
+    /// Whether an object was needed.
+    pub(super) has_kept: bool,
     /// Whether nobody wants it any more.
     pub(super) stopped: &'a dyn Fn() -> bool,
 }
@@ -58,12 +60,15 @@ impl Keep<'_> {
     fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
         match bytes.len() {
             size if size as u64 <= INLINE => self.small(bytes),
-            size if size <= LARGEST_MIDDLE => match self.objects.keep(&mut &*bytes, Durable::No, &mut |_| {}) {
-                Ok((hash, _)) => Kept::Object { hash },
-                Err(_) => Kept::No,
-            },
+            size if size <= LARGEST_MIDDLE => self.large(&mut &*bytes, Durable::No).unwrap_or(Kept::No),
             _ => Kept::No,
         }
+    }
+
+    fn large(&mut self, source: &mut dyn Read, durable: Durable) -> io::Result<Kept> {
+        self.has_kept = true;
+        let (hash, _) = self.objects.keep(source, durable)?;
+        Ok(Kept::Object { hash })
     }
 }
 
@@ -88,8 +93,9 @@ pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if size > INLINE {
+            keep.has_kept = true;
             let mut source = Stoppable { file, stopped: keep.stopped };
-            let (hash, _) = keep.objects.keep(&mut source, Durable::Yes, &mut |_| {})?;
+            let (hash, _) = keep.objects.keep(&mut source, Durable::Yes)?;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
@@ -160,12 +166,20 @@ fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
     if new.len() as u64 <= INLINE { keep.small(new) } else { Kept::No }
 }
 
+/// Most of it is compared in blocks, which is several times as fast.
+const BLOCK: usize = 4 * 1024;
+
 fn shared_beginning(old: &[u8], new: &[u8]) -> usize {
-    old.iter().zip(new).take_while(|(old, new)| old == new).count()
+    let blocks = old.chunks(BLOCK).zip(new.chunks(BLOCK)).take_while(|(old, new)| old == new).count();
+    let begin = (blocks * BLOCK).min(old.len()).min(new.len());
+    begin + old[begin..].iter().zip(&new[begin..]).take_while(|(old, new)| old == new).count()
 }
 
 fn shared_end(old: &[u8], new: &[u8]) -> usize {
-    old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count()
+    let blocks = old.rchunks(BLOCK).zip(new.rchunks(BLOCK)).take_while(|(old, new)| old == new).count();
+    let end = (blocks * BLOCK).min(old.len()).min(new.len());
+    let rest = old[..old.len() - end].iter().rev().zip(new[..new.len() - end].iter().rev());
+    end + rest.take_while(|(old, new)| old == new).count()
 }
 
 fn shared_with_file(old: &File, size: u64, new: &[u8]) -> io::Result<(usize, usize)> {

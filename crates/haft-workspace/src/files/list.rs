@@ -2,20 +2,22 @@
 
 use std::os::fd::OwnedFd;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
-use haft::door::{FileKind, Hidden, ListRequest, ListedEntry, Listing};
+use haft::door::FileKind;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, statat};
+use haft::search::{LeftOut, ListRequest, ListedEntry, Listing, Reach};
+use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
-use super::facts::kind_of;
+use super::folder::stat_name;
+use super::missing;
+use super::names::{Letters, NameGlobs};
 use super::open::Root;
-use super::{missing, system_error};
+use super::walk::{Met, Walk, WalkOptions};
 
 /// Most entries that are counted beyond the limit; a listing never walks a whole disk.
-const MOST_COUNTED: u64 = 100_000;
+const MOST_COUNTED: u64 = 200_000;
 
 /// Lists what lies below a folder.
 pub(super) fn list(
@@ -24,19 +26,45 @@ pub(super) fn list(
     request: &ListRequest,
     stop: &CancellationToken,
 ) -> Result<Listing, ToolError> {
-    let folder = match root.open_target(target, OFlags::DIRECTORY | OFlags::RDONLY) {
-        Err(error) if error.kind == ErrorKind::MissingFile => {
-            return Err(missing_or_file(root, target));
+    let folder = open_folder(root, target)?;
+    let exclude = NameGlobs::new(&request.ignore, ("ignore", Letters::Exact))?;
+    let options = WalkOptions { depth: request.depth, hidden: request.hidden, exclude, only: Vec::new() };
+    let mut walk = Walk::new(root, (target, folder), options, stop)?;
+    let mut listing =
+        Listing { entries: Vec::new(), files: 0, folders: 0, reach: Reach::Whole, left_out: LeftOut::default() };
+    while let Some(met) = walk.advance() {
+        let counted = listing.files + listing.folders;
+        if counted >= MOST_COUNTED {
+            listing.reach = Reach::StoppedEarly;
+            break;
         }
-        opened => opened?,
-    };
-    let walk = Walk {
-        request,
-        ignore: globs(&request.ignore)?,
-        stop,
-        listing: Listing { entries: Vec::new(), left_out: 0, unreadable: Vec::new() },
-    };
-    walk.whole(folder, target)
+        if met.kind == FileKind::Folder {
+            listing.folders += 1
+        } else {
+            listing.files += 1
+        }
+        if listing.entries.len() < request.entries {
+            listing.entries.push(entry(&walk, met));
+        }
+    }
+    listing.left_out = walk.end()?;
+    Ok(listing)
+}
+
+fn entry(walk: &Walk<'_>, met: Met) -> ListedEntry {
+    // An entry may vanish between its listing and this look; then it has no size.
+    let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
+    let size = stat.and_then(|stat| u64::try_from(stat.st_size).ok()).unwrap_or(0);
+    let path = String::from_utf8_lossy(walk.path_below()).into_owned();
+    ListedEntry { path, depth: met.depth, kind: met.kind, size }
+}
+
+/// Opens a folder to walk, or says what is there instead.
+pub(super) fn open_folder(root: &Root, target: &Target) -> Result<OwnedFd, ToolError> {
+    match root.open_target(target, OFlags::DIRECTORY | OFlags::RDONLY) {
+        Err(error) if error.kind == ErrorKind::MissingFile => Err(missing_or_file(root, target)),
+        opened => opened,
+    }
 }
 
 fn missing_or_file(root: &Root, target: &Target) -> ToolError {
@@ -48,83 +76,5 @@ fn missing_or_file(root: &Root, target: &Target) -> ToolError {
                 .about_file(target.to_string(), Operation::Read)
         }
         Err(_) => missing::missing(root, target),
-    }
-}
-
-fn globs(patterns: &[String]) -> Result<GlobSet, ToolError> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = Glob::new(pattern).map_err(|error| {
-            ToolError::new(
-                ErrorKind::BadArguments,
-                format!("\"{pattern}\" is not a glob: {}.", error.kind()),
-                Next::FixArguments("write a glob such as \"*.log\" or \"target\"".into()),
-            )
-        })?;
-        set.add(glob);
-    }
-    set.build().map_err(|error| ToolError::of(ErrorKind::BadArguments, format!("The globs cannot be used: {error}.")))
-}
-
-struct Walk<'a> {
-    request: &'a ListRequest,
-    ignore: GlobSet,
-    stop: &'a CancellationToken,
-    listing: Listing,
-}
-
-impl Walk<'_> {
-    fn whole(mut self, folder: OwnedFd, target: &Target) -> Result<Listing, ToolError> {
-        self.folder(folder, "", 1).map_err(|errno| system_error(errno.into(), &target.to_string(), Operation::Read))?;
-        if self.stop.is_cancelled() {
-            return Err(ToolError::of(ErrorKind::Cancelled, format!("Listing {target} was stopped.")));
-        }
-        Ok(self.listing)
-    }
-
-    fn folder(&mut self, folder: OwnedFd, above: &str, depth: usize) -> rustix::io::Result<()> {
-        let mut names = self.names(&folder)?;
-        names.sort_unstable();
-        for name in names {
-            if self.stop.is_cancelled() || self.listing.left_out >= MOST_COUNTED {
-                return Ok(());
-            }
-            let shown = name.to_string_lossy();
-            let path = if above.is_empty() { shown.into_owned() } else { format!("{above}/{shown}") };
-            // An entry may vanish between its listing and this look; then it is not there.
-            let Ok(stat) = statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            let kind = kind_of(&stat);
-            let size = u64::try_from(stat.st_size).unwrap_or(0);
-            if self.listing.entries.len() >= self.request.entries {
-                self.listing.left_out += 1;
-                continue;
-            }
-            self.listing.entries.push(ListedEntry { path: path.clone(), depth, kind, size });
-            if kind == FileKind::Folder && depth < self.request.depth {
-                let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let opened = rustix::fs::openat(&folder, &name, flags, Mode::empty());
-                if opened.and_then(|below| self.folder(below, &path, depth + 1)).is_err() {
-                    self.listing.unreadable.push(path);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn names(&self, folder: &OwnedFd) -> rustix::io::Result<Vec<std::ffi::OsString>> {
-        use std::os::unix::ffi::OsStrExt;
-        let mut names = Vec::new();
-        for entry in Dir::read_from(folder)? {
-            let entry = entry?;
-            let name = std::ffi::OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
-            }
-            let hidden = name.as_encoded_bytes().starts_with(b".") && self.request.hidden == Hidden::Skip;
-            if !hidden && !self.ignore.is_match(name) {
-                names.push(name.to_owned());
-            }
-        }
-        Ok(names)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use haft::error::{Operation, ToolError};
@@ -54,6 +54,12 @@ impl Root {
     pub(super) fn holds_off_limits(&self, place: &Path) -> bool {
         let real = self.path.join(place);
         self.off_limits.iter().any(|folder| folder.starts_with(&real))
+    }
+
+    /// Returns what is off limits as places: relative to the root where it lies beneath it.
+    pub(super) fn off_limits_as_places(&self) -> Vec<PathBuf> {
+        let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();
+        self.off_limits.iter().map(place).collect()
     }
 
     /// Returns the place of a real path, when it lies inside.
@@ -114,22 +120,16 @@ impl Root {
 
     fn open_beneath(&self, place: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let (root, path) = self.anchor(place).ok_or(Errno::XDEV)?;
-        if !self.off_limits.is_empty() && self.is_off_limits(&self.path.join(place)) {
+        if self.is_place_off_limits(place) {
             return Err(Errno::ACCESS);
         }
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
-        let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
-        let flags = flags | OFlags::CLOEXEC | no_waiting;
-        // The kernel answers EAGAIN when a rename elsewhere made the walk unsure; it is asked again.
-        for _ in 0..64 {
-            match rustix::fs::openat2(root.as_fd(), path, flags, mode, resolve) {
-                Err(Errno::AGAIN) => {}
-                answer => return answer,
-            }
-        }
-        Err(Errno::AGAIN)
+        open_beneath(root.as_fd(), path, flags, mode)
+    }
+
+    /// Returns whether a place belongs to haft itself.
+    pub(super) fn is_place_off_limits(&self, place: &Path) -> bool {
+        !self.off_limits.is_empty() && self.is_off_limits(&self.path.join(place))
     }
 }
 
@@ -138,6 +138,31 @@ fn open_folder(folder: &Path) -> io::Result<(PathBuf, OwnedFd)> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(&path, flags, Mode::empty())?;
     Ok((path, folder))
+}
+
+/// Opens one name in a folder that was opened beneath the root: nothing that lies elsewhere can be reached by it.
+pub(super) fn open_name(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW, Mode::empty())
+}
+
+fn open_beneath(
+    folder: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
+    let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
+    let flags = flags | OFlags::CLOEXEC | no_waiting;
+    // The kernel answers EAGAIN when a rename elsewhere made the walk unsure; it is asked again.
+    for _ in 0..64 {
+        match rustix::fs::openat2(folder, path, flags, mode, resolve) {
+            Err(Errno::AGAIN) => {}
+            answer => return answer,
+        }
+    }
+    Err(Errno::AGAIN)
 }
 
 /// Says what it means that a target cannot be opened.

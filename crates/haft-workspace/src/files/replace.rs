@@ -53,24 +53,35 @@ impl From<Errno> for Trouble {
     }
 }
 
-/// Puts a file in place; returns what could not be kept of the old one.
-pub(super) fn put(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Vec<String>, Trouble> {
-    let (folder, name) = spot.root.open_parent(spot.place)?;
-    let written = write_beside(spot, &folder, new, mode);
-    let placed = written.and_then(|notes| {
-        match spot.seen {
-            Some(seen) => swap(folder.as_fd(), (spot.beside, name), seen)?,
-            None => appear(folder.as_fd(), spot.beside, name)?,
-        }
-        Ok(notes)
-    });
-    if placed.is_err() {
-        // Only our own file goes; the old content was never touched.
+/// Writes new content beside its place and syncs it; returns what could not be kept of the old file.
+pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Vec<String>, Trouble> {
+    let (folder, _) = spot.root.open_parent(spot.place)?;
+    let staged = write_beside(spot, &folder, new, mode);
+    if staged.is_err() {
+        unstage(spot);
+    }
+    staged
+}
+
+/// Removes what was written beside a place. Only our own file goes; the old content was never touched.
+pub(super) fn unstage(spot: &Spot<'_>) {
+    if let Ok((folder, _)) = spot.root.open_parent(spot.place) {
         let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
     }
-    let notes = placed?;
-    rustix::fs::fsync(&folder)?;
-    Ok(notes)
+}
+
+/// Puts what lies beside in its place.
+pub(super) fn place(spot: &Spot<'_>) -> Result<(), Trouble> {
+    let (folder, name) = spot.root.open_parent(spot.place)?;
+    let placed = match spot.seen {
+        Some(seen) => swap(folder.as_fd(), (spot.beside, name), seen),
+        None => appear(folder.as_fd(), spot.beside, name),
+    };
+    if placed.is_err() {
+        let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
+    }
+    placed?;
+    Ok(rustix::fs::fsync(&folder)?)
 }
 
 fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New<'_>, mode: Option<u32>) -> Result<Vec<String>, Trouble> {

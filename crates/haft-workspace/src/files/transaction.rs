@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use haft::stamp::Found;
+use haft::stamp::Basis;
 use rustix::fs::Stat;
 
 use super::facts::stamp_of;
@@ -21,7 +21,7 @@ use super::open::Root;
 use super::recover;
 use super::replace::{self, New, Spot, Trouble};
 use crate::state::journal::{
-    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack,
+    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack, Writing,
 };
 
 /// One thing to do.
@@ -56,7 +56,7 @@ pub(crate) enum Content {
 #[derive(Clone, Debug)]
 pub(crate) enum Expected {
     /// What a plan found there.
-    Found(Found),
+    Basis(Basis),
     /// The same content as this.
     Same(State),
     /// Whatever is there.
@@ -97,8 +97,11 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let mut writing = job.journal.lock(job.stopped).map_err(NotDone::Journal)?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = Vec::new();
-    let mut keep = Keep { inline: &mut inline, objects: writing.objects(), stopped: job.stopped };
+    let mut keep = Keep { inline: &mut inline, objects: writing.objects(), has_kept: false, stopped: job.stopped };
     let prepared = deeds.iter().map(|deed| prepare(job.root, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    if keep.has_kept {
+        writing.note_kept();
+    }
     let (set, part) = match job.set {
         Some(set) => (set, writing.parts_of(set).map_err(NotDone::Journal)?),
         None => (writing.next_set(), 0),
@@ -108,7 +111,7 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let intent = Intent { set, part, at: now(), by: job.by.clone(), takes_back, steps };
     writing.intend(intent, &inline).map_err(NotDone::Journal)?;
 
-    let outcome = perform_all(job, deeds, &prepared, &inline);
+    let outcome = Performance { job, deeds, prepared: &prepared, inline: &inline }.all(&mut writing);
     // When this cannot be written, whoever comes next finds out by looking.
     let _ = writing.conclude(Outcome { set, part, happened: outcome.is_ok() });
     let notes = outcome?;
@@ -132,10 +135,10 @@ fn prepare(root: &Root, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, No
     let path = PathText::from(deed.place.as_path());
     let looked = match (&deed.action, &deed.expected) {
         // A move keeps everything; there is nothing to save, and a terabyte need not be read.
-        (Action::Rename(_), Expected::Anything | Expected::Found(Found::Nothing | Found::Stamped(_))) => {
+        (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
             image::glance(root, &deed.place)
         }
-        (Action::Rename(_), Expected::Same(_) | Expected::Found(Found::Read(_))) => image::look(root, &deed.place),
+        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(root, &deed.place),
         _ => image::keep(root, &deed.place, keep),
     };
     let Seen { state: before, stat } = looked.map_err(system)?;
@@ -173,62 +176,126 @@ fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool
     match expected {
         Expected::Anything => true,
         Expected::Same(state) => state.is_same_content(before),
-        Expected::Found(Found::Nothing) => *before == State::Absent,
-        Expected::Found(Found::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
-        Expected::Found(Found::Read(version)) => {
+        Expected::Basis(Basis::Nothing) => *before == State::Absent,
+        Expected::Basis(Basis::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
+        Expected::Basis(Basis::Read(version)) => {
             // A mere touch is no change; another content with the same stamp would be.
             matches!(before, State::File { hash, .. } if hash.0 == version.content)
         }
     }
 }
 
-fn perform_all(
-    job: &Job<'_>,
-    deeds: &[Deed],
-    prepared: &[Prepared],
-    inline: &[u8],
-) -> Result<Vec<Vec<String>>, NotDone> {
-    let mut notes = Vec::new();
-    for (index, (deed, prepared_deed)) in deeds.iter().zip(prepared).enumerate() {
-        match perform(job, deed, prepared_deed) {
-            Ok(noted) => notes.push(noted),
-            Err(trouble) => {
-                let images = Images { inline: &|at, length| slice(inline, at, length), objects: job.journal.objects() };
-                for done in prepared[..index].iter().rev() {
-                    // What cannot be taken back now is still in the journal, as something that did not happen.
-                    let _ = take_back(job.root, &done.step, &images);
+/// The doing of all deeds: new contents are written beside first, then everything is put in place.
+struct Performance<'a> {
+    job: &'a Job<'a>,
+    deeds: &'a [Deed],
+    prepared: &'a [Prepared],
+    inline: &'a [u8],
+}
+
+impl Performance<'_> {
+    fn all(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, NotDone> {
+        let makes_folders = self.deeds.iter().any(|deed| matches!(deed.action, Action::MakeFolder(_)));
+        let mut notes = vec![Vec::new(); self.deeds.len()];
+        if !makes_folders {
+            self.stage_all(&mut notes)?;
+        }
+        // From here on files change, so what they were must be safe. Syncing it after the new contents is cheaper.
+        if let Err(error) = writing.sync() {
+            self.unstage_all();
+            return Err(NotDone::Journal(error));
+        }
+        for (index, (deed, prepared)) in self.deeds.iter().zip(self.prepared).enumerate() {
+            let staged = if makes_folders { self.stage(index) } else { Ok(Vec::new()) };
+            let done = staged.map(|noted| notes[index].extend(noted)).and_then(|()| self.put_in_place(deed, prepared));
+            if let Err(trouble) = done {
+                self.take_back(index);
+                return Err(trouble.at(&deed.place));
+            }
+        }
+        Ok(notes)
+    }
+
+    fn stage_all(&self, notes: &mut [Vec<String>]) -> Result<(), NotDone> {
+        for (index, deed) in self.deeds.iter().enumerate() {
+            match self.stage(index) {
+                Ok(noted) => notes[index] = noted,
+                Err(trouble) => {
+                    self.unstage_all();
+                    return Err(trouble.at(&deed.place));
                 }
-                return Err(match trouble {
-                    Trouble::Overtaken => NotDone::Stale(deed.place.clone()),
-                    Trouble::System(error) => NotDone::System(deed.place.clone(), error),
-                });
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&self, index: usize) -> Result<Vec<String>, Trouble> {
+        match &self.deeds[index].action {
+            Action::Put(content, mode) => {
+                replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *mode)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn unstage_all(&self) {
+        for (index, deed) in self.deeds.iter().enumerate() {
+            if matches!(deed.action, Action::Put(..)) {
+                replace::unstage(&self.spot(index));
             }
         }
     }
-    Ok(notes)
+
+    /// Takes everything back that was done before this deed.
+    fn take_back(&self, index: usize) {
+        let inline = |at, length| slice(self.inline, at, length);
+        let images = Images { inline: &inline, objects: self.job.journal.objects() };
+        for done in self.prepared[..index].iter().rev() {
+            // What cannot be taken back now is still in the journal, as something that did not happen.
+            let _ = take_back(self.job.root, &done.step, &images);
+        }
+        self.unstage_all();
+    }
+
+    fn spot(&self, index: usize) -> Spot<'_> {
+        let Prepared { step, stat } = &self.prepared[index];
+        let beside = match step {
+            Step::Change { beside: Some(beside), .. } => beside.as_str(),
+            Step::Change { beside: None, .. } | Step::Move { .. } => "",
+        };
+        Spot { root: self.job.root, place: &self.deeds[index].place, beside, seen: stat.as_ref() }
+    }
+
+    fn put_in_place(&self, deed: &Deed, prepared: &Prepared) -> Result<(), Trouble> {
+        let (root, place) = (self.job.root, deed.place.as_path());
+        let Step::Change { before, beside, .. } = &prepared.step else {
+            let Action::Rename(to) = &deed.action else { return Err(Trouble::Overtaken) };
+            return replace::rename(root, place, to);
+        };
+        let spot = Spot { root, place, beside: beside.as_deref().unwrap_or_default(), seen: prepared.stat.as_ref() };
+        match (&deed.action, before) {
+            (Action::Put(..), _) => replace::place(&spot),
+            (Action::Remove, State::Folder { .. }) => replace::remove_folder(root, place),
+            (Action::Remove, _) => replace::take_away(&spot),
+            (Action::MakeFolder(mode), State::Absent) => replace::make_folder(root, place, *mode),
+            (Action::MakeLink(to), State::Absent) => replace::make_link(root, place, to),
+            (Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), _) => Err(Trouble::Overtaken),
+        }
+    }
+}
+
+impl Trouble {
+    fn at(self, place: &Path) -> NotDone {
+        match self {
+            Trouble::Overtaken => NotDone::Stale(place.to_owned()),
+            Trouble::System(error) => NotDone::System(place.to_owned(), error),
+        }
+    }
 }
 
 fn slice(inline: &[u8], at: u32, length: u32) -> io::Result<Vec<u8>> {
     let (at, length) = (at as usize, length as usize);
     inline.get(at..at + length).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidData.into())
-}
-
-fn perform(job: &Job<'_>, deed: &Deed, prepared: &Prepared) -> Result<Vec<String>, Trouble> {
-    let (root, place) = (job.root, deed.place.as_path());
-    let Step::Change { before, beside, .. } = &prepared.step else {
-        let Action::Rename(to) = &deed.action else { return Err(Trouble::Overtaken) };
-        return replace::rename(root, place, to).map(|()| Vec::new());
-    };
-    let beside = beside.as_deref().unwrap_or_default();
-    let spot = Spot { root, place, beside, seen: prepared.stat.as_ref() };
-    match (&deed.action, before) {
-        (Action::Put(content, mode), _) => replace::put(&spot, new(content, &job.journal.objects())?, *mode),
-        (Action::Remove, State::Folder { .. }) => replace::remove_folder(root, place).map(|()| Vec::new()),
-        (Action::Remove, _) => replace::take_away(&spot).map(|()| Vec::new()),
-        (Action::MakeFolder(mode), State::Absent) => replace::make_folder(root, place, *mode).map(|()| Vec::new()),
-        (Action::MakeLink(to), State::Absent) => replace::make_link(root, place, to).map(|()| Vec::new()),
-        (Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), _) => Err(Trouble::Overtaken),
-    }
 }
 
 fn new<'c>(content: &'c Content, objects: &Objects) -> io::Result<New<'c>> {
@@ -273,7 +340,8 @@ pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result
                 Kept::Object { hash } => Content::Object(*hash, 0),
                 Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
             };
-            replace::put(&spot, self::new(&new, &images.objects)?, Some(*mode)).map(drop)
+            replace::stage(&spot, self::new(&new, &images.objects)?, Some(*mode))?;
+            replace::place(&spot)
         }
         (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
         (State::Folder { mode }, State::Absent) => replace::make_folder(root, &path, Some(*mode)),
@@ -293,7 +361,7 @@ pub(super) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
         missing.push(Deed {
             place: folder.to_owned(),
             action: Action::MakeFolder(None),
-            expected: Expected::Found(Found::Nothing),
+            expected: Expected::Basis(Basis::Nothing),
         });
         above = folder.parent();
     }

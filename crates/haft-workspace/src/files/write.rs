@@ -9,7 +9,7 @@ use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use haft::stamp::Found;
+use haft::stamp::Basis;
 use rustix::fs::{Access, AtFlags};
 use tokio_util::sync::CancellationToken;
 
@@ -78,12 +78,12 @@ impl Write {
     fn add(&mut self, permit: &Permit, target: &Target, (change, action): (Change, Action)) -> Result<(), ToolError> {
         // What this very call has changed before is what it expects now.
         let changed_before = permit.receipts().so_far().into_iter().rev().find_map(|receipt| match receipt {
-            Receipt::Read(known, version) if known == *target => Some(Found::Stamped(version.stamp)),
+            Receipt::Read(known, version) if known == *target => Some(Basis::Stamped(version.stamp)),
             Receipt::Read(..) | Receipt::Changed(..) => None,
         });
         let has_changed = permit.receipts().change_set().is_some();
-        let found = changed_before.filter(|_| has_changed).or_else(|| permit.found(target));
-        let expected = found.map_or(Expected::Anything, Expected::Found);
+        let found = changed_before.filter(|_| has_changed).or_else(|| permit.basis(target));
+        let expected = found.map_or(Expected::Anything, Expected::Basis);
         self.changes.push((target.clone(), change, self.deeds.len()));
         self.deeds.push(Deed { place: place_of(target)?.to_owned(), action, expected });
         Ok(())
@@ -139,8 +139,8 @@ impl Write {
 /// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no other change.
 fn planned_change(root: &Root, permit: &Permit, target: &Target) -> Change {
     let has_changed = permit.receipts().change_set().is_some();
-    let exists = match permit.found(target).filter(|_| !has_changed) {
-        Some(found) => found != Found::Nothing,
+    let exists = match permit.basis(target).filter(|_| !has_changed) {
+        Some(basis) => basis != Basis::Nothing,
         None => facts::stamp(root, target).is_some(),
     };
     if exists { Change::Replace } else { Change::Create }
@@ -209,6 +209,10 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
     match (error.kind(), errno, target) {
         (io::ErrorKind::IsADirectory, ..) => {
             ToolError::of(ErrorKind::IsFolder, format!("{path} is a folder.")).about_file(path, Operation::Write)
+        }
+        (io::ErrorKind::NotADirectory, ..) => {
+            let what = format!("{path} cannot be there: a part of that path is a file, not a folder.");
+            ToolError::of(ErrorKind::NotAFolder, what).about_file(path, Operation::Write)
         }
         (io::ErrorKind::InvalidInput, None, _) => facts::special(path),
         (io::ErrorKind::FileTooLarge, None, _) => too_large(path),

@@ -191,10 +191,14 @@ impl<'j> Writing<'j> {
         Ok(u32::try_from(parts).unwrap_or(u32::MAX))
     }
 
-    /// Writes down what is about to be done, and makes sure that it stays.
+    /// Writes down what is about to be done. It is safe once it is synced.
     pub(crate) fn intend(&mut self, intent: Intent, inline: &[u8]) -> io::Result<()> {
         let sets = self.head.sets.max(intent.set);
-        self.append(&Record::Intent(intent), inline, sets)?;
+        self.append(&Record::Intent(intent), inline, sets)
+    }
+
+    /// Makes sure that everything written so far outlives a power cut.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
         self.file.sync_data()
     }
 
@@ -204,9 +208,13 @@ impl<'j> Writing<'j> {
     }
 
     /// Returns the place for large contents.
-    pub(crate) fn objects(&mut self) -> Objects {
-        self.has_kept = true;
+    pub(crate) fn objects(&self) -> Objects {
         self.journal.objects()
+    }
+
+    /// Notes that a large content was kept, so that the room is looked at.
+    pub(crate) fn note_kept(&mut self) {
+        self.has_kept = true;
     }
 
     /// Drops the oldest change sets when the room is used up.

@@ -6,8 +6,8 @@ use haft::BoxFuture;
 use haft::call::{CallId, Origin};
 use haft::context::{PlanContext, Progress, RunContext, Seen};
 use haft::door::{
-    Doors, Errand, FileCopy, FileFacts, FileKind, Files, ListRequest, Listing, Look, Page, PageLine, PageRequest,
-    Permit, ReadVersion, SessionName, Spill, Store, Written,
+    Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
+    SessionName, Spill, Store, Written,
 };
 use haft::effect::{Change, Effect};
 use haft::encoding::TextForm;
@@ -16,6 +16,7 @@ use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::lines::LineEnds;
 use haft::path::{Extent, Place, RawPath, Target};
+use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 use haft::tool::{AnyTool, Tool, Typed};
 use serde_json::Value;
@@ -110,6 +111,20 @@ impl Files for OneFile {
     }
 
     fn list<'a>(&'a self, _: &'a Permit, _: &'a Target, _: ListRequest) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn find<'a>(&'a self, _: &'a Permit, _: &'a Target, _: FindRequest) -> BoxFuture<'a, Result<Found, ToolError>> {
+        Box::pin(unused())
+    }
+
+    fn search<'a>(
+        &'a self,
+        _: &'a Permit,
+        _: &'a Target,
+        _: SearchRequest,
+        _: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
         Box::pin(unused())
     }
 

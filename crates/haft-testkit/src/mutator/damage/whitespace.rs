@@ -3,13 +3,11 @@
 use super::super::block::{Block, Tail, sent};
 use super::super::dice::Dice;
 use super::super::{Case, Class, Sent, Truth};
-use super::case;
+use super::{case, truth};
 
 /// Adds blanks at line ends, in the file or in the call.
 pub fn trailing_blanks(dice: &mut Dice, mut block: Block) -> Option<Case> {
-    if !block.is_alone() {
-        return None;
-    }
+    let is_alone = block.is_alone();
     let tail = block.tail(dice);
     let mut damaged = block.old().to_vec();
     // Blanks at the very end of an open block are no damage: what is sent still occurs as it is.
@@ -32,7 +30,9 @@ pub fn trailing_blanks(dice: &mut Dice, mut block: Block) -> Option<Case> {
         old
     };
     let after = block.after();
-    Some(case(Class::TrailingBlanks, &block, vec![Sent { old, new }], Truth::Becomes(after)))
+    let truth = if is_alone { Truth::Becomes(after) } else { Truth::RefusedOrLike(after) };
+    let is_gone = !block.before().contains(&old);
+    is_gone.then(|| case(Class::TrailingBlanks, &block, vec![Sent { old, new }], truth))
 }
 
 /// Shifts old and new text together, or writes tabs for spaces and the other way round.
@@ -49,7 +49,7 @@ pub fn indentation(dice: &mut Dice, block: &Block) -> Option<Case> {
     let tail = block.tail(dice);
     let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
     let is_damaged = old != block.old() && !block.before().contains(&edit.old);
-    (is_damaged && block.is_alone()).then(|| case(Class::Indentation, block, vec![edit], Truth::Becomes(block.after())))
+    is_damaged.then(|| case(Class::Indentation, block, vec![edit], truth(block)))
 }
 
 enum Shift {
@@ -110,7 +110,7 @@ pub fn line_ends(dice: &mut Dice, block: &Block) -> Option<Case> {
             (mix(&before), edit, mix(&after))
         }
     };
-    Some(Case { class: Class::LineEnds, file: block.name, before, edits: vec![edit], truth: Truth::Becomes(after) })
+    Some(Case { before, ..case(Class::LineEnds, block, vec![edit], Truth::Becomes(after)) })
 }
 
 /// Formats the file after it was read, so that the call shows an older state.

@@ -2,8 +2,12 @@
 
 use super::super::whole_lines::BLANKS;
 
-/// Bytes of a line that are compared; the rest of a very long line is left out.
+/// Bytes of a line of the old text that are compared; the rest of a very long line is left out.
 const COMPARED: usize = 400;
+/// Bytes of a line of the file that are compared.
+const SEARCHED: usize = 64 << 10;
+/// Bytes an old text must have to be looked for as a part of a line.
+const PART: usize = 6;
 const BUCKETS: usize = 1024;
 
 /// The pairs of bytes of some lines.
@@ -39,27 +43,30 @@ impl PairSet {
     }
 }
 
-/// Returns how much two lines have in common, from 0 to 1; outer blanks do not count.
-pub(super) fn alike(one: &str, other: &str) -> f32 {
-    let (one, other) = (one.trim_matches(BLANKS).as_bytes(), other.trim_matches(BLANKS).as_bytes());
-    if one == other {
+/// Returns how much a line of the old text and one of the file have in common, from 0 to 1; outer blanks do not count.
+pub(super) fn alike(old: &str, line: &str) -> f32 {
+    let (old, line) = (old.trim_matches(BLANKS).as_bytes(), line.trim_matches(BLANKS).as_bytes());
+    if old == line {
         return 1.0;
     }
-    let (one, other) = (&one[..one.len().min(COMPARED)], &other[..other.len().min(COMPARED)]);
-    if one.is_empty() || other.is_empty() {
+    let (old, line) = (&old[..old.len().min(COMPARED)], &line[..line.len().min(SEARCHED)]);
+    if old.is_empty() || line.is_empty() {
         return 0.0;
     }
     let bucket = |pair: [u8; 2]| (usize::from(pair[0]) * 31 + usize::from(pair[1])) % BUCKETS;
     let mut counts = [0_u16; BUCKETS];
     let mut shared = 0;
-    pairs(one).for_each(|pair| counts[bucket(pair)] += 1);
-    for pair in pairs(other) {
+    pairs(old).for_each(|pair| counts[bucket(pair)] += 1);
+    for pair in pairs(line) {
         let count = &mut counts[bucket(pair)];
         shared += usize::from(*count > 0);
         *count = count.saturating_sub(1);
     }
     // Each has one pair more than bytes, because both ends count.
-    2.0 * shared as f32 / (one.len() + other.len() + 2) as f32
+    let common = 2.0 * shared as f32 / (old.len() + line.len() + 2) as f32;
+    // The old text may be a part of a longer line. A long line has many pairs by chance, so a part has to be nearly whole.
+    let held = if old.len() >= PART { shared as f32 / (old.len() + 1) as f32 } else { 0.0 };
+    common.max(0.8 * held * held)
 }
 
 /// Returns the pairs of bytes of a line, with its ends as bytes of their own.

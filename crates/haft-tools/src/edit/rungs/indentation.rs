@@ -41,7 +41,8 @@ fn shift_between(sent: &[&str], lines: &[&str]) -> Option<Shift> {
         candidates.push(Shift::Remove(prefix.to_owned()));
     }
     // The first line that is indented at all says how wide a tab is.
-    let widths = pairs().map(|(sent, line)| (indentation(sent).len(), indentation(line).len()));
+    let unstarred = pairs().filter(|(_, line)| !line.trim_start_matches(BLANKS).starts_with('*'));
+    let widths = unstarred.map(|(sent, line)| (indentation(sent).len(), indentation(line).len()));
     if let Some((sent_width, line_width)) = widths.into_iter().find(|(sent, line)| *sent > 0 && *line > 0) {
         candidates.push(Shift::SpacesToTabs(sent_width / line_width));
         candidates.push(Shift::TabsToSpaces(line_width / sent_width));
@@ -77,15 +78,23 @@ impl Shift {
             Shift::Add(prefix) => format!("{prefix}{blanks}"),
             Shift::Remove(prefix) => blanks.strip_prefix(prefix.as_str())?.to_owned(),
             Shift::SpacesToTabs(width) => {
-                let fits = blanks.bytes().all(|blank| blank == b' ') && blanks.len().is_multiple_of(*width);
-                fits.then(|| "\t".repeat(blanks.len() / width))?
+                let (levels, star) = (blanks.len() / width, &blanks[..blanks.len() % width]);
+                let fits = blanks.bytes().all(|blank| blank == b' ') && (star.is_empty() || is_starred(star, rest));
+                fits.then(|| format!("{}{star}", "\t".repeat(levels)))?
             }
             Shift::TabsToSpaces(width) => {
-                blanks.bytes().all(|blank| blank == b'\t').then(|| " ".repeat(blanks.len() * width))?
+                let star = blanks.trim_start_matches('\t');
+                let fits = star.is_empty() || is_starred(star, rest);
+                fits.then(|| format!("{}{star}", " ".repeat((blanks.len() - star.len()) * width)))?
             }
         };
         Some(format!("{blanks}{rest}"))
     }
+}
+
+/// Returns whether blanks are the one space before the star of a comment's further lines, which no tab stands for.
+fn is_starred(blanks: &str, rest: &str) -> bool {
+    blanks == " " && rest.starts_with('*')
 }
 
 fn indentation(line: &str) -> &str {

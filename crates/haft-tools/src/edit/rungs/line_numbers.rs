@@ -62,15 +62,13 @@ impl Style {
     /// Leaves the numbers out where all lines have them; nothing where only some do.
     pub(super) fn without_numbers(self, text: &str) -> Option<String> {
         let lines = || text.split('\n').filter(|line| !line.trim().is_empty());
-        let numbered = lines().filter(|line| self.split(line).is_some()).count();
-        match numbered {
-            0 => Some(text.to_owned()),
-            count if count == lines().count() => {
-                let bare = text.split('\n').map(|line| self.split(line).map_or(line, |(_, rest)| rest));
-                Some(bare.collect::<Vec<_>>().join("\n"))
-            }
-            _ => None,
+        // A line that is only a number is a numbered blank line among others, and text on its own.
+        if !lines().filter_map(|line| self.split(line)).any(|(_, rest)| !rest.is_empty()) {
+            return Some(text.to_owned());
         }
+        let bare = |line| if str::trim(line).is_empty() { Some(line) } else { self.split(line).map(|(_, rest)| rest) };
+        let lines: Option<Vec<&str>> = text.split('\n').map(bare).collect();
+        lines.map(|lines| lines.join("\n"))
     }
 
     fn split(self, line: &str) -> Option<(usize, &str)> {

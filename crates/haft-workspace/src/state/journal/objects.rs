@@ -29,16 +29,11 @@ impl Objects {
         Self { folder }
     }
 
-    /// Keeps everything that can be read, and returns its hash and size. `seen` gets every piece as it passes.
-    pub(crate) fn keep(
-        &self,
-        source: &mut dyn Read,
-        durable: Durable,
-        seen: &mut dyn FnMut(&[u8]),
-    ) -> io::Result<(ContentHash, u64)> {
+    /// Keeps everything that can be read, and returns its hash and size.
+    pub(crate) fn keep(&self, source: &mut dyn Read, durable: Durable) -> io::Result<(ContentHash, u64)> {
         private::create_folder(&self.folder)?;
         let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
-        let kept = self.keep_as(&temporary, source, durable, seen);
+        let kept = self.keep_as(&temporary, source, durable);
         if kept.is_err() {
             // Nothing refers to it.
             let _ = std::fs::remove_file(&temporary);
@@ -46,13 +41,7 @@ impl Objects {
         kept
     }
 
-    fn keep_as(
-        &self,
-        temporary: &Path,
-        source: &mut dyn Read,
-        durable: Durable,
-        seen: &mut dyn FnMut(&[u8]),
-    ) -> io::Result<(ContentHash, u64)> {
+    fn keep_as(&self, temporary: &Path, source: &mut dyn Read, durable: Durable) -> io::Result<(ContentHash, u64)> {
         let mut file = private::create_file(temporary)?;
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; STEP];
@@ -64,7 +53,6 @@ impl Objects {
             }
             let piece = &buffer[..read];
             hasher.update(piece);
-            seen(piece);
             file.write_all(piece)?;
             size += read as u64;
         }

@@ -1,0 +1,198 @@
+//! Searches what is in files.
+
+use std::fmt::Write;
+
+use haft::prelude::*;
+use haft::search::FoundLine;
+
+use crate::left_out::{counted, one_line, words};
+
+/// Searches what is in files.
+pub struct Grep;
+
+/// The arguments of `grep`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file or folder to search, relative to the workspace. Default: the workspace itself.
+    path: Option<RawPath>,
+    /// The regular expression, or the text when "literal" is true.
+    pattern: String,
+    /// Globs of files to search, such as "*.rs" or "src/**". Default: all.
+    include: Option<Vec<String>>,
+    /// Globs of files and folders to leave out, such as "*.lock" or "vendor".
+    exclude: Option<Vec<String>>,
+    /// Whether the pattern is plain text. Default false.
+    literal: Option<bool>,
+    /// Whether capital letters count: "smart" is only when the pattern has one, or "sensitive", or "insensitive". Default "smart".
+    case: Option<CaseWord>,
+    /// Lines to show before and behind each match, 0–20. Default 0.
+    #[schemars(range(min = 0, max = 20))]
+    context: Option<usize>,
+    /// Whether a match may reach over line ends; use (?s) to let "." do so. Default false.
+    multiline: Option<bool>,
+    /// What to return: "content" is the matching lines, "files" the files that have one, "count" how many each file has. Default "content".
+    mode: Option<Mode>,
+    /// Most matches to return, or files where only files are returned; at least 1. Default: as many as the profile allows (100). It stops there.
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
+}
+
+/// Whether capital letters count.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CaseWord {
+    /// Only when the pattern has one.
+    Smart,
+    /// Always.
+    Sensitive,
+    /// Never.
+    Insensitive,
+}
+
+/// What to return.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The matching lines.
+    Content,
+    /// The files that have a match.
+    Files,
+    /// How many matches each file has.
+    Count,
+}
+
+impl Tool for Grep {
+    const NAME: &'static str = "grep";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("regex", "pattern"),
+        ("query", "pattern"),
+        ("search", "pattern"),
+        ("directory", "path"),
+        ("dir", "path"),
+        ("folder", "path"),
+        ("file_path", "path"),
+        ("glob", "include"),
+        ("include_pattern", "include"),
+        ("exclude_pattern", "exclude"),
+        ("fixed_strings", "literal"),
+        ("context_lines", "context"),
+        ("output_mode", "mode"),
+        ("max_results", "limit"),
+        ("head_limit", "limit"),
+    ];
+    type Args = Args;
+    type Draft = Target;
+
+    fn manual(&self) -> Manual {
+        Manual::read(include_str!("grep.md"))
+    }
+
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Target), ToolError> {
+        let root = RawPath::new(".");
+        let raw = args.path.as_ref().unwrap_or(&root);
+        let tree = cx.locate_tree(raw)?;
+        let is_file = tree.is_inside() && cx.look().facts(&tree)?.kind != FileKind::Folder;
+        let target = if is_file { cx.locate(raw)? } else { tree };
+        Ok((Plan::new([Effect::Read(target.clone())]), target))
+    }
+
+    async fn run(&self, args: Args, target: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let request = request(args, cx);
+        let wanted = request.wanted;
+        let most = request.most;
+        let searched = cx.search(&target, request).await?;
+        Ok(ToolOutput::text(shown(&searched, wanted, most)))
+    }
+}
+
+fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
+    let most = cx.limits().grep_matches;
+    SearchRequest {
+        pattern: args.pattern,
+        syntax: if args.literal.unwrap_or(false) { Syntax::Literal } else { Syntax::Regex },
+        case: match args.case.unwrap_or(CaseWord::Smart) {
+            CaseWord::Smart => Case::Smart,
+            CaseWord::Sensitive => Case::Sensitive,
+            CaseWord::Insensitive => Case::Insensitive,
+        },
+        span: if args.multiline.unwrap_or(false) { Span::Lines } else { Span::Line },
+        include: args.include.unwrap_or_default(),
+        exclude: args.exclude.unwrap_or_default(),
+        context: args.context.unwrap_or(0),
+        wanted: match args.mode.unwrap_or(Mode::Content) {
+            Mode::Content => Wanted::Lines,
+            Mode::Files => Wanted::Files,
+            Mode::Count => Wanted::Counts,
+        },
+        most: args.limit.unwrap_or(most).min(most),
+        line_length: cx.limits().line_length,
+    }
+}
+
+fn shown(searched: &Searched, wanted: Wanted, most: usize) -> String {
+    let mut text = String::new();
+    for file in &searched.files {
+        let path = one_line(&file.path);
+        let _infallible = match wanted {
+            Wanted::Files => writeln!(text, "{path}"),
+            Wanted::Counts => writeln!(text, "{path}: {}", file.matches),
+            Wanted::Lines => {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                let _infallible = writeln!(text, "{gap}{path}");
+                show_lines(&mut text, &file.lines)
+            }
+        };
+    }
+    text.push_str(&summary(searched, wanted, most));
+    text
+}
+
+fn show_lines(text: &mut String, lines: &[FoundLine]) -> std::fmt::Result {
+    let mut last = None;
+    let with_context = lines.iter().any(|line| line.kind == LineKind::Context);
+    for line in lines {
+        if with_context && last.is_some_and(|last| line.number > last + 1) {
+            writeln!(text, "--")?;
+        }
+        last = Some(line.number);
+        let mark = if line.kind == LineKind::Context { '-' } else { ':' };
+        write!(text, "{}{mark}", line.number)?;
+        if line.cut_before > 0 {
+            write!(text, "[{} characters …] ", line.cut_before)?;
+        }
+        text.push_str(&line.text);
+        if line.cut_after > 0 {
+            write!(text, " [… {} more characters]", line.cut_after)?;
+        }
+        text.push('\n');
+    }
+    Ok(())
+}
+
+fn summary(searched: &Searched, wanted: Wanted, most: usize) -> String {
+    if searched.reach == Reach::StoppedEarly {
+        let noun = if wanted == Wanted::Files { "file with matches" } else { "match" };
+        let shown = if wanted == Wanted::Files && most != 1 {
+            format!("{most} files with matches")
+        } else {
+            counted(most as u64, noun)
+        };
+        return format!(
+            "[the first {shown}; there are more, the search stopped here. Narrow it with \"path\", \"include\" or the pattern, or count with mode \"count\"]\n"
+        );
+    }
+    let matches = counted(searched.matches, "match");
+    let files = counted(searched.matched_files, "file");
+    let mut parts = vec![match wanted {
+        _ if searched.matches == 0 => "no match".to_owned(),
+        Wanted::Lines | Wanted::Counts => format!("{matches} in {files}"),
+        Wanted::Files => format!("{files} with matches"),
+    }];
+    if searched.matched_files > searched.files.len() as u64 {
+        parts.push(format!("the first {} shown", counted(searched.files.len() as u64, "file")));
+    }
+    parts.push(format!("{} searched", counted(searched.searched, "file")));
+    parts.extend(words(&searched.left_out));
+    format!("[{}]\n", parts.join("; "))
+}

@@ -1,0 +1,142 @@
+//! Finds names by a glob, in the order of paths or the newest first.
+//!
+//! The walk goes on behind the limit, because only then the count is exact, and begins in the folder that the glob
+//! names, because nothing else can fit. A second, shorter walk looks for what was probably meant when nothing fits.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use haft::door::FileKind;
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::Target;
+use haft::search::{Case, FindOrder, FindRequest, Found, Hidden};
+use tokio_util::sync::CancellationToken;
+
+use super::folder::stat_name;
+use super::list::open_folder;
+use super::names::{Letters, NameGlobs};
+use super::open::Root;
+use super::walk::{Walk, WalkOptions};
+
+/// Most names compared when nothing fits and near ones are looked for.
+const MOST_NEAR_COMPARED: usize = 50_000;
+/// Most near names told.
+const MOST_NEAR: usize = 5;
+
+/// Finds what fits the glob below a folder.
+pub(super) fn find(
+    root: &Root,
+    target: &Target,
+    request: &FindRequest,
+    stop: &CancellationToken,
+) -> Result<Found, ToolError> {
+    let pattern = relative(&request.pattern)?;
+    let letters = letters(pattern, request.case);
+    let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
+    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options(pattern, letters), stop)?;
+    let mut page = Page { order: request.order, most: request.paths, first: Vec::new(), newest: BinaryHeap::new() };
+    let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
+    let (mut matched, mut compared) = (0, 0);
+    while let Some(met) = walk.advance() {
+        if (met.kind == FileKind::Folder) != (wanted == FileKind::Folder) {
+            continue;
+        }
+        compared += 1;
+        if globs.fit(walk.path_below()) {
+            matched += 1;
+            page.take(&walk);
+        }
+    }
+    let left_out = walk.end()?;
+    let near = if matched == 0 { near(root, target, pattern, stop)? } else { Vec::new() };
+    Ok(Found { paths: page.into_paths(wanted), matched, compared, near, left_out })
+}
+
+fn letters(pattern: &str, case: Case) -> Letters {
+    match case {
+        Case::Sensitive => Letters::Exact,
+        Case::Smart if pattern.contains(char::is_uppercase) => Letters::Exact,
+        Case::Smart | Case::Insensitive => Letters::AnyCase,
+    }
+}
+
+/// A glob is below the folder: what is above or at the root of the disk cannot fit.
+fn relative(pattern: &str) -> Result<&str, ToolError> {
+    let bad = |what: String, next: &str| ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into()));
+    let plain = pattern.strip_prefix("./").unwrap_or(pattern);
+    if plain.is_empty() {
+        return Err(bad("The pattern is empty.".into(), "write a glob such as \"*.rs\"; for all files, \"*\""));
+    }
+    if plain.starts_with('/') || plain.split('/').any(|part| part == "..") {
+        let what = format!("The pattern \"{pattern}\" leads out of the folder that is searched.");
+        return Err(bad(what, "give the folder as \"path\", and the pattern relative to it"));
+    }
+    Ok(plain)
+}
+
+/// Names with a dot are met where the glob asks for one; the first plain names of the glob limit where the walk goes.
+fn options(pattern: &str, letters: Letters) -> WalkOptions {
+    let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
+    let asks_for_dot = parts.iter().any(|part| part.starts_with('.') || part.contains("{."));
+    let folders = &parts[..parts.len() - 1];
+    let plain = folders.iter().take_while(|part| !part.is_empty() && !part.contains(['*', '?', '[', '{', '}', '\\']));
+    let only =
+        if letters == Letters::Exact { plain.map(|part| part.as_bytes().to_vec()).collect() } else { Vec::new() };
+    let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
+    let exclude = NameGlobs::of_known(&[], Letters::Exact);
+    WalkOptions { depth: usize::MAX, hidden, exclude, only }
+}
+
+/// What fits in another case, or in another folder.
+fn near(root: &Root, target: &Target, pattern: &str, stop: &CancellationToken) -> Result<Vec<String>, ToolError> {
+    let elsewhere = format!("**/{pattern}");
+    let globs = NameGlobs::of_known(&[pattern.to_owned(), elsewhere], Letters::AnyCase);
+    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options(pattern, Letters::AnyCase), stop)?;
+    let mut near = Vec::new();
+    for _ in 0..MOST_NEAR_COMPARED {
+        if walk.advance().is_none() || near.len() >= MOST_NEAR {
+            break;
+        }
+        if globs.fit(walk.path_below()) {
+            near.push(String::from_utf8_lossy(walk.path()).into_owned());
+        }
+    }
+    walk.end()?;
+    Ok(near)
+}
+
+/// The paths that are returned.
+struct Page {
+    order: FindOrder,
+    most: usize,
+    first: Vec<Vec<u8>>,
+    /// The oldest on top, to go when there are too many; of the same age, the last by path.
+    newest: BinaryHeap<(Reverse<i128>, Vec<u8>)>,
+}
+
+impl Page {
+    fn take(&mut self, walk: &Walk<'_>) {
+        match self.order {
+            FindOrder::Name if self.first.len() < self.most => self.first.push(walk.path().to_vec()),
+            FindOrder::Name => {}
+            FindOrder::Newest => {
+                let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
+                let changed = stat.map_or(i128::MIN, |stat| super::facts::stamp_of(&stat).modified_ns);
+                self.newest.push((Reverse(changed), walk.path().to_vec()));
+                if self.newest.len() > self.most {
+                    self.newest.pop();
+                }
+            }
+        }
+    }
+
+    fn into_paths(self, wanted: FileKind) -> Vec<String> {
+        let newest = self.newest.into_sorted_vec().into_iter().map(|(_, path)| path);
+        let shown = |path: Vec<u8>| {
+            let path = String::from_utf8_lossy(&path).into_owned();
+            if wanted == FileKind::Folder { format!("{path}/") } else { path }
+        };
+        self.first.into_iter().chain(newest).map(shown).collect()
+    }
+}

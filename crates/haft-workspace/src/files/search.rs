@@ -1,0 +1,337 @@
+//! Searches the content of files: one walk, several searchers, one order.
+//!
+//! Searchers take turns in asking the walk for the next few files, so the files they hold are always the first ones that
+//! are left. As soon as enough matches are found nobody asks any more, and what is in hand is finished: the answer is
+//! the first matches in the order of paths, whoever found them and however early the search ended.
+//!
+//! Not here: what is matched (`pattern`), how one file is read (`file`).
+
+mod file;
+mod pattern;
+
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft::door::FileKind;
+use haft::error::ToolError;
+use haft::guarded::is_secret;
+use haft::kinds::ErrorKind;
+use haft::path::{Extent, Target};
+use haft::search::{
+    FoundLine, Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted,
+};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
+
+use self::file::{Answer, FileSearcher};
+use super::folder::OpenFolder;
+use super::names::{Letters, NameGlobs};
+use super::open::{Root, open_name};
+use super::walk::{Walk, WalkOptions};
+use super::{list, missing};
+
+/// How many files a searcher asks for at once.
+const BATCH: usize = 32;
+/// Most threads that search.
+const MOST_THREADS: usize = 8;
+
+/// Searches a file, or everything below a folder.
+pub(super) fn search(
+    root: &Root,
+    target: &Target,
+    request: &SearchRequest,
+    watch: &Watch,
+) -> Result<Searched, ToolError> {
+    let matcher = pattern::compiled(request)?;
+    let include = NameGlobs::new(&request.include, ("include", Letters::Exact))?;
+    let exclude = NameGlobs::new(&request.exclude, ("exclude", Letters::Exact))?;
+    let searcher = FileSearcher::new(matcher, request, &watch.stop);
+    if target.place().extent() == Extent::Entry {
+        return search_file(root, target, searcher, watch);
+    }
+    let asks_for_dot = request.include.iter().any(|glob| glob.starts_with('.') || glob.contains("/."));
+    let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
+    let options = WalkOptions { depth: usize::MAX, hidden, exclude, only: Vec::new() };
+    let walk = Walk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
+    let hunt = Hunt {
+        request,
+        include,
+        watch,
+        turn: Mutex::new(Turn { walk, batches: 0 }),
+        gathered: Mutex::new(Gathered::default()),
+    };
+    hunt.all(searcher)
+}
+
+/// Searches one file that was named: whatever ignores or hides it, it is wanted.
+fn search_file(
+    root: &Root,
+    target: &Target,
+    mut searcher: FileSearcher<'_>,
+    watch: &Watch,
+) -> Result<Searched, ToolError> {
+    let opened = match root.open_target(target, OFlags::RDONLY) {
+        Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
+        opened => opened?,
+    };
+    let request = searcher.request();
+    let mut gathered = Gathered::default();
+    let mut left_out = LeftOut::default();
+    let mut found = Vec::new();
+    match searcher.search(&opened) {
+        Answer::Special => return Err(super::facts::special(&target.to_string())),
+        answer => note(answer, || target.to_string(), (&mut found, &mut left_out), watch),
+    }
+    gathered.take(0, found, left_out);
+    stopped(watch)?;
+    Ok(gathered.into_searched(request, watch))
+}
+
+/// What can be seen of a search while it runs, and the signal that ends it.
+pub(super) struct Watch {
+    stop: CancellationToken,
+    files: AtomicU64,
+    matches: AtomicU64,
+    matched_files: AtomicU64,
+}
+
+impl Watch {
+    pub(super) fn new(stop: CancellationToken) -> Self {
+        Self { stop, files: AtomicU64::new(0), matches: AtomicU64::new(0), matched_files: AtomicU64::new(0) }
+    }
+
+    /// Returns how far the search has come.
+    pub(super) fn so_far(&self) -> SearchedSoFar {
+        SearchedSoFar { files: self.files.load(Ordering::Relaxed), matches: self.matches.load(Ordering::Relaxed) }
+    }
+
+    /// Returns whether more was found than is returned.
+    fn has_enough(&self, request: &SearchRequest) -> bool {
+        let most = request.most as u64;
+        match request.wanted {
+            Wanted::Lines => self.matches.load(Ordering::Relaxed) > most,
+            Wanted::Files => self.matched_files.load(Ordering::Relaxed) > most,
+            Wanted::Counts => false,
+        }
+    }
+}
+
+/// A search over a tree, shared by its searchers.
+struct Hunt<'a> {
+    request: &'a SearchRequest,
+    include: NameGlobs,
+    watch: &'a Watch,
+    turn: Mutex<Turn<'a>>,
+    gathered: Mutex<Gathered>,
+}
+
+struct Turn<'a> {
+    walk: Walk<'a>,
+    batches: u64,
+}
+
+/// The next few files of the walk.
+#[derive(Default)]
+struct Batch {
+    number: u64,
+    files: Vec<BatchFile>,
+    paths: Vec<u8>,
+}
+
+struct BatchFile {
+    folder: OpenFolder,
+    path: Range<usize>,
+    /// Where in the path the name begins.
+    name: usize,
+}
+
+impl Hunt<'_> {
+    fn all(self, searcher: FileSearcher<'_>) -> Result<Searched, ToolError> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let mut batch = Batch::default();
+        std::thread::scope(|scope| {
+            // A tree of one batch is done before a second thread has begun.
+            if self.next_batch(&mut batch) && batch.files.len() == BATCH {
+                for _ in 1..threads {
+                    let searcher = searcher.fresh();
+                    // Where the system gives no more threads, those there are do the work.
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, || self.work(searcher, Batch::default()));
+                }
+            }
+            self.work(searcher, batch);
+        });
+        stopped(self.watch)?;
+        let turn = self.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        gathered.left_out.add(turn.walk.end()?);
+        Ok(gathered.into_searched(self.request, self.watch))
+    }
+
+    fn work(&self, mut searcher: FileSearcher<'_>, mut batch: Batch) {
+        while !batch.files.is_empty() || self.next_batch(&mut batch) {
+            let mut found = Vec::new();
+            let mut left_out = LeftOut::default();
+            let mut matches = 0;
+            for file in &batch.files {
+                // What stands behind enough matches in the same batch cannot be among the first.
+                if self.watch.stop.is_cancelled()
+                    || (self.request.wanted == Wanted::Lines && matches > self.request.most as u64)
+                {
+                    break;
+                }
+                let path = || String::from_utf8_lossy(&batch.paths[file.path.clone()]).into_owned();
+                let answer = match open_name(&file.folder, &batch.paths[file.name..file.path.end], OFlags::RDONLY) {
+                    Ok(opened) => searcher.search(&opened),
+                    // It is gone, or something else has taken its place, since the walk met it.
+                    Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => continue,
+                    Err(_) => Answer::Unreadable,
+                };
+                if let Answer::Searched(matched) = &answer {
+                    matches += matched.matches;
+                }
+                note(answer, path, (&mut found, &mut left_out), self.watch);
+            }
+            let mut gathered = lock(&self.gathered);
+            gathered.take(batch.number, found, left_out);
+            gathered.forget_beyond(self.request.most);
+            drop(gathered);
+            batch.files.clear();
+        }
+    }
+
+    /// Takes a turn at the walk; returns whether there is anything left to search.
+    fn next_batch(&self, batch: &mut Batch) -> bool {
+        batch.files.clear();
+        batch.paths.clear();
+        let mut turn = lock(&self.turn);
+        if self.watch.has_enough(self.request) {
+            return false;
+        }
+        batch.number = turn.batches;
+        turn.batches += 1;
+        let walk = &mut turn.walk;
+        while batch.files.len() < BATCH {
+            let Some(met) = walk.advance() else { break };
+            if met.kind != FileKind::File || !(self.include.is_empty() || self.include.fit(walk.path_below())) {
+                continue;
+            }
+            if is_secret(Path::new(OsStr::from_bytes(walk.path()))) {
+                walk.left_out().secret += 1;
+                continue;
+            }
+            let Some(folder) = walk.folder() else { break };
+            let start = batch.paths.len();
+            batch.paths.extend_from_slice(walk.path());
+            let path = start..batch.paths.len();
+            batch.files.push(BatchFile { folder: folder.clone(), name: path.end - walk.name().len(), path });
+        }
+        !batch.files.is_empty()
+    }
+}
+
+/// What the searchers have brought, by the number of its batch.
+#[derive(Default)]
+struct Gathered {
+    batches: Vec<(u64, Vec<MatchedFile>)>,
+    left_out: LeftOut,
+}
+
+impl Gathered {
+    fn take(&mut self, batch: u64, found: Vec<MatchedFile>, left_out: LeftOut) {
+        if !found.is_empty() {
+            self.batches.push((batch, found));
+        }
+        self.left_out.add(left_out);
+    }
+
+    /// Forgets what cannot be among the first files any more, now and then.
+    fn forget_beyond(&mut self, most: usize) {
+        if self.batches.len() < most.saturating_mul(2).saturating_add(1_000) {
+            return;
+        }
+        // Every batch that is kept here has a match, so this many hold enough files.
+        self.batches.sort_unstable_by_key(|(number, _)| *number);
+        self.batches.truncate(most);
+    }
+
+    fn into_searched(mut self, request: &SearchRequest, watch: &Watch) -> Searched {
+        self.batches.sort_unstable_by_key(|(number, _)| *number);
+        let mut files = Vec::new();
+        let mut room = request.most as u64;
+        for mut file in self.batches.into_iter().flat_map(|(_, files)| files) {
+            if room == 0 {
+                break;
+            }
+            match request.wanted {
+                Wanted::Lines => {
+                    if file.matches > room {
+                        keep_first_matches(&mut file, room, request.context as u64);
+                    }
+                    room -= file.matches.min(room);
+                }
+                Wanted::Files | Wanted::Counts => room -= 1,
+            }
+            files.push(file);
+        }
+        let reach = if watch.has_enough(request) { Reach::StoppedEarly } else { Reach::Whole };
+        Searched {
+            files,
+            matches: watch.matches.load(Ordering::Relaxed),
+            matched_files: watch.matched_files.load(Ordering::Relaxed),
+            searched: watch.files.load(Ordering::Relaxed),
+            reach,
+            left_out: self.left_out,
+        }
+    }
+}
+
+/// Cuts a file behind so many of its matches and their context.
+fn keep_first_matches(file: &mut MatchedFile, most: u64, context: u64) {
+    let is_match = |line: &FoundLine| line.kind == LineKind::Match;
+    let mut begins = file.lines.iter().enumerate().filter(|(_, line)| is_match(line)).map(|(index, _)| index);
+    let behind = begins.nth(usize::try_from(most).unwrap_or(usize::MAX));
+    file.lines.truncate(behind.unwrap_or(file.lines.len()));
+    // What stands before the next match is context of that one, not of the last.
+    let last = file.lines.iter().rev().find(|line| line.kind != LineKind::Context).map_or(0, |line| line.number);
+    file.lines.retain(|line| line.number <= last.saturating_add(context));
+    file.matches = most;
+}
+
+/// Notes what came of a file.
+fn note(
+    answer: Answer,
+    path: impl FnOnce() -> String,
+    (found, left_out): (&mut Vec<MatchedFile>, &mut LeftOut),
+    watch: &Watch,
+) {
+    match answer {
+        Answer::Searched(matched) => {
+            watch.files.fetch_add(1, Ordering::Relaxed);
+            if matched.matches > 0 {
+                watch.matches.fetch_add(matched.matches, Ordering::Relaxed);
+                watch.matched_files.fetch_add(1, Ordering::Relaxed);
+                found.push(MatchedFile { path: path(), matches: matched.matches, lines: matched.lines });
+            }
+        }
+        Answer::Binary => left_out.binary += 1,
+        Answer::TooLong => left_out.too_long += 1,
+        Answer::Unreadable => left_out.note_unreadable(path),
+        Answer::Special | Answer::Stopped => {}
+    }
+}
+
+fn stopped(watch: &Watch) -> Result<(), ToolError> {
+    if watch.stop.is_cancelled() {
+        return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped while searching."));
+    }
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,276 @@
+//! Searches one opened file.
+//!
+//! A small file is read whole into a buffer that is used again and again, a large one in steps; so memory does not
+//! depend on the size of files. Only regular files are read, and never further than the size they had when opened:
+//! what grows while it is read has no end.
+//!
+//! Not here: memory maps. A file that another program shortens would end this process.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use grep_matcher::{LineTerminator, Matcher};
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
+use haft::search::{FoundLine, LineKind, SearchRequest, Span, Wanted};
+use rustix::fs::FileType;
+use tokio_util::sync::CancellationToken;
+
+/// Files up to this size are read whole, in bytes.
+const SMALL: usize = 256 * 1024;
+/// Longest line, or longest content in a search across lines, in bytes.
+const LONGEST: usize = 64 << 20;
+/// Most lines of one match that are kept.
+const MOST_LINES: usize = 100;
+
+/// Searches files, one after the other.
+pub(super) struct FileSearcher<'a> {
+    matcher: RegexMatcher,
+    request: &'a SearchRequest,
+    stop: &'a CancellationToken,
+    /// For content that is known to be text.
+    plain: Searcher,
+    /// For content that comes in steps or has to be decoded, and may turn out to be no text.
+    careful: Searcher,
+    buffer: Vec<u8>,
+}
+
+/// What came of a file.
+pub(super) enum Answer {
+    /// It was searched.
+    Searched(Matched),
+    /// It is no text.
+    Binary,
+    /// A line of it, or all of it in a search across lines, is too long.
+    TooLong,
+    /// The system did not let it be read.
+    Unreadable,
+    /// It is no regular file.
+    Special,
+    /// Nobody wants to know any more.
+    Stopped,
+}
+
+/// The matches of a file.
+#[derive(Default)]
+pub(super) struct Matched {
+    /// How many; at most one more than wanted.
+    pub(super) matches: u64,
+    /// Their lines, where wanted.
+    pub(super) lines: Vec<FoundLine>,
+}
+
+impl<'a> FileSearcher<'a> {
+    pub(super) fn new(matcher: RegexMatcher, request: &'a SearchRequest, stop: &'a CancellationToken) -> Self {
+        let plain = searcher(request, BinaryDetection::none());
+        let careful = searcher(request, BinaryDetection::quit(0));
+        Self { matcher, request, stop, plain, careful, buffer: Vec::new() }
+    }
+
+    /// Returns another for the same search, to be used on another thread.
+    pub(super) fn fresh(&self) -> FileSearcher<'a> {
+        Self::new(self.matcher.clone(), self.request, self.stop)
+    }
+
+    /// Returns what is searched for.
+    pub(super) fn request(&self) -> &'a SearchRequest {
+        self.request
+    }
+
+    /// Searches a file.
+    pub(super) fn search(&mut self, file: &OwnedFd) -> Answer {
+        let Ok(stat) = rustix::fs::fstat(file) else { return Answer::Unreadable };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Answer::Special;
+        }
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let mut content = Content { file: file.as_fd(), left: size, stop: self.stop };
+        let mut taken =
+            Taken { matcher: &self.matcher, request: self.request, matched: Matched::default(), binary: false };
+        // A match across lines may be anywhere, so there the content is needed as a whole.
+        let whole = if self.request.span == Span::Lines { LONGEST } else { SMALL };
+        let outcome = match usize::try_from(size) {
+            // What has no size has no lines; the kernel's made-up files say so too, and must not be read.
+            Ok(0) => Ok(()),
+            Ok(size) if size <= whole => {
+                if self.buffer.len() < size {
+                    self.buffer.resize(size.max(SMALL), 0);
+                }
+                match content.fill(&mut self.buffer[..size]) {
+                    Ok(length) => {
+                        search_whole(&self.buffer[..length], (&mut self.plain, &mut self.careful), &mut taken)
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            _ if self.request.span == Span::Lines => return Answer::TooLong,
+            _ => self.careful.search_reader(&self.matcher, &mut content, &mut taken),
+        };
+        match outcome {
+            _ if self.stop.is_cancelled() => Answer::Stopped,
+            Ok(()) if taken.binary => Answer::Binary,
+            Ok(()) => Answer::Searched(taken.matched),
+            Err(error) if error.raw_os_error().is_some() => Answer::Unreadable,
+            // The searcher's own error: its buffer may not grow any more.
+            Err(_) => Answer::TooLong,
+        }
+    }
+}
+
+fn searcher(request: &SearchRequest, binary: BinaryDetection) -> Searcher {
+    let mut builder = SearcherBuilder::new();
+    let context = if request.wanted == Wanted::Lines { request.context } else { 0 };
+    builder
+        .line_number(request.wanted == Wanted::Lines)
+        .before_context(context)
+        .after_context(context)
+        .heap_limit(Some(LONGEST))
+        .binary_detection(binary);
+    match request.span {
+        Span::Line => builder.line_terminator(LineTerminator::crlf()),
+        Span::Lines => builder.multi_line(true),
+    };
+    builder.build()
+}
+
+/// A mark of UTF-16 at the beginning makes NUL bytes a part of the text.
+fn search_whole(
+    content: &[u8],
+    (plain, careful): (&mut Searcher, &mut Searcher),
+    taken: &mut Taken<'_>,
+) -> io::Result<()> {
+    let matcher = taken.matcher;
+    if content.starts_with(b"\xFF\xFE") || content.starts_with(b"\xFE\xFF") {
+        return careful.search_slice(matcher, content, taken);
+    }
+    if memchr::memchr(0, content).is_some() {
+        taken.binary = true;
+        return Ok(());
+    }
+    plain.search_slice(matcher, content, taken)
+}
+
+/// The content of a file, up to the size it had, until the call is stopped.
+struct Content<'a> {
+    file: BorrowedFd<'a>,
+    left: u64,
+    stop: &'a CancellationToken,
+}
+
+impl Content<'_> {
+    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read(&mut buffer[filled..])? {
+                0 => break,
+                length => filled += length,
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl Read for Content<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        if room == 0 || self.stop.is_cancelled() {
+            return Ok(0);
+        }
+        let length = rustix::io::retry_on_intr(|| rustix::io::read(self.file, &mut buffer[..room]))?;
+        self.left -= length as u64;
+        Ok(length)
+    }
+}
+
+/// Takes what the searcher finds.
+struct Taken<'a> {
+    matcher: &'a RegexMatcher,
+    request: &'a SearchRequest,
+    matched: Matched,
+    binary: bool,
+}
+
+impl Taken<'_> {
+    /// Keeps the lines of a match, cut around its beginning.
+    fn keep_lines(&mut self, found: &SinkMatch<'_>) {
+        let mut at = self.matcher.find(found.bytes()).ok().flatten().map_or(0, |range| range.start());
+        let mut left = found.bytes().len();
+        let mut kind = LineKind::Match;
+        for (line, number) in found.lines().take(MOST_LINES).zip(found.line_number().unwrap_or(1)..) {
+            let begins_here = if at < line.len() { at } else { 0 };
+            self.matched.lines.push(cut(line, begins_here, (number, kind), self.request.line_length));
+            at = at.saturating_sub(line.len());
+            left -= line.len();
+            kind = LineKind::MatchGoesOn;
+        }
+        if let Some(last) = self.matched.lines.last_mut() {
+            last.cut_after += left;
+        }
+    }
+}
+
+impl Sink for &mut Taken<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.matched.matches += 1;
+        match self.request.wanted {
+            Wanted::Files => Ok(false),
+            Wanted::Counts => Ok(true),
+            Wanted::Lines => {
+                self.keep_lines(found);
+                Ok(self.matched.matches <= self.request.most as u64)
+            }
+        }
+    }
+
+    fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
+        let number = found.line_number().unwrap_or(1);
+        self.matched.lines.push(cut(found.bytes(), 0, (number, LineKind::Context), self.request.line_length));
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {
+        self.binary = true;
+        Ok(false)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.binary |= finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}
+
+/// Cuts a line to a window around the place `at`.
+fn cut(line: &[u8], at: usize, (number, kind): (u64, LineKind), length: usize) -> FoundLine {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let at = at.min(line.len());
+    // Four bytes are enough for every character, so a window of bytes is cut before characters are counted.
+    let reach = length.saturating_mul(4);
+    let (start, end) = (at.saturating_sub(reach), at.saturating_add(reach).min(line.len()));
+    let (start, end) = (character_start(line, start), character_start(line, end).max(at));
+    let before = String::from_utf8_lossy(&line[start..at]);
+    let behind = String::from_utf8_lossy(&line[at..end]);
+    let before_length = before.chars().count();
+    let behind_length = behind.chars().count();
+    // Half of the window is for what stands before; what one side does not need is for the other.
+    let wanted_before = (length / 2).max(length.saturating_sub(behind_length)).min(before_length);
+    let wanted_behind = length.saturating_sub(wanted_before).min(behind_length);
+    let mut text: String = before.chars().skip(before_length - wanted_before).collect();
+    text.extend(behind.chars().take(wanted_behind));
+    FoundLine {
+        number,
+        kind,
+        text,
+        match_at: wanted_before,
+        cut_before: start + before_length - wanted_before,
+        cut_after: line.len() - end + behind_length - wanted_behind,
+    }
+}
+
+/// Goes back to where a character begins.
+fn character_start(line: &[u8], at: usize) -> usize {
+    let is_inside = |&place: &usize| line.get(place).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
+    (at.saturating_sub(3)..=at).rev().find(|place| !is_inside(place)).unwrap_or(at)
+}

@@ -1,0 +1,276 @@
+//! Walks a tree by descriptor, in the order of paths, without following links.
+//!
+//! Every folder is opened beneath its parent, and files are opened in the folder that proposed their name: a folder that
+//! is swapped for a link meanwhile leads nowhere. Walkers of paths (such as the one of the crate `ignore`) would list
+//! what the link points to. It is also cheaper: no path is resolved twice, and ignore files are opened only where
+//! reading the folder showed them.
+//!
+//! One thread walks; those who do something with the files take turns in asking for the next ones, so that the order is
+//! known and a walk that is not needed further costs nothing.
+//!
+//! Not here: reading files (`search`), what a glob fits (`names`).
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use haft::door::FileKind;
+use haft::error::{Operation, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::{Extent, Place, Target};
+use haft::search::{Hidden, LeftOut};
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
+
+use super::facts::kind_of_type;
+use super::folder::{Names, OpenFolder, is_made_up, stat_name};
+use super::names::NameGlobs;
+use super::open::{Root, open_name};
+use super::rules::{Present, Rules, Verdict};
+use super::system_error;
+
+/// Deepest folder that is entered: every level holds a descriptor.
+const DEEPEST: usize = 128;
+/// How many names are passed between two looks at the stop signal.
+const STEPS_BETWEEN_LOOKS: u32 = 256;
+
+/// What a walk passes by.
+#[derive(Debug)]
+pub(super) struct WalkOptions {
+    /// How many levels are entered; 1 is the folder's own entries.
+    pub(super) depth: usize,
+    /// Whether names that begin with a dot are met.
+    pub(super) hidden: Hidden,
+    /// Names and paths to leave out.
+    pub(super) exclude: NameGlobs,
+    /// Names that the first levels are limited to, from the top.
+    pub(super) only: Vec<Vec<u8>>,
+}
+
+/// A walk in progress.
+pub(super) struct Walk<'a> {
+    options: WalkOptions,
+    stop: &'a CancellationToken,
+    levels: Vec<Level>,
+    rules: Rules,
+    /// The path of the entry met last, below the root.
+    path: Vec<u8>,
+    /// How long the part of the path is that names the folder where the walk began.
+    top: usize,
+    /// Folders that belong to haft itself; they are not entered, wherever they lie.
+    off_limits: Vec<PathBuf>,
+    left_out: LeftOut,
+    /// Whether the entry met last is a folder that is entered next.
+    descend: bool,
+    steps: u32,
+    spare: Vec<Names>,
+}
+
+struct Level {
+    folder: OpenFolder,
+    names: Names,
+    next: usize,
+    /// How long the path of the folder is, with the slash behind it.
+    path_length: usize,
+    /// How many folders had rules before this one was entered.
+    rules_before: usize,
+    device: u64,
+}
+
+/// An entry that a walk met.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Met {
+    /// What it is.
+    pub(super) kind: FileKind,
+    /// How deep it lies, from 1.
+    pub(super) depth: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins a walk in a folder that was opened as the target.
+    pub(super) fn new(
+        root: &Root,
+        (target, folder): (&Target, OwnedFd),
+        options: WalkOptions,
+        stop: &'a CancellationToken,
+    ) -> Result<Self, ToolError> {
+        let mut path = target.place().path().as_os_str().as_bytes().to_vec();
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        let mut walk = Self {
+            options,
+            stop,
+            levels: Vec::new(),
+            rules: rules_above(root, target),
+            top: path.len(),
+            path,
+            off_limits: root.off_limits_as_places(),
+            left_out: LeftOut::default(),
+            descend: false,
+            steps: 0,
+            spare: Vec::new(),
+        };
+        walk.enter(folder).map_err(|errno| system_error(errno.into(), &target.to_string(), Operation::Read))?;
+        Ok(walk)
+    }
+
+    /// Goes on to the next entry; nothing when there is none or the call was stopped.
+    pub(super) fn advance(&mut self) -> Option<Met> {
+        if std::mem::take(&mut self.descend) {
+            self.enter_met();
+        }
+        loop {
+            self.steps += 1;
+            if self.steps >= STEPS_BETWEEN_LOOKS {
+                self.steps = 0;
+                if self.stop.is_cancelled() {
+                    return None;
+                }
+            }
+            let depth = self.levels.len();
+            let level = self.levels.last_mut()?;
+            self.path.truncate(level.path_length);
+            let Some((name, kind)) = level.names.at(level.next) else {
+                self.leave();
+                continue;
+            };
+            level.next += 1;
+            if self.options.only.get(depth - 1).is_some_and(|only| only != name) {
+                continue;
+            }
+            self.path.extend_from_slice(name);
+            // Some file systems do not say it with the name.
+            let kind = match kind {
+                FileType::Unknown => match stat_name(&level.folder, name) {
+                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                    Err(_) => continue,
+                },
+                kind => kind,
+            };
+            if !self.admits(kind) {
+                continue;
+            }
+            // Git's own folder is no part of the work, even where hidden names are shown.
+            self.descend = kind == FileType::Directory && depth < self.options.depth && self.name() != b".git";
+            return Some(Met { kind: kind_of_type(kind), depth });
+        }
+    }
+
+    /// Returns the path of the entry met last, below the root of the workspace.
+    pub(super) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// Returns the path of the entry met last, below the folder where the walk began.
+    pub(super) fn path_below(&self) -> &[u8] {
+        &self.path[self.top..]
+    }
+
+    /// Returns the name of the entry met last.
+    pub(super) fn name(&self) -> &[u8] {
+        &self.path[self.levels.last().map_or(0, |level| level.path_length)..]
+    }
+
+    /// Returns the folder of the entry met last.
+    pub(super) fn folder(&self) -> Option<&OpenFolder> {
+        self.levels.last().map(|level| &level.folder)
+    }
+
+    /// Returns the account of what was left out so far, to add to it.
+    pub(super) fn left_out(&mut self) -> &mut LeftOut {
+        &mut self.left_out
+    }
+
+    /// Ends the walk: what was left out, or that the call was stopped.
+    pub(super) fn end(self) -> Result<LeftOut, ToolError> {
+        if self.stop.is_cancelled() {
+            return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped while walking the folders."));
+        }
+        Ok(self.left_out)
+    }
+
+    /// Judges the entry whose path stands in `self.path`.
+    fn admits(&mut self, kind: FileType) -> bool {
+        let name = self.name();
+        let is_hidden = name.starts_with(b".");
+        match self.rules.verdict(&self.path, kind) {
+            Verdict::Ignored => {
+                self.left_out.ignored += 1;
+                return false;
+            }
+            Verdict::Open if is_hidden && self.options.hidden == Hidden::Skip => {
+                self.left_out.hidden += 1;
+                return false;
+            }
+            Verdict::Open | Verdict::Kept => {}
+        }
+        !self.options.exclude.fit(self.path_below())
+    }
+
+    /// Enters the folder met last.
+    fn enter_met(&mut self) {
+        if self.levels.len() >= DEEPEST {
+            self.left_out.beyond += 1;
+            return;
+        }
+        let here = Path::new(OsStr::from_bytes(&self.path));
+        if self.off_limits.iter().any(|folder| folder == here) {
+            self.left_out.beyond += 1;
+            return;
+        }
+        let Some(parent) = self.levels.last() else { return };
+        let opened = open_name(&parent.folder, self.name(), OFlags::DIRECTORY | OFlags::RDONLY);
+        let length = self.path.len();
+        self.path.push(b'/');
+        if opened.and_then(|folder| self.enter(folder)).is_err() {
+            self.path.truncate(length);
+            let path = &self.path;
+            self.left_out.note_unreadable(|| String::from_utf8_lossy(path).into_owned());
+        }
+    }
+
+    fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
+        let device = rustix::fs::fstat(&folder)?.st_dev;
+        if self.levels.last().is_none_or(|parent| parent.device != device) && is_made_up(&folder) {
+            self.left_out.beyond += 1;
+            return Ok(());
+        }
+        let mut names = self.spare.pop().unwrap_or_default();
+        let contents = names.read(&folder)?;
+        self.left_out.beyond += contents.beyond;
+        let rules_before = self.rules.len();
+        self.rules.enter(folder.as_fd(), contents.present, self.path.len());
+        let path_length = self.path.len();
+        self.levels.push(Level { folder: OpenFolder::new(folder), names, next: 0, path_length, rules_before, device });
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        if let Some(level) = self.levels.pop() {
+            self.rules.leave_to(level.rules_before);
+            self.spare.push(level.names);
+        }
+    }
+}
+
+/// The rules of the folders above the target. Whoever names an ignored folder wants it: then they do not count.
+fn rules_above(root: &Root, target: &Target) -> Rules {
+    let mut rules = Rules::default();
+    let path = target.place().path();
+    let mut above = PathBuf::new();
+    for part in path.iter() {
+        let length = if above.as_os_str().is_empty() { 0 } else { above.as_os_str().len() + 1 };
+        let place = Target::Inside(Place::new(&above, Extent::Tree));
+        if let Ok(folder) = root.open_target(&place, OFlags::DIRECTORY | OFlags::RDONLY) {
+            rules.enter(folder.as_fd(), Present::PERHAPS, length);
+        }
+        above.push(part);
+        if rules.verdict(above.as_os_str().as_bytes(), FileType::Directory) == Verdict::Ignored {
+            return Rules::default();
+        }
+    }
+    rules
+}
