@@ -23,6 +23,17 @@ pub(crate) const MOST_LINES: usize = 120;
 /// Most lines of a difference in an error.
 const LINES_IN_ERROR: usize = 40;
 
+/// Locates a file that is to be changed. Kept outputs are none.
+pub(crate) fn locate(cx: &PlanContext<'_>, path: &RawPath) -> Result<Target, ToolError> {
+    if path.spill_id().is_none() {
+        return cx.locate(path);
+    }
+    let path = path.as_str();
+    let next = Next::FixArguments(format!("name a file; a file of that very name is \"./{path}\""));
+    let what = format!("\"{path}\" is a kept output, which can be read but not changed.");
+    Err(ToolError::new(ErrorKind::BadPath, what, next).about_file(path, Operation::Write))
+}
+
 /// Returns what a call touches that would replace a file, whatever comes of it.
 ///
 /// Of a secret it is always the same: else the question would tell whether a guess of its content was right.

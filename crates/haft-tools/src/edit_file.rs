@@ -13,7 +13,9 @@ use haft::plan::FileDiff;
 use haft::prelude::*;
 use serde_json::{Value, json};
 
-use crate::change::{CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, told};
+use crate::change::{
+    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, locate, told,
+};
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 
 /// Replaces parts of files.
@@ -185,7 +187,7 @@ fn wanted<'a>(args: &'a Args, cx: &PlanContext<'_>) -> Result<Vec<(Target, &'a [
     };
     let mut wanted: Vec<(Target, &[OneEdit])> = Vec::new();
     for (path, edits) in files {
-        let target = cx.locate(path)?;
+        let target = locate(cx, path)?;
         if wanted.iter().any(|(known, _)| *known == target) {
             let next = Next::FixArguments("put all edits of one file into one entry".into());
             return Err(ToolError::new(ErrorKind::BadArguments, format!("{target} is named twice."), next));

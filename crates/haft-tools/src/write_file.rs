@@ -15,7 +15,8 @@ use haft::prelude::*;
 use serde_json::json;
 
 use crate::change::{
-    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, not_read, stale, told,
+    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, locate, not_read, stale,
+    told,
 };
 
 /// Writes a whole file.
@@ -71,7 +72,7 @@ impl Tool for WriteFile {
     }
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
-        let target = cx.locate(&args.path)?;
+        let target = locate(cx, &args.path)?;
         let content = args.content.as_bytes();
         if target.is_inside() && args.path.as_str().ends_with('/') {
             return Err(folder(&target));

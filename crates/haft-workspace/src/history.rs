@@ -143,6 +143,9 @@ pub enum HistoryError {
         /// The content now; nothing when it is gone.
         now: Option<Vec<u8>>,
     },
+    /// It lies in a folder that is not one of the workspace now.
+    #[error("{0} lies in a folder that was added to the workspace then; name that folder with --add-dir again")]
+    NotAdded(String),
     /// Somebody changed a file while it was being taken back.
     #[error("{0} is being changed by somebody else at this moment; nothing was taken back, try again")]
     Overtaken(String),

@@ -140,6 +140,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::Damaged(_) => "damaged",
         HistoryError::NotConcerned(_) => "not_concerned",
         HistoryError::Entangled(_) => "entangled",
+        HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Journal(_) => "io",
     }

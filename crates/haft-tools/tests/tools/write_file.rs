@@ -188,7 +188,7 @@ async fn a_protected_name_is_asked_about_even_after_a_grant_for_all_changes() {
     ");
     snapshot!(scene.told("write_file", json!({ "path": "sub/.Git/config", "content": "x" })).await, @r#"
     refused at authorize (needs_approval): The rule "protected names" asks first, and nobody is there to answer. It would create sub/.Git/config (it belongs to version control, where hooks and settings run programs).
-    next: allow it in the test
+    next: do without it, or ask the user, who can answer at a terminal
     did: nothing
     "#);
 }

@@ -43,8 +43,9 @@ pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
 
 /// The deepest folder of the path that exists, and the first name that does not.
 fn deepest_existing(root: &Root, path: &Path) -> (PathBuf, String) {
-    let mut folder = PathBuf::new();
-    for part in path.iter() {
+    let mut folder = root.root_of(path).to_owned();
+    let below = path.strip_prefix(&folder).unwrap_or(path);
+    for part in below.iter() {
         let next = folder.join(part);
         if open_folder(root, &next).is_none() {
             return (folder, part.to_string_lossy().into_owned());
@@ -64,7 +65,7 @@ fn near_names(root: &Root, folder: &Path, name: &str) -> Vec<String> {
 fn same_name_elsewhere(root: &Root, path: &Path) -> Vec<String> {
     let Some(wanted) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let mut found = Vec::new();
-    let mut folders = std::collections::VecDeque::from([PathBuf::new()]);
+    let mut folders = std::collections::VecDeque::from([root.root_of(path).to_owned()]);
     let mut seen = 0;
     while let Some(folder) = folders.pop_front() {
         for (name, kind) in entries_of(root, &folder) {

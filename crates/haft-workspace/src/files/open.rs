@@ -11,6 +11,7 @@ use haft::path::Target;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use super::locate::resolve;
 use super::system_error;
 
 /// The root of a workspace, held open, and further folders that the user added.
@@ -41,11 +42,18 @@ impl Root {
 
     /// Lets nothing in this folder be inside; it need not exist.
     pub(super) fn leave_out(&mut self, folder: &Path) {
-        self.off_limits.push(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        // Also what does not exist yet lies behind the links above it.
+        self.off_limits.push(resolve(folder).unwrap_or_else(|_| folder.to_owned()));
     }
 
     fn is_off_limits(&self, real: &Path) -> bool {
         self.off_limits.iter().any(|folder| real.starts_with(folder))
+    }
+
+    /// Returns whether something that is off limits lies in a place, so that moving the place would move it.
+    pub(super) fn holds_off_limits(&self, place: &Path) -> bool {
+        let real = self.path.join(place);
+        self.off_limits.iter().any(|folder| folder.starts_with(&real))
     }
 
     /// Returns what is off limits as places: relative to the root where it lies beneath it.
@@ -66,6 +74,17 @@ impl Root {
     /// Returns whether a place is one of the roots themselves.
     pub(super) fn is_root(&self, place: &Path) -> bool {
         place.as_os_str().is_empty() || self.added.iter().any(|(added, _)| place == added)
+    }
+
+    /// Returns the place of the root that a place lies beneath: empty, or the path of an added folder.
+    pub(super) fn root_of(&self, place: &Path) -> &Path {
+        let added = self.added.iter().find(|(added, _)| place.starts_with(added));
+        added.map_or(Path::new(""), |(added, _)| added)
+    }
+
+    /// Returns whether a place lies beneath one of the roots.
+    pub(crate) fn holds(&self, place: &Path) -> bool {
+        self.anchor(place).is_some()
     }
 
     /// Returns the folder that a place lies beneath, and its path from there.

@@ -64,6 +64,9 @@ impl Write {
         if root.is_root(place) || root.is_root(new_place) {
             return Err(the_root());
         }
+        if root.holds_off_limits(place) {
+            return Err(outside(from));
+        }
         permit.admit(&Effect::Change(from.clone(), Change::Remove))?;
         permit.admit(&Effect::Change(to.clone(), Change::Create))?;
         let mut write = Self { deeds: missing_folders(root, new_place), changes: Vec::new() };

@@ -1,9 +1,11 @@
 //! Decides what to do at each path so that changes are taken back and nobody's work is lost.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use haft::merge::merge;
+use rustix::io::Errno;
 
 use super::contents::Contents;
 use super::{Became, HistoryError};
@@ -106,7 +108,15 @@ fn disentangled(steps: &[(u64, &Step, Inline)]) -> Result<(), HistoryError> {
 }
 
 fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
-    let system = |error| HistoryError::System { path: path.display().to_string(), error };
+    if !contents.root.holds(path) {
+        return Err(HistoryError::NotAdded(path.display().to_string()));
+    }
+    let system = |error: io::Error| {
+        // The system speaks of many levels of links; there is one, and it was put there since.
+        let is_link = Errno::from_io_error(&error) == Some(Errno::LOOP);
+        let error = if is_link { io::Error::other("a link stands in the way to it now") } else { error };
+        HistoryError::System { path: path.display().to_string(), error }
+    };
     image::look(contents.root, path).map(|seen| seen.state).map_err(system)
 }
 
@@ -238,7 +248,7 @@ fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) 
         State::File { mode, .. } => {
             let damaged = || HistoryError::System {
                 path: path.display().to_string(),
-                error: std::io::Error::new(std::io::ErrorKind::InvalidData, "what was kept of it is damaged"),
+                error: io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is damaged"),
             };
             let bytes = contents.bytes(state, &State::Absent, inline).ok_or_else(damaged)?;
             Action::Put(Content::Bytes(bytes.into()), Some(*mode))

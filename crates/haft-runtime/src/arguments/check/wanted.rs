@@ -89,7 +89,7 @@ fn describe_types<'s>(
             "integer" => format!("a whole number{}", limits_of("number", layers)),
             "number" => format!("a number{}", limits_of("number", layers)),
             "boolean" => "true or false".to_owned(),
-            "array" => format!("{}{}", list_of(outline, layers, depth), limits_of("array", layers)),
+            "array" => list_of(outline, layers, depth),
             "object" => format!("an object{}", limits_of("object", layers)),
             other => other.to_owned(),
         })
@@ -99,9 +99,10 @@ fn describe_types<'s>(
 
 fn list_of<'s>(outline: &Outline<'s>, layers: &[&'s Map<String, Value>], depth: usize) -> String {
     let item = layers.iter().find_map(|layer| item_schema(layer, 0));
+    let limits = limits_of("array", layers);
     match item {
-        Some(item) if depth < 2 => format!("a list, each item {}", describe(outline, item, depth + 1)),
-        _ => "a list".to_owned(),
+        Some(item) if depth < 2 => format!("a list{limits}, each item {}", describe(outline, item, depth + 1)),
+        _ => format!("a list{limits}"),
     }
 }
 
