@@ -11,6 +11,8 @@
 mod at_once;
 #[path = "survival/disk.rs"]
 mod disk;
+#[path = "survival/each_call.rs"]
+mod each_call;
 #[path = "survival/kills.rs"]
 mod kills;
 #[path = "survival/place.rs"]

@@ -1,10 +1,7 @@
 //! Many processes at once on one workspace.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use haft_workspace::files::Workspace;
-use haft_workspace::state::WorkspaceState;
 use serde_json::Value;
 
 use crate::place::{Place, write};
@@ -46,12 +43,7 @@ fn every_success_of_8_processes_on_one_file_is_in_the_history() {
 
 /// Walks the history: what a change found is what the one before it left.
 fn assert_chain(place: &Place, done: &BTreeSet<u64>) {
-    let workspace = Workspace::open(&place.path("")).expect("it is there");
-    let state = WorkspaceState::new(
-        &place.root().join("state/haft"),
-        &Path::new(&place.path("")).canonicalize().expect("it is there"),
-    );
-    let history = workspace.history(&state);
+    let history = place.history();
     let log = history.log().expect("it can be read");
     assert_eq!(log.sets.iter().map(|set| set.number).collect::<BTreeSet<u64>>(), *done);
     let mut last = b"beginning\n".to_vec();

@@ -6,6 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use haft_workspace::files::Workspace;
+use haft_workspace::history::History;
+use haft_workspace::state::WorkspaceState;
 use serde_json::{Value, json};
 
 /// A home, a state and a workspace of their own.
@@ -87,6 +90,13 @@ impl Place {
             }
         }
         tree
+    }
+
+    /// Returns what was changed here, as the library tells it: faster than a process for each look.
+    pub(crate) fn history(&self) -> History {
+        let workspace = Workspace::open(&self.path("")).expect("it is there");
+        let state = WorkspaceState::new(&self.root().join("state/haft"), workspace.path());
+        workspace.history(&state)
     }
 
     pub(crate) fn leftovers(&self) -> Vec<PathBuf> {

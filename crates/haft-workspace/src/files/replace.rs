@@ -229,7 +229,10 @@ pub(super) fn take_away(spot: &Spot<'_>) -> Result<(), Trouble> {
         }
         return Err(Trouble::Overtaken);
     }
-    rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty())?;
+    if let Err(errno) = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty()) {
+        appear(&folder, spot.beside, name)?;
+        return Err(errno.into());
+    }
     Ok(rustix::fs::fsync(&folder)?)
 }
 

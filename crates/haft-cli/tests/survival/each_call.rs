@@ -1,0 +1,208 @@
+//! Fails every single system call of a change and of an undo, one after another, and kills the command at each.
+//!
+//! Where `strace` is not there or may not trace, these tests say so: the random kills and the limits of file size
+//! are tried everywhere.
+
+use std::path::Path;
+
+use haft_workspace::history::{HistoryError, Which};
+use serde_json::Value;
+
+use crate::place::{Place, Tree, lines, write};
+
+/// No command makes more calls of one kind than this in one thread.
+const MOST: usize = 80;
+/// Calls that change something, or that a change cannot do without.
+const CHANGING: [&str; 9] =
+    ["renameat2", "rename", "fsync", "fdatasync", "unlinkat", "mkdirat", "fchmod", "flock", "write"];
+/// Of these, those that fail. Threads wake each other by writing: full disks are tried elsewhere (`disk`).
+const FAILING: [&str; 8] = ["renameat2", "rename", "fsync", "fdatasync", "unlinkat", "mkdirat", "fchmod", "flock"];
+
+/// What is done to a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Error(&'static str),
+    Kill,
+}
+
+/// What is run. One call alone, so that one thread makes all its system calls and every one has its number.
+enum Command {
+    Call(Value),
+    Undo,
+}
+
+/// A workspace with something to change, as it is before and after the change.
+struct Ground {
+    place: Place,
+    beginning: Tree,
+    changed: Tree,
+}
+
+impl Ground {
+    /// Returns a workspace, unless nobody may be traced here.
+    fn new() -> Option<Self> {
+        let place = Place::new();
+        let may_trace = std::process::Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
+        if !may_trace.is_ok_and(|output| output.status.success()) {
+            say_that_it_was_not_tried();
+            return None;
+        }
+        place.put("big.txt", &"old line\n".repeat(9_000));
+        place.put("small.txt", "old\n");
+        let beginning = place.tree();
+        place.call(&[], &calls());
+        let changed = place.tree();
+        let ground = Self { place, beginning, changed };
+        ground.take_all_back("at first");
+        Some(ground)
+    }
+
+    /// Runs the command with a fault in the so-manieth call of this kind; returns whether the fault struck, and the
+    /// exit code and the records.
+    fn run(&self, (fault, call, number): (Fault, &str, usize), command: Command) -> (bool, Option<i32>, Vec<Value>) {
+        let log = self.place.root().join("strace.log");
+        let what = match fault {
+            Fault::Error(name) => format!("inject={call}:error={name}:when={number}"),
+            Fault::Kill => format!("inject={call}:signal=KILL:when={number}"),
+        };
+        let (trace, log_text) = (format!("trace={call}"), log.display().to_string());
+        let around = ["strace", "-f", "-qq", "-o", &log_text, "-e", &trace, "-e", &what];
+        let output = match command {
+            Command::Undo => self.place.run_around(&around, &["--json", "undo", "--session"], ""),
+            Command::Call(call) => self.place.run_around(&around, &["--yes", "call", "-"], &lines(&[call])),
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let records = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let struck = has_struck(&log, fault);
+        (struck, output.status.code(), records)
+    }
+
+    /// Makes sure that what was told is true, and takes it back.
+    fn check_write(&self, (fault, call): (Fault, &str), name: &str, records: &[Value]) {
+        let what = format!("{call}, {name}: {records:?}");
+        let (tree, path) = (self.place.tree(), self.place.path(name));
+        for record in records {
+            let wanted = if record["status"] == "ok" { &self.changed } else { &self.beginning };
+            assert!(tree.get(&path) == wanted.get(&path), "{what}");
+        }
+        if fault != Fault::Kill {
+            self.clear_leftovers(call, &what);
+        }
+        self.take_all_back(&what);
+        self.place.leftovers().iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
+
+    fn take_all_back(&self, what: &str) {
+        loop {
+            match self.place.history().undo(Which::Newest, None) {
+                Ok(_) => {}
+                Err(HistoryError::NothingLeft) => break,
+                Err(error) => panic!("{what}: {error}"),
+            }
+        }
+        assert_same(&self.place.tree(), &self.beginning, what);
+    }
+
+    /// Where removing itself failed, something is left over; everywhere else nothing is.
+    fn clear_leftovers(&self, call: &str, what: &str) {
+        let left = self.place.leftovers();
+        assert!(left.is_empty() || call == "unlinkat", "{what}: {left:?}");
+        left.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
+fn say_that_it_was_not_tried() {
+    eprintln!("not tried: strace is not there, or may not trace");
+}
+
+fn has_struck(log: &Path, fault: Fault) -> bool {
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    log.contains(if fault == Fault::Kill { "killed by SIGKILL" } else { "(INJECTED)" })
+}
+
+const NAMES: [&str; 3] = ["big.txt", "small.txt", "new/deep/f.txt"];
+
+fn calls() -> [Value; 3] {
+    let big = format!("new line\n{}", "old line\n".repeat(9_000));
+    [write(NAMES[0], &big), write(NAMES[1], "new\n"), write(NAMES[2], "made\n")]
+}
+
+fn assert_same(tree: &Tree, wanted: &Tree, what: &str) {
+    let all = tree.keys().chain(wanted.keys());
+    let differing: Vec<_> = all.filter(|path| tree.get(*path) != wanted.get(*path)).collect();
+    assert!(differing.is_empty(), "{what}: {differing:?}");
+}
+
+/// Fails or kills at every call of these kinds while something is written, and makes sure of the outcome.
+fn strike_writes(fault: Fault, kinds: &[&str]) -> usize {
+    let Some(ground) = Ground::new() else { return 0 };
+    let mut strikes = 0;
+    for (write, name) in calls().iter().zip(NAMES) {
+        for call in kinds {
+            for number in 1..MOST {
+                let (struck, _, records) = ground.run((fault, call, number), Command::Call(write.clone()));
+                if struck {
+                    strikes += 1;
+                }
+                ground.check_write((fault, call), name, &records);
+                if !struck {
+                    break;
+                }
+            }
+        }
+    }
+    strikes
+}
+
+/// Fails or kills at every call of these kinds while everything is taken back.
+fn strike_undo(fault: Fault, kinds: &[&str]) -> usize {
+    let Some(ground) = Ground::new() else { return 0 };
+    let mut strikes = 0;
+    for call in kinds {
+        for number in 1..MOST {
+            ground.place.call(&[], &calls());
+            let (struck, code, records) = ground.run((fault, call, number), Command::Undo);
+            let what = format!("{call} {number}: {records:?}");
+            if fault != Fault::Kill {
+                ground.clear_leftovers(call, &what);
+            }
+            match code {
+                Some(0) => assert_same(&ground.place.tree(), &ground.beginning, &what),
+                Some(1) => assert_same(&ground.place.tree(), &ground.changed, &what),
+                _ => assert!(fault == Fault::Kill, "{what}: exit {code:?}"),
+            }
+            ground.take_all_back(&what);
+            ground.place.leftovers().iter().for_each(|path| drop(std::fs::remove_file(path)));
+            if !struck {
+                break;
+            }
+            strikes += 1;
+        }
+    }
+    strikes
+}
+
+#[test]
+fn a_write_killed_at_any_call_is_done_or_not_and_can_be_taken_back() {
+    let strikes = strike_writes(Fault::Kill, &CHANGING);
+    assert!(strikes == 0 || strikes > 20, "{strikes}");
+}
+
+#[test]
+fn an_undo_killed_at_any_call_is_done_or_not_and_can_be_done_again() {
+    let strikes = strike_undo(Fault::Kill, &CHANGING);
+    assert!(strikes == 0 || strikes > 20, "{strikes}");
+}
+
+#[test]
+fn a_write_in_which_any_call_fails_says_truly_whether_it_was_done() {
+    let strikes = strike_writes(Fault::Error("EIO"), &FAILING) + strike_writes(Fault::Error("ENOSPC"), &["mkdirat"]);
+    assert!(strikes == 0 || strikes > 20, "{strikes}");
+}
+
+#[test]
+fn an_undo_in_which_any_call_fails_says_truly_whether_it_was_done() {
+    let strikes = strike_undo(Fault::Error("EIO"), &FAILING) + strike_undo(Fault::Error("EDQUOT"), &["fsync"]);
+    assert!(strikes == 0 || strikes > 20, "{strikes}");
+}
