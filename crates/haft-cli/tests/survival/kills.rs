@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::place::{Place, edit, lines, read, write};
 
-/// How many kills one test makes; the two run at the same time.
-const KILLS: usize = 250;
+/// How many kills one test makes.
+const KILLS: usize = 100;
 /// After so many kills everything is taken back.
 const EPOCH: usize = 25;
 /// Files that exist from the beginning and are never removed; the last one is kept as an object.
@@ -168,11 +168,26 @@ fn kill_many(seed: u64) {
 }
 
 #[test]
-fn killed_at_250_random_points_files_are_whole_and_everything_can_be_taken_back() {
+fn killed_at_100_random_points_files_are_whole_and_everything_can_be_taken_back() {
     kill_many(11);
 }
 
 #[test]
-fn killed_at_250_other_points_files_are_whole_and_everything_can_be_taken_back() {
+fn killed_at_a_second_hundred_of_points_the_same_holds() {
     kill_many(1_234_567);
+}
+
+#[test]
+fn killed_at_a_third_hundred_of_points_the_same_holds() {
+    kill_many(31);
+}
+
+#[test]
+fn killed_at_a_fourth_hundred_of_points_the_same_holds() {
+    kill_many(987_654);
+}
+
+#[test]
+fn killed_at_a_fifth_hundred_of_points_the_same_holds() {
+    kill_many(50_021);
 }

@@ -11,6 +11,7 @@ use haft::kinds::ErrorKind;
 use haft::path::Target;
 use haft::stamp::Basis;
 use rustix::fs::{Access, AtFlags};
+use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::image::LARGEST_KEPT;
@@ -152,9 +153,9 @@ fn refuse_write_protected(root: &Root, target: &Target) -> Result<(), ToolError>
     let Ok((folder, name)) = root.open_parent(place_of(target)?) else { return Ok(()) };
     let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(()) };
     let is_file = facts::kind_of(&stat) == FileKind::File;
-    // For the one who may everything, the bits say what is meant.
-    let may_write =
-        stat.st_mode & 0o222 != 0 && rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
+    let access = rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty());
+    // For the one who may everything, the bits say what is meant. A disk that cannot be written has its own words.
+    let may_write = stat.st_mode & 0o222 != 0 && !matches!(access, Err(Errno::ACCESS | Errno::PERM));
     if !is_file || may_write {
         return Ok(());
     }
