@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::place::{Place, edit, lines, read, write};
 
-/// How many kills one test makes.
-const KILLS: usize = 100;
+/// How many kills one test makes; there are four, 500 kills in all.
+const KILLS: usize = 125;
 /// After so many kills everything is taken back.
 const EPOCH: usize = 25;
 /// Files that exist from the beginning and are never removed; the last one is kept as an object.
@@ -109,21 +109,21 @@ fn some_calls(dice: &mut Dice, round: usize) -> Vec<Value> {
 }
 
 /// Takes everything back, and compares with the beginning.
-fn take_all_back(place: &Place, how: &[&str]) {
+fn take_all_back(place: &Place, how: &[&str], which: &str) {
     for _ in 0..10_000 {
         let output = place.run(&[&["--json", "undo"], how].concat());
         let told: Value = serde_json::from_slice(&output.stdout).expect("one record");
         match output.status.code() {
             Some(0) => {}
             Some(1) if told["error"]["kind"] == "nothing_left" => return,
-            _ => panic!("{told}"),
+            _ => panic!("{which}: {told}"),
         }
     }
-    panic!("there is always something left");
+    panic!("{which}: there is always something left");
 }
 
 /// Kills so many commands in one workspace, then takes everything back.
-fn kill_in_one_place(dice: &mut Dice, how: &[&str]) {
+fn kill_in_one_place(dice: &mut Dice, how: &[&str], which: &str) {
     let place = Place::new();
     for (name, many) in FILES {
         place.put(name, &content(1, 0, many));
@@ -137,57 +137,50 @@ fn kill_in_one_place(dice: &mut Dice, how: &[&str]) {
             move || watch(place, &stopped)
         });
         for round in 1..=EPOCH {
-            assert!(!watcher.is_finished(), "round {round}: the reader saw something wrong");
+            assert!(!watcher.is_finished(), "{which}, round {round}: the reader saw something wrong");
             kill_one(&place, dice, round);
             let log = place.run(&["--json", "log"]);
-            assert_eq!(log.status.code(), Some(0), "round {round}: {}", String::from_utf8_lossy(&log.stderr));
+            assert_eq!(log.status.code(), Some(0), "{which}, round {round}: {}", String::from_utf8_lossy(&log.stderr));
             if round % 10 == 0 {
                 let records = place.call(&[], &[write("d/b.txt", &content(1, round, 100))]);
-                assert_eq!(records[0]["status"], "ok", "round {round}: {}", records[0]);
-                assert!(place.leftovers().is_empty(), "round {round}: {:?}", place.leftovers());
+                assert_eq!(records[0]["status"], "ok", "{which}, round {round}: {}", records[0]);
+                assert!(place.leftovers().is_empty(), "{which}, round {round}: {:?}", place.leftovers());
             }
         }
-        take_all_back(&place, how);
+        take_all_back(&place, how, which);
         stop.send(()).expect("the reader waits for it");
         watcher.join().expect("all it saw was whole")
     });
     let tree = place.tree();
     let all = tree.keys().chain(beginning.keys());
     let differing: Vec<_> = all.filter(|path| tree.get(*path) != beginning.get(*path)).collect();
-    assert!(differing.is_empty(), "{differing:?}");
+    assert!(differing.is_empty(), "{which}: {differing:?}");
     assert!(contents > FILES.len(), "the reader was too slow to see more than {contents} contents");
 }
 
 fn kill_many(seed: u64) {
     let mut dice = Dice(seed);
-    for _ in 0..KILLS / EPOCH / 2 {
-        for how in [&[][..], &["--session"]] {
-            kill_in_one_place(&mut dice, how);
-        }
+    for (round, how) in [&[][..], &["--session"]].into_iter().cycle().take(KILLS / EPOCH).enumerate() {
+        kill_in_one_place(&mut dice, how, &format!("seed {seed}, workspace {round}"));
     }
 }
 
 #[test]
-fn killed_at_100_random_points_files_are_whole_and_everything_can_be_taken_back() {
+fn killed_at_125_random_points_files_are_whole_and_everything_can_be_taken_back() {
     kill_many(11);
 }
 
 #[test]
-fn killed_at_a_second_hundred_of_points_the_same_holds() {
+fn killed_at_125_other_points_files_are_whole_and_everything_can_be_taken_back() {
     kill_many(1_234_567);
 }
 
 #[test]
-fn killed_at_a_third_hundred_of_points_the_same_holds() {
-    kill_many(31);
+fn killed_at_125_more_points_files_are_whole_and_everything_can_be_taken_back() {
+    kill_many(77_777);
 }
 
 #[test]
-fn killed_at_a_fourth_hundred_of_points_the_same_holds() {
-    kill_many(987_654);
-}
-
-#[test]
-fn killed_at_a_fifth_hundred_of_points_the_same_holds() {
-    kill_many(50_021);
+fn killed_at_125_last_points_files_are_whole_and_everything_can_be_taken_back() {
+    kill_many(900_001);
 }

@@ -314,3 +314,31 @@ fn the_log_tells_what_was_done_and_what_was_taken_back() {
     assert_eq!((changes[0].before.as_deref(), changes[0].after.as_deref()), (Some(&b"a\n"[..]), Some(&b"b\n"[..])));
     assert_eq!((changes[1].before.as_deref(), changes[1].after.as_deref()), (None, Some(&b"n\n"[..])));
 }
+
+#[test]
+fn one_file_taken_back_alone_leaves_the_renames_of_others() {
+    let ground = Ground::new();
+    ground.put("a", "a\n");
+    ground.rename("a", "b").expect("it can be renamed");
+    let history = ground.workspace().history(&ground.state());
+    assert!(matches!(history.undo(Which::Newest, Some(&target("z"))), Err(HistoryError::NotConcerned(_))));
+    assert_eq!(ground.read("b"), "a\n");
+    history.undo(Which::Newest, Some(&target("b"))).expect("it was renamed");
+    assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("a\n", "(none)"));
+}
+
+#[test]
+fn what_was_renamed_and_changed_is_not_taken_back_together_but_one_by_one() {
+    let ground = Ground::new();
+    ground.write(&[("a", "1\n")]).expect("it can be written");
+    ground.rename("a", "b").expect("it can be renamed");
+    ground.write(&[("b", "2\n")]).expect("it can be written");
+    let after = ground.tree();
+    let refused = ground.undo(Which::Session).expect_err("the steps depend on each other");
+    assert!(matches!(refused, HistoryError::Entangled(_)), "{refused}");
+    assert_eq!(ground.tree(), after);
+    for _ in 0..3 {
+        ground.undo(Which::Newest).expect("it can be taken back");
+    }
+    assert_eq!(ground.tree().len(), 0);
+}

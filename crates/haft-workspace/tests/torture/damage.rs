@@ -12,6 +12,9 @@ const SETS: u64 = 10;
 /// Everything is taken back for every so-manieth byte; for all others the log is read.
 const STRIDE: usize = 127;
 
+/// The paths that a change set touched, with what was there.
+type Touched = Vec<(PathBuf, Option<Entry>)>;
+
 /// A workspace after ten changes of different files, as it was before and is afterwards.
 struct Changed {
     ground: Ground,
@@ -63,7 +66,7 @@ impl Changed {
     }
 
     /// Returns what a change set touched: as it was before, and afterwards.
-    fn of_set(&self, number: u64) -> (Vec<(PathBuf, Option<Entry>)>, Vec<(PathBuf, Option<Entry>)>) {
+    fn of_set(&self, number: u64) -> (Touched, Touched) {
         let names: &[String] = &[format!("f{number}"), format!("new{number}"), format!("new{number}/a")];
         let at = |tree: &Tree| {
             names.iter().map(|name| (self.ground.path(name), tree.get(&self.ground.path(name)).cloned())).collect()
@@ -182,4 +185,39 @@ fn a_kept_content_that_is_damaged_cut_or_gone_is_refused_and_nothing_is_written(
         changed.ground.undo(Which::Number(4)).expect("what was kept is there again");
         assert_eq!(changed.ground.content("f4"), Some(big(4)), "{damage}");
     }
+}
+
+const OLD: &[u8] = b"old\n2\n3\n4\n";
+const NEW: &[u8] = b"new\n2\n3\n4\n";
+
+/// A change of two files whose outcome nobody has written, as after a kill or a power cut.
+fn without_outcome() -> Ground {
+    let ground = Ground::new();
+    ground.put("one", OLD);
+    ground.put("two", OLD);
+    ground.write(&[("one", NEW), ("two", NEW)]).expect("it can be written");
+    let path = ground.journal().join("journal");
+    let journal = std::fs::read(&path).expect("it is there");
+    let outcome = memchr::memmem::rfind(&journal, b"haft\x01rec").expect("it is the last record");
+    std::fs::write(path, &journal[..outcome]).expect("it is ours");
+    ground
+}
+
+#[test]
+fn a_change_without_outcome_on_which_the_user_worked_since_is_not_half_taken_back() {
+    let ground = without_outcome();
+    ground.put("two", [NEW, b"mine\n"].concat());
+    ground.write(&[("other", b"x\n")]).expect("it can be written");
+    assert_eq!(ground.content("one").as_deref(), Some(NEW));
+    assert_eq!(ground.content("two").as_deref(), Some(&[NEW, b"mine\n"].concat()[..]));
+    ground.undo(Which::Number(1)).expect("the two do not touch");
+    assert_eq!(ground.content("one").as_deref(), Some(OLD));
+}
+
+#[test]
+fn a_change_that_came_halfway_is_taken_back_by_the_next_one_to_come() {
+    let ground = without_outcome();
+    ground.put("two", OLD);
+    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+    assert_eq!(ground.content("one").as_deref(), Some(OLD));
 }
