@@ -356,3 +356,38 @@ fn what_yes_does_not_answer_is_not_answered_with_advice_to_say_yes() {
     assert_eq!(said.code, 3);
     assert!(!said.err.contains("--yes") && said.err.contains("Next: do without it"), "{}", said.err);
 }
+
+#[test]
+fn a_folder_that_was_added_has_its_own_near_names_and_undo_asks_for_it_again() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("more")).expect("a folder can be made");
+    std::fs::write(place.path("more/notes.txt"), "x\n").expect("a file can be written");
+    let more = place.path("more");
+    let more = more.to_str().expect("temporary folders are text");
+    let said = place.haft(&["--add-dir", more, "call", "read_file", &format!("path={more}/note.txt")], "");
+    assert!(said.err.contains("Near: ") && said.err.contains("more/notes.txt"), "{}", said.err);
+    let new = format!("path={more}/new.txt");
+    assert_eq!(place.haft(&["--yes", "--add-dir", more, "call", "write_file", &new, "content=x"], "").code, 0);
+    let said = place.haft(&["undo"], "");
+    assert_eq!((said.code, said.err.contains("--add-dir")), (1, true), "{}", said.err);
+    assert_eq!(place.haft(&["--add-dir", more, "undo"], "").code, 0);
+    assert!(!place.path("more/new.txt").exists());
+}
+
+#[test]
+fn the_state_is_off_limits_also_behind_a_link_and_before_it_exists() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("home")).expect("a folder can be made");
+    std::os::unix::fs::symlink(place.path("ws"), place.path("home/.local")).expect("a link can be made");
+    let said = place.haft(&["--yes", "call", "write_file", "path=state/haft/workspaces", "content=x"], "");
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("outside"), "{}", said.err);
+}
+
+#[test]
+fn a_kept_output_is_not_a_file_to_write_to() {
+    let place = Place::new();
+    let said = place.haft(&["--yes", "call", "write_file", "path=spill:x", "content=x"], "");
+    assert_eq!((said.code, said.err.contains("\"./spill:x\"")), (1, true), "{}", said.err);
+    assert_eq!(place.haft(&["--yes", "call", "write_file", "path=./spill:x", "content=x"], "").code, 0);
+}

@@ -32,8 +32,7 @@ impl Write {
     pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Arc<[u8]>)]) -> Result<Self, ToolError> {
         let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
         for (target, content) in contents {
-            let change = planned_change(root, permit, target);
-            permit.admit(&Effect::Change(target.clone(), change))?;
+            let change = admitted_change(root, permit, target)?;
             let place = place_of(target)?;
             if root.is_root(place) {
                 return Err(the_root());
@@ -138,14 +137,20 @@ impl Write {
     }
 }
 
-/// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no other change.
-fn planned_change(root: &Root, permit: &Permit, target: &Target) -> Change {
+/// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no defect of the tool.
+fn admitted_change(root: &Root, permit: &Permit, target: &Target) -> Result<Change, ToolError> {
     let has_changed = permit.receipts().change_set().is_some();
     let exists = match permit.basis(target).filter(|_| !has_changed) {
         Some(basis) => basis != Basis::Nothing,
         None => facts::stamp(root, target).is_some(),
     };
-    if exists { Change::Replace } else { Change::Create }
+    let (change, other) = if exists { (Change::Replace, Change::Create) } else { (Change::Create, Change::Replace) };
+    let admitted = permit.admit(&Effect::Change(target.clone(), change));
+    // A plan looks more than once, and the file may come and go between its looks.
+    if admitted.is_err() && permit.admit(&Effect::Change(target.clone(), other)).is_ok() {
+        return Err(stale(&target.to_string()));
+    }
+    admitted.map(|()| change)
 }
 
 /// A file that may not be written is not replaced either, though the folder would let us.
