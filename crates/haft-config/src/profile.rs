@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(Profile::Tunacode.limits().read_lines, Limits::default().read_lines);
         assert_eq!(Profile::Wyrm.limits().call_time, Duration::from_secs(30));
         let largest_read = Profile::ALL.map(|profile| profile.limits().read_bytes);
-        assert_eq!(largest_read, [None, Some(102_400), None, Some(1_048_576), Some(10_485_760)]);
+        assert_eq!(largest_read, [None, Some(102_400), None, Some(1_000_000), Some(10_485_760)]);
         assert_eq!(Profile::Ally.limits().read_tokens, Some(1_500));
         assert_eq!(Profile::Nexau.limits().read_header, "--- {path} ---");
         assert_eq!(Profile::Tunacode.limits().write_mode, WriteMode::Create);

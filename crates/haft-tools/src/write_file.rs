@@ -105,13 +105,14 @@ impl Tool for WriteFile {
         })
     }
 
-    async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let (target, New { bytes, diff, notes }) = match draft {
             Draft::Write(target, new) => (target, new),
             Draft::Same(target) => {
-                return Ok(ToolOutput::text(format!(
-                    "{target} has exactly this content already. Nothing was changed."
-                )));
+                let words = format!("{target} has exactly this content already. Nothing was changed.");
+                let size = args.content.len();
+                let data = json!({ "path": target.to_string(), "created": false, "bytes": size, "diff": "" });
+                return Ok(ToolOutput::text(words).with_data(data));
             }
             Draft::Refused(error) => return Err(error),
         };

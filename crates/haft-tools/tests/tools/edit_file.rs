@@ -226,3 +226,17 @@ async fn a_short_edit_of_many_places_cannot_fill_the_memory() {
     ");
     scene.assert_untouched();
 }
+
+#[tokio::test]
+async fn a_profile_may_mean_the_first_of_several_places() {
+    use haft::limits::EditCount;
+    let scene = scene().file("a.txt", "x\nx\n").limits(|limits| limits.edit_count = EditCount::First);
+    let scene = read(scene, "a.txt").await;
+    scene.call("edit_file", edit("a.txt", "x", "y")).await;
+    assert_eq!(scene.read("a.txt"), "y\nx\n");
+    let unique = json!({ "path": "a.txt", "edits": [{ "old_text": "y", "new_text": "x", "count": "unique" }] });
+    scene.call("edit_file", unique).await;
+    let twice = json!({ "path": "a.txt", "edits": [{ "old_text": "x", "new_text": "z", "count": 2 }] });
+    scene.call("edit_file", twice).await;
+    assert_eq!(scene.read("a.txt"), "z\nz\n");
+}

@@ -27,6 +27,18 @@ async fn a_folder_is_listed_by_name_with_sizes() {
 }
 
 #[tokio::test]
+async fn the_flat_view_has_a_whole_path_in_each_line() {
+    snapshot!(Scene::sample().told("list_dir", json!({ "depth": 2, "view": "flat", "ignore": ["*.md"] })).await, @"
+    ok: notes.txt  24
+    src/
+    src/lib.rs  48
+    src/main.rs  37
+    [3 files, 1 folder]
+    did: nothing
+    ");
+}
+
+#[tokio::test]
 async fn what_does_not_fit_is_counted() {
     let scene = (0..20).fold(Scene::new(), |scene, number| scene.file(&format!("f{number:02}"), ""));
     let scene = scene.limits(|limits| limits.list_entries = 3);

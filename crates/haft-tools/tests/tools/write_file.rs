@@ -192,3 +192,15 @@ async fn a_protected_name_is_asked_about_even_after_a_grant_for_all_changes() {
     did: nothing
     "#);
 }
+
+#[tokio::test]
+async fn a_profile_may_only_create_and_the_data_has_bytes_and_the_difference() {
+    use haft::limits::WriteMode;
+    let scene = scene().file("a.txt", "one\n").limits(|limits| limits.write_mode = WriteMode::Create);
+    let result = scene.call("write_file", json!({ "path": "a.txt", "content": "two\n" })).await;
+    assert_eq!(result.error.expect("it exists").kind.code(), "already_exists");
+    let overwrite = json!({ "path": "a.txt", "content": "two\n", "write_mode": "overwrite" });
+    let data = scene.call("write_file", overwrite).await.data.expect("it has data");
+    assert_eq!((&data["bytes"], &data["created"]), (&json!(4), &json!(false)));
+    assert_eq!(data["diff"], "@@ line 1 @@\n- one\n+ two\n");
+}
