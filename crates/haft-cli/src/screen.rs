@@ -1,12 +1,18 @@
 //! The terminal: the one place where text from anywhere meets the screen.
 //!
 //! Nothing from outside reaches a terminal as it is: control bytes, escape sequences, text that
-//! turns around and characters that cannot be seen are made visible. Pipes get the exact bytes.
+//! turns around and characters that cannot be seen are made visible. In a pipe the answer of a tool
+//! and records for programs are exact; our own lines are the same as on a terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+
+/// A name from outside that must stay on its line.
+pub(crate) fn name(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
 
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {

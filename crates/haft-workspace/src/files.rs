@@ -81,7 +81,12 @@ impl Workspace {
 
     /// Returns the doors of this workspace; the journal and what is too long to show are kept in the state.
     pub fn doors(self, state: &WorkspaceState) -> Doors {
-        let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(state.journal()) };
+        let journal = state.journal();
+        if journal.is_unfinished() {
+            // Nobody shall see half of a change. When it fails, whoever changes something next is told why.
+            let _ = transaction::recover(&self.root, &journal);
+        }
+        let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal) };
         Doors { look: Arc::new(self), files: Arc::new(files), store: Arc::new(state.spills()) }
     }
 

@@ -44,7 +44,7 @@ pub struct Log {
 /// Which changes to take back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The newest that has not been taken back.
+    /// The newest that has not been taken back; of a file, the newest that changed it.
     Newest,
     /// The one with this number.
     Number(u64),
@@ -84,17 +84,35 @@ pub enum Became {
     Kept,
 }
 
-/// The content of a path before and after a change set.
+/// What was at a path before and after a change set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
     /// The path.
     pub path: String,
-    /// What was in it before; nothing when it did not exist.
-    pub before: Option<Vec<u8>>,
-    /// What was in it afterwards; nothing when it was gone.
-    pub after: Option<Vec<u8>>,
+    /// What was there before.
+    pub before: Side,
+    /// What was there afterwards.
+    pub after: Side,
     /// What cannot be shown, in words.
     pub note: Option<String>,
+}
+
+/// What was at a path at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Nothing.
+    Absent,
+    /// A file with this content.
+    File(Vec<u8>),
+    /// Something whose content cannot be shown: a folder, a link, a file that is too large or was not kept.
+    Unshown,
+}
+
+impl Side {
+    /// Returns whether something was there.
+    pub fn exists(&self) -> bool {
+        *self != Self::Absent
+    }
 }
 
 /// Why nothing was taken back.
@@ -121,14 +139,17 @@ pub enum HistoryError {
     #[error("change set {0} cannot be taken back: its record in the journal is damaged")]
     Damaged(u64),
     /// It changed nothing with this path.
-    #[error("no change set concerned has changed {0}")]
+    #[error("nothing that could be taken back has changed {0}; \"haft log\" lists what was changed")]
     NotConcerned(String),
-    /// It was renamed and changed.
+    /// It was renamed and changed, or became something else.
     #[error(
-        "{0} was renamed and changed in what would be taken back together; nothing was taken back, \
-         take the changes back one at a time: \"haft undo\""
+        "{0} was renamed and changed, or became something else, in what would be taken back together; \
+         nothing was taken back, take the changes back one at a time: \"haft undo\""
     )]
     Entangled(String),
+    /// Something is at the old name.
+    #[error("{0} would have its old name again, but something else has that name now; nothing was taken back")]
+    InTheWay(String),
     /// Somebody has worked on the same lines since.
     #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]
     Conflict {
@@ -169,13 +190,13 @@ impl History {
 
     /// Returns all changes that are known.
     pub fn log(&self) -> Result<Log, HistoryError> {
-        let sets = Sets::of(self.journal.read()?);
+        let sets = Sets::of(self.settled().or_else(|_| self.journal.read())?);
         Ok(Log { warnings: sets.warnings(), sets: sets.shown() })
     }
 
     /// Returns what a change set did, path by path; without a number, the newest that was not taken back.
     pub fn diff(&self, number: Option<u64>) -> Result<(u64, Vec<FileChange>), HistoryError> {
-        let sets = Sets::of(self.journal.read()?);
+        let sets = Sets::of(self.settled().or_else(|_| self.journal.read())?);
         let number = match number {
             Some(number) => number,
             None => sets.newest().ok_or(HistoryError::NothingLeft)?,
@@ -188,7 +209,7 @@ impl History {
     /// Takes changes back; of a file, only those of that file.
     pub fn undo(&self, which: Which, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
         let sets = Sets::of(self.settled()?);
-        let numbers = sets.chosen(which)?;
+        let numbers = sets.chosen(which, only.map(|target| target.place().path()))?;
         self.take_back(&sets, &numbers, only)
     }
 
@@ -206,7 +227,10 @@ impl History {
             return Ok(reading);
         }
         transaction::recover(&self.root, &self.journal)?;
-        self.journal.read()
+        let mut settled = self.journal.read()?;
+        // A torn end was cut meanwhile; that it was there is still to be told.
+        settled.damaged = reading.damaged;
+        Ok(settled)
     }
 
     fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {

@@ -2,7 +2,7 @@
 
 use haft::diff::Diff;
 use haft::encoding::decode;
-use haft_workspace::history::FileChange;
+use haft_workspace::history::{FileChange, Side};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Diff as Arguments};
@@ -38,33 +38,49 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
 pub(super) fn show(change: &FileChange) -> anyhow::Result<()> {
     let what = match (&change.before, &change.after, &change.note) {
         (_, _, Some(note)) => format!("  ({note})"),
-        (None, Some(_), _) => "  (created)".to_owned(),
-        (Some(_), None, _) => "  (removed)".to_owned(),
+        (Side::Absent, _, _) => "  (created)".to_owned(),
+        (_, Side::Absent, _) => "  (removed)".to_owned(),
         _ => String::new(),
     };
-    screen::line(&[Part::Strong(&change.path.replace('\n', "\\n")), Part::Faint(&what)])?;
-    match between(change) {
-        Some(diff) => shown_diff::lines(&diff, MOST_LINES).iter().try_for_each(|line| screen::line(&[line.part()]))?,
-        None => screen::line(&[Part::Faint("[not text]")])?,
+    screen::line(&[Part::Strong(&screen::name(&change.path)), Part::Faint(&screen::name(&what))])?;
+    match between(&change.before, &change.after) {
+        Compared::Diff(diff) => {
+            shown_diff::lines(&diff, MOST_LINES).iter().try_for_each(|line| screen::line(&[line.part()]))?;
+        }
+        Compared::NotText => screen::line(&[Part::Faint("[not text]")])?,
+        Compared::Unknown => {}
     }
     Ok(())
 }
 
-/// Compares the two, where both are text.
-pub(super) fn between(change: &FileChange) -> Option<Diff> {
-    let text = |bytes: &Option<Vec<u8>>| match bytes {
-        Some(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
-        None => Some(String::new()),
+/// How two contents compare.
+pub(super) enum Compared {
+    Diff(Diff),
+    NotText,
+    /// One of them cannot be shown; a note says why.
+    Unknown,
+}
+
+/// Compares what was there with what came.
+pub(super) fn between(before: &Side, after: &Side) -> Compared {
+    let text = |side: &Side| match side {
+        Side::Absent => Some(String::new()),
+        Side::File(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
+        Side::Unshown => None,
     };
-    Some(Diff::between(&text(&change.before)?, &text(&change.after)?, CONTEXT))
+    if [before, after].contains(&&Side::Unshown) {
+        return Compared::Unknown;
+    }
+    match (text(before), text(after)) {
+        (Some(before), Some(after)) => Compared::Diff(Diff::between(&before, &after, CONTEXT)),
+        _ => Compared::NotText,
+    }
 }
 
 fn record(change: &FileChange) -> Value {
-    let diff = between(change).map(|diff| diff.render(usize::MAX));
-    let mut record =
-        json!({ "path": change.path, "existed": change.before.is_some(), "exists": change.after.is_some() });
-    if let Some(diff) = diff {
-        record["diff"] = diff.into();
+    let mut record = json!({ "path": change.path, "existed": change.before.exists(), "exists": change.after.exists() });
+    if let Compared::Diff(diff) = between(&change.before, &change.after) {
+        record["diff"] = diff.render(usize::MAX).into();
     }
     if let Some(note) = &change.note {
         record["note"] = note.as_str().into();

@@ -6,6 +6,7 @@ use haft::effect::Change;
 use haft_workspace::history::{ChangeSet, Kind, Undone};
 use serde_json::{Value, json};
 
+use super::undo::numbers;
 use crate::arguments::{Common, Log};
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -21,10 +22,12 @@ pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
     let shown = &log.sets[..log.sets.len().min(arguments.most)];
     if common.json {
         let sets: Vec<Value> = shown.iter().map(record).collect();
-        screen::answer(&json!({ "v": 1, "change_sets": sets, "warnings": log.warnings }).to_string())?;
+        let older = log.sets.len() - shown.len();
+        let record = json!({ "v": 1, "change_sets": sets, "older": older, "warnings": log.warnings });
+        screen::answer(&record.to_string())?;
         return Ok(Exit::Ok);
     }
-    if shown.is_empty() {
+    if log.sets.is_empty() {
         screen::talk("Nothing was changed here through haft.");
     }
     for set in shown {
@@ -48,8 +51,8 @@ fn line(set: &ChangeSet) -> anyhow::Result<()> {
     let number = if set.undone == Undone::Yes { Part::Faint(&number) } else { Part::Strong(&number) };
     screen::line(&[
         number,
-        Part::Faint(&format!("{:<12}", ago(set.at))),
-        Part::Plain(&format!("{:<12}", what(set))),
+        Part::Faint(&format!("{:<11} ", ago(set.at))),
+        Part::Plain(&format!("{:<11} ", what(set))),
         Part::Plain(&files(set)),
         Part::Faint(undone),
     ])?;
@@ -57,7 +60,6 @@ fn line(set: &ChangeSet) -> anyhow::Result<()> {
 }
 
 fn what(set: &ChangeSet) -> String {
-    let numbers = |sets: &[u64]| sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     match &set.kind {
         Kind::Change => set.tool.clone(),
         Kind::Undo(sets) => format!("undo of {}", numbers(sets)),
@@ -71,9 +73,8 @@ fn files(set: &ChangeSet) -> String {
         Change::Replace => "~",
         Change::Remove => "−",
     };
-    let one = |file: &haft_workspace::history::ChangedFile| {
-        format!("{}{}", sign(file.change), file.path.replace('\n', "\\n"))
-    };
+    let one =
+        |file: &haft_workspace::history::ChangedFile| format!("{}{}", sign(file.change), screen::name(&file.path));
     let named: Vec<String> = set.files.iter().take(MOST_FILES).map(one).collect();
     match set.files.len().saturating_sub(MOST_FILES) {
         0 => named.join(" "),

@@ -40,7 +40,7 @@ const STOPS: [(&str, &str, &str); 7] = [
     (
         "It changes a file. Its text lacks the indentation; one place fits, so it is shifted, and told. (The tour says yes.)",
         "edit_file",
-        r#"{"path": "src/main.rs", "edits": [{"old_text": "println!(\"hello from the scratch folder\");\nprintln!(\"good bye\");", "new_text": "println!(\"hello\");\nprintln!(\"see you\");"}]}"#,
+        r#"{"path": "src/main.rs", "edits": [{"old_text": "println!(\"hello from the scratch folder\");\nprintln!(\"good bye\");", "new_text": "println!(\"hello\");\nprintln!(\"see you\");", "count": "unique"}]}"#,
     ),
     (
         "It tries to leave the folder. A rule refuses, before anything is opened.",
@@ -85,6 +85,9 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
 /// Shows what was changed, and takes it back.
 fn take_back(desk: &Desk) -> anyhow::Result<()> {
     screen::line(&[Part::Plain("")])?;
+    if desk.history.log()?.sets.is_empty() {
+        return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to take back.")])?);
+    }
     screen::line(&[Part::Strong("Everything it changed is in the journal, without git. You take it back.")])?;
     screen::line(&[Part::Faint("$ haft diff")])?;
     let (_, changes) = desk.history.diff(None)?;

@@ -3,10 +3,10 @@
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
 use haft::path::{Extent, RawPath};
-use haft_workspace::history::{Became, FileChange, HistoryError, TakenBack, Which};
+use haft_workspace::history::{Became, HistoryError, Side, TakenBack, Which};
 use serde_json::{Value, json};
 
-use super::diff::between;
+use super::diff::{Compared, between};
 use crate::arguments::{Common, Undo};
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -72,24 +72,33 @@ fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -
 
 /// Shows what was taken back.
 pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
-    let sets: Vec<String> = taken.sets.iter().map(ToString::to_string).collect();
-    let noun = if sets.len() == 1 { "change set" } else { "change sets" };
+    let noun = if taken.sets.len() == 1 { "change set" } else { "change sets" };
     screen::line(&[
         Part::Plain(what),
         Part::Plain(" "),
         Part::Plain(noun),
         Part::Plain(" "),
-        Part::Strong(&sets.join(", ")),
+        Part::Strong(&numbers(&taken.sets)),
     ])?;
     for (path, became) in &taken.files {
         screen::line(&[
             Part::Plain("  "),
-            Part::Plain(&path.replace('\n', "\\n")),
+            Part::Plain(&screen::name(path)),
             Part::Faint(": "),
             Part::Plain(words(*became)),
         ])?;
     }
     Ok(())
+}
+
+/// Names change sets: `3`, `7–4, 2`.
+pub(super) fn numbers(sets: &[u64]) -> String {
+    let runs = sets.chunk_by(|one, next| one.checked_sub(1) == Some(*next));
+    let run = |run: &[u64]| match run {
+        [first, _, .., last] => format!("{first}–{last}"),
+        few => few.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    };
+    runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
 fn words(became: Became) -> &'static str {
@@ -107,9 +116,13 @@ fn words(became: Became) -> &'static str {
 /// Says why nothing was done, with the difference that stands in the way.
 pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<Exit> {
     let difference = match error {
-        HistoryError::Conflict { path, left, now, .. } => {
-            let since = FileChange { path: path.clone(), before: left.clone(), after: now.clone(), note: None };
-            left.as_ref().and_then(|_| between(&since))
+        HistoryError::Conflict { left, now, .. } => {
+            let now = now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
+            let left = left.as_ref().map(|left| Side::File(left.clone()));
+            match left.map(|left| between(&left, &now)) {
+                Some(Compared::Diff(diff)) => Some(diff),
+                _ => None,
+            }
         }
         _ => None,
     };
@@ -121,7 +134,7 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
         screen::answer(&told.to_string())?;
         return Ok(Exit::Failed);
     }
-    screen::talk(&format!("haft: {error}."));
+    screen::talk(&screen::name(&format!("haft: {error}.")));
     if let Some(diff) = difference {
         screen::talk("Changed since:");
         for line in shown_diff::lines(&diff, MOST_LINES) {
@@ -140,6 +153,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::Damaged(_) => "damaged",
         HistoryError::NotConcerned(_) => "not_concerned",
         HistoryError::Entangled(_) => "entangled",
+        HistoryError::InTheWay(_) => "in_the_way",
         HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Journal(_) => "io",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use haft_workspace::history::Side;
 use serde_json::Value;
 
 use crate::place::{Place, write};
@@ -46,11 +47,11 @@ fn assert_chain(place: &Place, done: &BTreeSet<u64>) {
     let history = place.history();
     let log = history.log().expect("it can be read");
     assert_eq!(log.sets.iter().map(|set| set.number).collect::<BTreeSet<u64>>(), *done);
-    let mut last = b"beginning\n".to_vec();
+    let mut last = Side::File(b"beginning\n".to_vec());
     for number in done {
         let (_, changes) = history.diff(Some(*number)).expect("it is known");
-        assert_eq!(changes[0].before.as_ref(), Some(&last), "change set {number}");
-        last = changes[0].after.clone().expect("it is kept");
+        assert_eq!(changes[0].before, last, "change set {number}");
+        last = changes[0].after.clone();
     }
-    assert_eq!(std::fs::read(place.path("shared.txt")).expect("it is there"), last);
+    assert_eq!(Side::File(std::fs::read(place.path("shared.txt")).expect("it is there")), last);
 }

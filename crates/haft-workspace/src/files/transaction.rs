@@ -272,7 +272,7 @@ pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result
 }
 
 /// Returns the deeds that make the folders which are missing above a place.
-pub(super) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
+pub(crate) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
     let mut missing = Vec::new();
     let mut above = place.parent();
     while let Some(folder) = above.filter(|folder| !root.is_root(folder)) {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::FileChange;
 use super::sets::Sets;
+use super::{FileChange, Side};
 use crate::files::open::Root;
 use crate::state::journal::{ContentHash, Inline, Kept, Objects, State, Step};
 
@@ -101,8 +101,8 @@ impl Contents<'_> {
                     Step::Change { path, before, after, .. } => self.change(&path.path(), before, after, *inline),
                     Step::Move { from, to } => FileChange {
                         path: from.path().display().to_string(),
-                        before: None,
-                        after: None,
+                        before: Side::Unshown,
+                        after: Side::Absent,
                         note: Some(format!("renamed to {}", to.path().display())),
                     },
                 };
@@ -132,7 +132,15 @@ impl Contents<'_> {
             }
             _ => None,
         };
-        FileChange { path: path.display().to_string(), before: old, after: new, note }
+        FileChange { path: path.display().to_string(), before: side(before, old), after: side(after, new), note }
+    }
+}
+
+fn side(state: &State, bytes: Option<Vec<u8>>) -> Side {
+    match (state, bytes) {
+        (State::Absent, _) => Side::Absent,
+        (_, Some(bytes)) => Side::File(bytes),
+        (_, None) => Side::Unshown,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Change sets as the journal tells them: which there are, which were taken back, which are lost.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haft::effect::Change;
 
@@ -73,8 +73,16 @@ struct Set {
     /// The intents that happened, by their place in the reading.
     intents: Vec<usize>,
     parts: BTreeSet<u32>,
-    /// The paths that were taken back, and by which change set.
-    undone: BTreeMap<PathBuf, u64>,
+    /// The paths that it is about, and the last intent that changed each: what it changed, or what it took back.
+    paths: BTreeMap<PathBuf, usize>,
+    /// The paths that were taken back: what the intents before this place in the reading did there.
+    undone: BTreeMap<PathBuf, usize>,
+}
+
+impl Set {
+    fn is_undone(&self, path: &Path) -> bool {
+        matches!((self.paths.get(path), self.undone.get(path)), (Some(changed), Some(before)) if changed < before)
+    }
 }
 
 impl Sets {
@@ -94,29 +102,45 @@ impl Sets {
         lost.extend((reading.dropped + 1..=reading.sets).filter(|number| !sets.contains_key(number)));
         lost.retain(|number| *number > reading.dropped);
         let mut all = Self { reading, sets, lost };
+        all.note_paths();
         all.note_undone();
         all
     }
 
-    fn note_undone(&mut self) {
+    /// Notes what each change set is about, the oldest first.
+    fn note_paths(&mut self) {
         let numbers: Vec<u64> = self.sets.keys().copied().collect();
         for number in numbers {
-            let Some(takes_back) = self.intents_of(number).next().and_then(|(intent, _)| intent.takes_back.clone())
-            else {
-                continue;
-            };
-            let only: Vec<PathBuf> = takes_back.only.iter().map(PathText::path).collect();
-            for taken in &takes_back.sets {
-                let paths: Vec<PathBuf> = self.paths_of(*taken).into_keys().collect();
-                let again = self.intents_of(*taken).next().and_then(|(intent, _)| intent.takes_back.clone());
-                let Some(set) = self.sets.get_mut(taken) else { continue };
-                let concerned = paths.into_iter().filter(|path| only.is_empty() || only.contains(path));
-                set.undone.extend(concerned.map(|path| (path, number)));
-                // Whoever takes an undo back brings back what that had taken.
-                for returned in again.into_iter().flat_map(|again| again.sets) {
-                    if let Some(set) = self.sets.get_mut(&returned) {
-                        set.undone.retain(|_, by| by != taken);
-                    }
+            let mut paths: BTreeMap<PathBuf, usize> = BTreeMap::new();
+            for index in &self.sets[&number].intents {
+                let (intent, _) = &self.reading.intents[*index];
+                paths.extend(intent.steps.iter().flat_map(paths_of_step).map(|path| (path, *index)));
+                let Some(takes_back) = &intent.takes_back else { continue };
+                // Where nothing had to be done, it took the change back all the same.
+                for taken in takes_back.sets.iter().filter_map(|taken| self.sets.get(taken)) {
+                    let concerned = taken.paths.keys().filter(|path| is_among(path, &takes_back.only));
+                    paths.extend(concerned.map(|path| (path.clone(), *index)));
+                }
+            }
+            if let Some(set) = self.sets.get_mut(&number) {
+                set.paths = paths;
+            }
+        }
+    }
+
+    /// Notes what was taken back, the newest first: what was brought back again is not.
+    fn note_undone(&mut self) {
+        let numbers: Vec<u64> = self.sets.keys().rev().copied().collect();
+        for number in numbers {
+            let set = &self.sets[&number];
+            let Some(index) = set.intents.first().copied() else { continue };
+            let Some(takes_back) = self.reading.intents[index].0.takes_back.clone() else { continue };
+            let holds: Vec<PathBuf> = set.paths.keys().filter(|path| !set.is_undone(path)).cloned().collect();
+            for taken in takes_back.sets {
+                let Some(set) = self.sets.get_mut(&taken) else { continue };
+                for path in &holds {
+                    let before = set.undone.entry(path.clone()).or_insert(index);
+                    *before = index.max(*before);
                 }
             }
         }
@@ -146,16 +170,18 @@ impl Sets {
         paths
     }
 
-    /// Returns whether the path of a change set was taken back.
-    pub(super) fn is_path_undone(&self, number: u64, path: &std::path::Path) -> bool {
-        self.sets.get(&number).is_some_and(|set| set.undone.contains_key(path))
+    /// Returns whether what an intent of a change set did at a path was taken back.
+    pub(super) fn is_undone_at(&self, intent: &Intent, path: &Path) -> bool {
+        let Some(set) = self.sets.get(&intent.set) else { return false };
+        let index = set.intents.iter().find(|index| self.reading.intents[**index].0.part == intent.part);
+        matches!((index, set.undone.get(path)), (Some(index), Some(before)) if index < before)
     }
 
     fn undone(&self, number: u64) -> Undone {
-        let all = self.paths_of(number).len();
-        match self.sets.get(&number).map_or(0, |set| set.undone.len()) {
+        let Some(set) = self.sets.get(&number) else { return Undone::No };
+        match set.paths.keys().filter(|path| set.is_undone(path)).count() {
             0 => Undone::No,
-            some if some < all => Undone::Partly,
+            some if some < set.paths.len() => Undone::Partly,
             _ => Undone::Yes,
         }
     }
@@ -179,22 +205,37 @@ impl Sets {
         numbers.filter(|number| self.undone(*number) != Undone::Yes).map(|number| (number, self.kind(number)))
     }
 
+    /// Returns the newest change that holds; what is damaged is told by the warnings, and skipped.
     pub(super) fn newest(&self) -> Option<u64> {
-        self.holding().find(|(_, kind)| *kind == Kind::Change).map(|(number, _)| number)
+        self.changes().find(|number| !self.lost.contains(number))
     }
 
+    /// Returns the newest undo that did something.
     pub(super) fn newest_undo(&self) -> Option<u64> {
-        self.holding().find(|(_, kind)| matches!(kind, Kind::Undo(_))).map(|(number, _)| number)
+        let did_something = |number: u64| self.intents_of(number).any(|(intent, _)| !intent.steps.is_empty());
+        let mut undos = self.holding().filter(|(_, kind)| matches!(kind, Kind::Undo(_))).map(|(number, _)| number);
+        undos.find(|number| did_something(*number) && !self.lost.contains(number))
+    }
+
+    /// Returns the newest change that holds at this path.
+    fn newest_at(&self, path: &Path) -> Result<u64, HistoryError> {
+        let holds_there = |number: &u64| {
+            let set = self.sets.get(number);
+            set.is_some_and(|set| set.paths.contains_key(path) && !set.is_undone(path))
+        };
+        let not_concerned = || HistoryError::NotConcerned(path.display().to_string());
+        self.changes().find(holds_there).ok_or_else(not_concerned)
     }
 
     /// Returns the numbers that were asked for, newest first.
-    pub(super) fn chosen(&self, which: Which) -> Result<Vec<u64>, HistoryError> {
+    pub(super) fn chosen(&self, which: Which, only: Option<&Path>) -> Result<Vec<u64>, HistoryError> {
         let newest = || self.newest().ok_or(HistoryError::NothingLeft);
-        let chosen = match which {
-            Which::Newest => vec![newest()?],
-            Which::Number(number) => vec![number],
-            Which::Turn => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
-            Which::Session => self.alike(newest()?, |one, other| one.run == other.run),
+        let chosen = match (which, only) {
+            (Which::Newest, Some(path)) => vec![self.newest_at(path)?],
+            (Which::Newest, None) => vec![newest()?],
+            (Which::Number(number), _) => vec![number],
+            (Which::Turn, _) => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
+            (Which::Session, _) => self.alike(newest()?, |one, other| one.run == other.run),
         };
         chosen.iter().try_for_each(|number| self.sound(*number))?;
         match chosen.iter().find(|number| self.undone(**number) == Undone::Yes) {
@@ -206,10 +247,14 @@ impl Sets {
     /// Returns the changes that hold and were made in the same circumstances as this one.
     fn alike(&self, number: u64, is_alike: impl Fn(&By, &By) -> bool) -> Vec<u64> {
         let by = |number: u64| self.intents_of(number).next().map(|(intent, _)| &intent.by);
-        let changes = self.holding().filter(|(_, kind)| *kind == Kind::Change).map(|(number, _)| number);
-        changes
+        self.changes()
             .filter(|other| matches!((by(*other), by(number)), (Some(one), Some(other)) if is_alike(one, other)))
             .collect()
+    }
+
+    /// Returns the changes that hold, newest first.
+    fn changes(&self) -> impl Iterator<Item = u64> {
+        self.holding().filter(|(_, kind)| *kind == Kind::Change).map(|(number, _)| number)
     }
 
     /// Makes sure that everything is known of a change set.
@@ -270,4 +315,15 @@ impl Sets {
             undone: self.undone(number),
         })
     }
+}
+
+fn paths_of_step(step: &Step) -> Vec<PathBuf> {
+    match step {
+        Step::Change { path, .. } => vec![path.path()],
+        Step::Move { from, to } => vec![from.path(), to.path()],
+    }
+}
+
+fn is_among(path: &Path, only: &[PathText]) -> bool {
+    only.is_empty() || only.iter().any(|only| only.path() == path)
 }

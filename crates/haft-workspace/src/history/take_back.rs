@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::contents::Contents;
 use super::{Became, HistoryError};
 use crate::files::image;
-use crate::files::transaction::{Action, Content, Deed, Expected};
+use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
 use crate::state::journal::{Inline, Kept, PathText, State, Step};
 
 /// What to do.
@@ -46,7 +46,7 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     disentangled(&steps)?;
     for (number, step, inline) in steps {
         match step {
-            Step::Move { from, to } => plan.rename(&to.path(), &from.path()),
+            Step::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
             Step::Change { path, before, after, .. } => {
                 let path = path.path();
                 let way = match paths.remove(&path) {
@@ -62,9 +62,12 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     for (path, way) in paths {
         plan.add(contents, path, way)?;
     }
+    plan.make_missing_folders(contents);
     // Folders come before what lies in them, and go after it.
     plan.deeds.sort_by_key(|deed| (!matches!(deed.action, Action::MakeFolder(_)), deed.place.clone()));
     plan.remove_folders(contents);
+    // Whoever asks for one file need not hear of the folders that stay.
+    plan.files.retain(|(path, became)| *became != Became::Kept || only.is_none_or(|only| only == path));
     Ok(plan)
 }
 
@@ -74,13 +77,19 @@ fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) 
     let mut steps = Vec::new();
     for number in numbers {
         for (intent, inline) in sets.intents_of(*number).rev() {
-            let is_concerned = |path: &PathText| {
-                let path = path.path();
-                only.is_none_or(|only| only == path) && !sets.is_path_undone(*number, &path)
-            };
+            let holds = |path: &Path| !sets.is_undone_at(intent, path);
+            let is_asked_for = |path: &Path| only.is_none_or(|only| only == path);
             let concerned = intent.steps.iter().rev().filter(|step| match step {
-                Step::Change { path, .. } => is_concerned(path),
-                Step::Move { from, to } => is_concerned(from) || is_concerned(to),
+                Step::Change { path, before: State::Absent, after: State::Folder { .. }, .. } => {
+                    let path = path.path();
+                    // A folder that was made for the file goes with it.
+                    holds(&path) && only.is_none_or(|only| only.starts_with(&path))
+                }
+                Step::Change { path, .. } => holds(&path.path()) && is_asked_for(&path.path()),
+                Step::Move { from, to } => {
+                    let (from, to) = (from.path(), to.path());
+                    holds(&from) && holds(&to) && (is_asked_for(&from) || is_asked_for(&to))
+                }
             });
             steps.extend(concerned.map(|step| (*number, step, *inline)));
         }
@@ -187,10 +196,18 @@ fn with_mode(before: &State, after: &State, now: &State) -> State {
 }
 
 impl Plan {
-    fn rename(&mut self, from: &Path, to: &Path) {
+    fn rename(&mut self, contents: &Contents<'_>, set: u64, (from, to): (&Path, &Path)) -> Result<(), HistoryError> {
+        if looked(contents, to)? != State::Absent {
+            return Err(HistoryError::InTheWay(to.display().to_string()));
+        }
+        if looked(contents, from)? == State::Absent {
+            let (path, why) = (from.display().to_string(), "it is gone");
+            return Err(HistoryError::Conflict { set, path, why, left: None, now: None });
+        }
         let action = Action::Rename(to.to_owned());
         self.deeds.push(Deed { place: from.to_owned(), action, expected: Expected::Anything });
         self.files.push((from.to_owned(), Became::Renamed));
+        Ok(())
     }
 
     fn add(&mut self, contents: &Contents<'_>, path: PathBuf, way: Way) -> Result<(), HistoryError> {
@@ -203,6 +220,9 @@ impl Plan {
             }
             (Wanted::State(State::Absent, _), State::Absent) => (None, Became::Unchanged),
             (Wanted::State(State::Absent, _), _) => (Some(Action::Remove), Became::Removed),
+            (Wanted::State(state, _), now) if *now != State::Absent && !is_same_kind(&state, now) => {
+                return Err(HistoryError::Entangled(path.display().to_string()));
+            }
             (Wanted::State(state, inline), now) => {
                 let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
                 (Some(made_of(contents, &path, &state, inline)?), became)
@@ -217,6 +237,20 @@ impl Plan {
 }
 
 impl Plan {
+    /// Makes the folders that what comes back needs, and that somebody has removed since.
+    fn make_missing_folders(&mut self, contents: &Contents<'_>) {
+        let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
+            Action::Rename(to) => Some(to.clone()),
+            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) => Some(deed.place.clone()),
+            Action::Remove => None,
+        });
+        for place in returning.collect::<Vec<_>>() {
+            let is_new = |deed: &Deed| self.deeds.iter().all(|known| known.place != deed.place);
+            let missing: Vec<Deed> = missing_folders(contents.root, &place).into_iter().filter(is_new).collect();
+            self.deeds.extend(missing);
+        }
+    }
+
     /// Lets the folders go that hold nothing but what goes too, the deepest first.
     fn remove_folders(&mut self, contents: &Contents<'_>) {
         let mut folders = std::mem::take(&mut self.folders);
@@ -235,6 +269,10 @@ impl Plan {
             self.files.push((folder, if is_empty { Became::Removed } else { Became::Kept }));
         }
     }
+}
+
+fn is_same_kind(one: &State, other: &State) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) -> Result<Action, HistoryError> {

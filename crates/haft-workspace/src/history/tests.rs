@@ -1,5 +1,7 @@
 //! Changes through the file door, and what undo makes of them.
 
+mod again;
+
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use haft::error::ToolError;
 use haft::path::{Extent, Place, Target};
 use tokio_util::sync::CancellationToken;
 
-use super::{Became, HistoryError, Kind, TakenBack, Undone, Which};
+use super::{Became, HistoryError, Kind, Side, TakenBack, Undone, Which};
 use crate::files::Workspace;
 use crate::state::WorkspaceState;
 
@@ -311,8 +313,9 @@ fn the_log_tells_what_was_done_and_what_was_taken_back() {
     assert_eq!(files, [("a", Change::Replace), ("n", Change::Create)]);
     let (number, changes) = ground.workspace().history(&ground.state()).diff(Some(1)).expect("it can be read");
     assert_eq!(number, 1);
-    assert_eq!((changes[0].before.as_deref(), changes[0].after.as_deref()), (Some(&b"a\n"[..]), Some(&b"b\n"[..])));
-    assert_eq!((changes[1].before.as_deref(), changes[1].after.as_deref()), (None, Some(&b"n\n"[..])));
+    let file = |content: &str| Side::File(content.as_bytes().to_owned());
+    assert_eq!((&changes[0].before, &changes[0].after), (&file("a\n"), &file("b\n")));
+    assert_eq!((&changes[1].before, &changes[1].after), (&Side::Absent, &file("n\n")));
 }
 
 #[test]

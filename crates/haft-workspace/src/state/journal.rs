@@ -97,6 +97,17 @@ impl Journal {
         Ok(reading)
     }
 
+    /// Returns whether somebody was killed in the middle of a change; a look at the last record, without waiting.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        let Ok(file) = private::read_file(&self.path()) else { return false };
+        // Whoever holds the lock is alive and will finish.
+        if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
+            return false;
+        }
+        let last = file.metadata().and_then(|facts| frame::last(&file, facts.len()));
+        matches!(last, Ok(Some((_, body))) if matches!(parsed(&body), Some((Record::Intent(_), _))))
+    }
+
     pub(crate) fn objects(&self) -> Objects {
         Objects::new(self.folder.join("objects"))
     }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haft::stamp::Basis;
+use haft_workspace::history::Side;
 use tokio_util::sync::CancellationToken;
 
 use crate::ground::{Ground, permit, target};
@@ -14,15 +15,15 @@ fn assert_chain(ground: &Ground, expected: &BTreeSet<u64>) {
     let log = ground.history().log().expect("it can be read");
     let numbers: BTreeSet<u64> = log.sets.iter().map(|set| set.number).collect();
     assert_eq!((&numbers, log.sets.len()), (expected, expected.len()));
-    let mut last: Option<Vec<u8>> = None;
+    let mut last: Option<Side> = None;
     for number in numbers {
         let (_, changes) = ground.history().diff(Some(number)).expect("it is known");
         if let Some(last) = last {
-            assert_eq!(changes[0].before.as_ref(), Some(&last), "change set {number}");
+            assert_eq!(changes[0].before, last, "change set {number}");
         }
-        last = changes[0].after.clone();
+        last = Some(changes[0].after.clone());
     }
-    assert_eq!(last, ground.content("a"));
+    assert_eq!(last, ground.content("a").map(Side::File));
 }
 
 #[test]
@@ -145,7 +146,10 @@ fn no_version_of_a_stranger_that_was_there_is_lost() {
     let mut kept: BTreeSet<Vec<u8>> = BTreeSet::new();
     for set in ground.history().log().expect("it can be read").sets {
         let (_, changes) = ground.history().diff(Some(set.number)).expect("it is known");
-        kept.extend(changes.into_iter().filter_map(|change| change.before));
+        kept.extend(changes.into_iter().filter_map(|change| match change.before {
+            Side::File(bytes) => Some(bytes),
+            Side::Absent | Side::Unshown => None,
+        }));
     }
     for (path, entry) in ground.tree() {
         if let crate::ground::Entry::File(_, content) = entry {
