@@ -5,6 +5,8 @@
     reason = "a test lays out the folders that the command finds"
 )]
 
+#[path = "cli/history.rs"]
+mod history;
 #[path = "cli/terminal.rs"]
 mod terminal;
 
@@ -335,17 +337,6 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut err = String::new();
     child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("it is text");
     assert_eq!((child.wait().expect("it ends").code(), err.as_str()), (Some(0), ""));
-}
-
-#[test]
-fn nothing_is_taken_back_in_plan_mode() {
-    let place = Place::new();
-    place.haft(&["--yes", "call", "write_file", "path=new.txt", "content=x"], "");
-    assert_eq!(place.haft(&["--plan", "undo"], "").code, 3);
-    assert!(place.path("ws/new.txt").exists());
-    assert_eq!(place.haft(&["undo"], "").code, 0);
-    assert_eq!(place.haft(&["--plan", "redo"], "").code, 3);
-    assert!(!place.path("ws/new.txt").exists());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use haft::call::{RawArguments, ToolCall};
 use haft::result::ToolResult;
 use haft_config::settings::Settings;
+use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
 use haft_workspace::history::Which;
@@ -62,6 +63,9 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     let desk = Desk::open_in(common, &folder, settings)?;
     let approver = YesToOrdinary::or_ask(Nobody::there("try it outside the tour"));
     let session = desk.runtime.session("tour", approver);
+    if common.plan {
+        session.set_mode(Mode::Plan);
+    }
     screen::line(&[Part::Plain("Real calls in "), Part::Strong(&folder.display().to_string())])?;
     for (words, tool, arguments) in STOPS {
         let result = block_on(call(&desk, &session, tool, arguments))?;
