@@ -4,7 +4,12 @@ use std::fmt::Write;
 
 use haft::prelude::*;
 
-use crate::left_out::{counted, one_line, words};
+use crate::left_out::{Ways, counted, one_line, words};
+
+const WAYS: Ways = Ways {
+    ignored: "to look in an ignored folder, name it as \"path\"",
+    hidden: "hidden names fit only a pattern with the dot, such as \".*\" or \".github/**\"",
+};
 
 /// Finds files by their names.
 pub struct Glob;
@@ -116,7 +121,7 @@ fn shown(found: &Found) -> String {
             let _infallible = write!(text, "; the first {first} shown, narrow the pattern or give a \"path\"");
         }
     }
-    for part in words(&found.left_out) {
+    for part in words(&found.left_out, &WAYS) {
         let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");

@@ -5,7 +5,11 @@ use std::fmt::Write;
 use haft::prelude::*;
 use haft::search::FoundLine;
 
-use crate::left_out::{counted, one_line, words};
+use crate::left_out::{Ways, counted, one_line, words};
+
+/// A file or folder that is named is searched, whatever ignores or hides it.
+const NAME_IT: &str = "to search an ignored or hidden one, name it as \"path\"";
+const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT };
 
 /// Searches what is in files.
 pub struct Grep;
@@ -193,6 +197,6 @@ fn summary(searched: &Searched, wanted: Wanted, most: usize) -> String {
         parts.push(format!("the first {} shown", counted(searched.files.len() as u64, "file")));
     }
     parts.push(format!("{} searched", counted(searched.searched, "file")));
-    parts.extend(words(&searched.left_out));
+    parts.extend(words(&searched.left_out, &WAYS));
     format!("[{}]\n", parts.join("; "))
 }

@@ -1,12 +1,20 @@
 //! Says in words what a walk left out, and how to get at it.
 //!
 //! A model that does not see a file concludes that it is not there. So every answer about a tree ends with what was
-//! not looked at; the three tools that walk say it in the same words.
+//! not looked at; the three tools that walk say it in the same words, each with its own way to get at it.
 
 use haft::search::LeftOut;
 
+/// How a tool gets at what it left out, in words that name its arguments.
+pub(crate) struct Ways {
+    /// At what ignore files name.
+    pub(crate) ignored: &'static str,
+    /// At names that begin with a dot.
+    pub(crate) hidden: &'static str,
+}
+
 /// Returns what was left out as parts of a sentence, the most surprising first; none when nothing was.
-pub(crate) fn words(left_out: &LeftOut) -> Vec<String> {
+pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     let mut parts = Vec::new();
     if left_out.secret > 0 {
         let files = counted(left_out.secret, "secret-class file");
@@ -25,8 +33,7 @@ pub(crate) fn words(left_out: &LeftOut) -> Vec<String> {
     .map(|(count, what)| format!("{} {what}", with_separators(count)))
     .collect();
     if !passed.is_empty() {
-        let how = if left_out.ignored + left_out.hidden > 0 { " (to look there, name it as \"path\")" } else { "" };
-        parts.push(format!("left out: {}{how}", passed.join(", ")));
+        parts.push(format!("left out: {}{}", passed.join(", "), how(left_out, ways)));
     }
     if left_out.unreadable > 0 {
         let paths: Vec<String> = left_out.unreadable_paths.iter().map(|path| one_line(path)).collect();
@@ -35,6 +42,17 @@ pub(crate) fn words(left_out: &LeftOut) -> Vec<String> {
         parts.push(format!("could not open {}{more}", paths.join(", ")));
     }
     parts
+}
+
+/// Returns the ways that are needed, in brackets.
+fn how(left_out: &LeftOut, ways: &Ways) -> String {
+    let mut how: Vec<&str> = [(left_out.ignored, ways.ignored), (left_out.hidden, ways.hidden)]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, way)| way)
+        .collect();
+    how.dedup();
+    if how.is_empty() { String::new() } else { format!(" ({})", how.join("; ")) }
 }
 
 /// Returns a number with its noun: `1 file`, `12,000 files`.
@@ -77,6 +95,19 @@ mod tests {
 
     #[test]
     fn nothing_left_out_needs_no_words() {
-        assert!(words(&LeftOut::default()).is_empty());
+        assert!(words(&LeftOut::default(), &Ways { ignored: "a", hidden: "b" }).is_empty());
+    }
+
+    #[test]
+    fn only_the_ways_that_help_are_told_and_each_once() {
+        let check = |ignored, hidden, ways: [&'static str; 2], expected: &str| {
+            let left_out = LeftOut { ignored, hidden, binary: 1, ..LeftOut::default() };
+            let [of_ignored, of_hidden] = ways;
+            assert_eq!(words(&left_out, &Ways { ignored: of_ignored, hidden: of_hidden }), [expected]);
+        };
+        check(2, 3, ["one", "other"], "left out: 2 ignored, 3 hidden, 1 binary (one; other)");
+        check(2, 3, ["same", "same"], "left out: 2 ignored, 3 hidden, 1 binary (same)");
+        check(0, 3, ["one", "other"], "left out: 3 hidden, 1 binary (other)");
+        check(0, 0, ["one", "other"], "left out: 1 binary");
     }
 }

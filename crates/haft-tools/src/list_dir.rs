@@ -4,7 +4,12 @@ use std::fmt::Write;
 
 use haft::prelude::*;
 
-use crate::left_out::{counted, one_line, words};
+use crate::left_out::{Ways, counted, one_line, words};
+
+const WAYS: Ways = Ways {
+    ignored: "to list an ignored folder, name it as \"path\"",
+    hidden: "to list hidden names, set \"hidden\" to true",
+};
 
 /// Lists a folder.
 pub struct ListDir;
@@ -91,7 +96,7 @@ fn shown(listing: &Listing, view: View) -> String {
         let shown = counted(shown, "name");
         let _infallible = write!(text, "; the first {shown} shown, list a folder below or use \"ignore\"");
     }
-    for part in words(&listing.left_out) {
+    for part in words(&listing.left_out, &WAYS) {
         let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");

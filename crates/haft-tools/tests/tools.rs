@@ -21,6 +21,8 @@ mod edits_on_disk;
 mod glob;
 #[path = "tools/grep.rs"]
 mod grep;
+#[path = "tools/grep_encodings.rs"]
+mod grep_encodings;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]

@@ -3,24 +3,38 @@
 use haft_runtime::approval::Verdict;
 use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;
+use haft_testkit::snapshot;
 use haft_tools::dialect::{foreign_tool, foreign_tools};
 use serde_json::{Value, json};
 
 async fn told(scene: &Scene, dialect: &str, name: &str, arguments: Value) -> String {
     let tool = foreign_tool(dialect, name).expect("the dialect has it");
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    scene.told(&tool.tool, Value::Object(tool.inward(arguments))).await
+    match tool.inward(arguments) {
+        Ok(call) => scene.told(&call.tool, Value::Object(call.arguments)).await,
+        Err(error) => error.to_string(),
+    }
+}
+
+/// What a call means here, on one line.
+fn native(dialect: &str, name: &str, arguments: Value) -> String {
+    let tool = foreign_tool(dialect, name).expect("the dialect has it");
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    match tool.inward(arguments) {
+        Ok(call) => format!("{} {}", call.tool, Value::Object(call.arguments)),
+        Err(error) => error.what.clone(),
+    }
 }
 
 #[test]
 fn every_dialect_leads_to_tools_and_arguments_that_there_are() {
     let tools = haft_tools::all();
     for (dialect, name, foreign) in foreign_tools() {
-        let native = tools.iter().find(|tool| tool.spec().name == foreign.tool);
-        let native = native.unwrap_or_else(|| panic!("{dialect}.{name} leads to {}", foreign.tool));
-        for argument in foreign.native_arguments() {
+        for (tool, argument) in foreign.leads_to() {
+            let native = tools.iter().find(|native| native.spec().name == tool);
+            let native = native.unwrap_or_else(|| panic!("{dialect}.{name} leads to {tool}"));
             let known = native.spec().input_schema["properties"].get(argument).is_some();
-            assert!(known, "{dialect}.{name} leads to {}.{argument}", foreign.tool);
+            assert!(known, "{dialect}.{name} leads to {tool}.{argument}");
         }
     }
 }
@@ -46,4 +60,137 @@ async fn calls_of_other_systems_work() {
     assert!(found.contains("src/main.rs"), "{found}");
     let listed = told(&scene, "wyrm", "list_files", json!({ "path": "src" })).await;
     assert!(listed.contains("main.rs"), "{listed}");
+}
+
+#[tokio::test]
+async fn every_argument_of_the_originals_has_its_meaning_here() {
+    let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
+    let scene = Scene::sample().approver(Script::of(answers));
+    let regex =
+        json!({ "pattern": "^FN \\w+", "use_regex": true, "output_mode": "files_with_matches", "context_lines": 2 });
+    snapshot!(told(&scene, "tunacode", "grep", regex).await, @"
+    ok: src/main.rs
+    [1 file with matches; 4 files searched]
+    did: nothing
+    ");
+    let exact = json!({ "pattern": "Hello", "case_sensitive": true, "search_type": "ripgrep" });
+    snapshot!(told(&scene, "tunacode", "grep", exact).await, @"
+    ok: [no match; 4 files searched]
+    did: nothing
+    ");
+    let named = json!({ "pattern": "*.RS", "recursive": true, "include_hidden": false, "exclude_dirs": [], "sort_by": "alphabetical" });
+    snapshot!(told(&scene, "tunacode", "glob", named).await, @"
+    ok: src/lib.rs
+    src/main.rs
+    [2 paths]
+    did: nothing
+    ");
+    snapshot!(native("tunacode", "glob", json!({ "pattern": "*.RS", "case_sensitive": true, "exclude_dirs": null })), @r#"
+    glob {"case":"sensitive","sort":"time","pattern":"*.RS"}
+    "#);
+    let two = json!([
+        { "old_string": "one", "new_string": "1" },
+        { "old_string": "o", "new_string": "0", "replace_all": true },
+    ]);
+    snapshot!(native("nexau", "multiedit_tool", json!({ "file_path": "notes.txt", "edits": two })), @r#"
+    edit_file {"path":"notes.txt","edits":[{"count":"first","old_text":"one","new_text":"1"},{"count":"all","old_text":"o","new_text":"0"}]}
+    "#);
+    told(&scene, "nexau", "read_file", json!({ "file_path": "notes.txt" })).await;
+    let two = json!([{ "old_string": "one", "new_string": "1" }, { "old_string": "t", "new_string": "T", "replace_all": true }]);
+    snapshot!(told(&scene, "nexau", "multiedit_tool", json!({ "file_path": "notes.txt", "edits": two })).await, @"
+    ok: Edited notes.txt: 2 edits in 3 places, +3 −3 lines.
+    @@ line 1 @@
+    - one
+    - two
+    - three
+    + 1
+    + Two
+    + Three
+      four
+      five
+    did: changed notes.txt
+    ");
+    let options = json!({ "respect_git_ignore": true, "respect_gemini_ignore": false });
+    let listed = json!({ "dir_path": "src", "file_filtering_options": options });
+    assert!(told(&scene, "nexau", "list_directory", listed).await.contains("main.rs"));
+}
+
+#[tokio::test]
+async fn an_empty_old_text_of_nexau_makes_a_new_file() {
+    let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
+    let scene = Scene::sample().approver(Script::of(answers));
+    let replace =
+        |path: &str| json!({ "file_path": path, "old_string": "", "new_string": "new\n", "instruction": "x" });
+    snapshot!(told(&scene, "nexau", "replace", replace("a/new.txt")).await, @"
+    ok: Created a/new.txt (4 bytes; +1 −0 lines).
+    did: changed a/new.txt
+    ");
+    snapshot!(told(&scene, "nexau", "replace", replace("notes.txt")).await, @r#"
+    failed at line_up (already_exists): notes.txt exists already. It was not touched.
+    next: call "edit_file" to change it, or write_mode "overwrite"
+    did: nothing
+    "#);
+    let edits = json!([{ "old_string": "", "new_string": "new\n" }]);
+    snapshot!(told(&scene, "nexau", "multiedit_tool", json!({ "file_path": "b.txt", "edits": edits })).await, @"
+    ok: Created b.txt (4 bytes; +1 −0 lines).
+    did: changed b.txt
+    ");
+    let edits = json!([{ "old_string": "", "new_string": "new\n" }, { "old_string": "new", "new_string": "newer" }]);
+    snapshot!(told(&scene, "nexau", "multiedit_tool", json!({ "file_path": "c.txt", "edits": edits })).await, @r#"
+    A first edit with an empty "old_string" makes a new file, and more edits follow it. Nothing was done.
+    Next: make the file with one edit that has all of its text as "new_string"
+    "#);
+}
+
+#[tokio::test]
+async fn an_argument_without_counterpart_is_refused_by_its_name_and_says_what_to_do() {
+    let scene = Scene::sample();
+    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "sort_by": "size" })).await, @r#"
+    The argument "sort_by": "size" has no counterpart here. Nothing was done.
+    Next: use one of these, or leave it out: alphabetical, modified
+    "#);
+    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "include_hidden": true })).await, @r#"
+    The argument "include_hidden": true has no counterpart here. Nothing was done.
+    Next: leave it out, and write the dot into the pattern: ".*" or ".github/**"
+    "#);
+    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "exclude_dirs": ["docs"] })).await, @r#"
+    The argument "exclude_dirs": ["docs"] has no counterpart here. Nothing was done.
+    Next: leave it out, and give the folder to look in as "directory"
+    "#);
+    snapshot!(told(&scene, "tunacode", "glob", json!({ "pattern": "*", "recursive": false })).await, @r#"
+    The argument "recursive": false has no counterpart here. Nothing was done.
+    Next: leave it out, or call "list_dir" for the folder's own names
+    "#);
+    snapshot!(told(&scene, "tunacode", "grep", json!({ "pattern": "x", "output_mode": "json" })).await, @r#"
+    The argument "output_mode": "json" has no counterpart here. Nothing was done.
+    Next: use one of these, or leave it out: content, count, files_with_matches
+    "#);
+    snapshot!(told(&scene, "tunacode", "list_dir", json!({ "max_files": 3 })).await, @r#"
+    The argument "max_files": 3 has no counterpart here. Nothing was done.
+    Next: leave it out: a long listing is cut and counted anyway; list a folder below for less
+    "#);
+    snapshot!(told(&scene, "nexau", "read_many_files", json!({ "include": ["*"], "exclude": ["*.md"] })).await, @r#"
+    The argument "exclude": ["*.md"] has no counterpart here. Nothing was done.
+    Next: leave it out, and write globs into "include" that fit only what you want
+    "#);
+    let options = json!({ "respect_git_ignore": false });
+    snapshot!(told(&scene, "nexau", "list_directory", json!({ "file_filtering_options": options })).await, @r#"
+    The argument "respect_git_ignore": false has no counterpart here. Nothing was done.
+    Next: leave it out, and give an ignored folder as "dir_path" to list it
+    "#);
+    snapshot!(told(&scene, "tunacode", "grep", json!({ "pattern": "x", "path": "a", "directory": "b" })).await, @r#"
+    "path" and "directory" mean the same here.
+    Next: leave out "directory"
+    "#);
+    snapshot!(told(&scene, "nexau", "glob", json!({ "pattern": "*", "colour": "red" })).await, @r#"
+    failed at prepare (bad_arguments): glob: $.colour: expected only the properties "path", "pattern", "case", "sort", "limit", received "red"; leave it out.
+    next: mend $.colour; a call that fits: glob({"pattern":"*.rs"})
+    did: nothing
+    "#);
+}
+
+#[test]
+fn the_last_line_there_is_has_no_next() {
+    let last = json!({ "file_path": "a", "offset": u64::MAX });
+    assert_eq!(native("nexau", "read_file", last), format!(r#"read_file {{"path":"a","offset":{}}}"#, u64::MAX));
 }

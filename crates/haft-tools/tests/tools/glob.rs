@@ -85,7 +85,7 @@ async fn what_is_ignored_or_hidden_is_left_out_unless_it_is_named() {
         .file("a.rs", "");
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
     ok: a.rs
-    [1 path; left out: 1 ignored, 2 hidden (to look there, name it as "path")]
+    [1 path; left out: 1 ignored, 2 hidden (to look in an ignored folder, name it as "path"; hidden names fit only a pattern with the dot, such as ".*" or ".github/**")]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*", "path": "target" })).await, @"

@@ -234,7 +234,7 @@ async fn encodings_with_a_mark_and_crlf_are_searched_as_text() {
     2:two
 
     latin.txt
-    1:caf� two
+    1:café two
     [2 matches in 2 files; 4 files searched]
     did: nothing
     ");

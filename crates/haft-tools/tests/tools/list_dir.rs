@@ -12,7 +12,7 @@ async fn a_folder_is_listed_by_name_with_sizes() {
     notes.txt  24
     src/
     two\nlines  1
-    [3 files, 1 folder; left out: 1 hidden (to look there, name it as "path")]
+    [3 files, 1 folder; left out: 1 hidden (to list hidden names, set "hidden" to true)]
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({ "depth": 2, "hidden": true, "ignore": ["*.md", "two*"] })).await, @"

@@ -75,7 +75,7 @@ async fn everything_that_was_left_out_is_told() {
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"
     ok: c.txt
     1:needle
-    [1 match in 1 file; 1 file searched; 2 secret-class files were not searched: name one as "path" to ask for it; left out: 1 ignored, 3 hidden, 1 binary (to look there, name it as "path")]
+    [1 match in 1 file; 1 file searched; 2 secret-class files were not searched: name one as "path" to ask for it; left out: 1 ignored, 3 hidden, 1 binary (to search an ignored or hidden one, name it as "path")]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "needle", "path": "image.bin" })).await, @"
@@ -85,7 +85,7 @@ async fn everything_that_was_left_out_is_told() {
     snapshot!(scene.told("grep", json!({ "pattern": "needle", "include": [".env*"] })).await, @r#"
     ok: conf/.env.example
     1:needle
-    [1 match in 1 file; 1 file searched; left out: 1 ignored (to look there, name it as "path")]
+    [1 match in 1 file; 1 file searched; left out: 1 ignored (to search an ignored or hidden one, name it as "path")]
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({})).await, @r#"
@@ -93,9 +93,38 @@ async fn everything_that_was_left_out_is_told() {
     conf/
     id_rsa  6
     image.bin  7
-    [3 files, 1 folder; left out: 1 ignored, 2 hidden (to look there, name it as "path")]
+    [3 files, 1 folder; left out: 1 ignored, 2 hidden (to list an ignored folder, name it as "path"; to list hidden names, set "hidden" to true)]
     did: nothing
     "#);
+}
+
+#[tokio::test]
+async fn the_way_that_is_told_leads_to_what_was_left_out() {
+    let scene = Scene::new()
+        .file(".gitignore", "*.log\nbuild/\n")
+        .file("a.log", "needle\n")
+        .file("build/b", "needle\n")
+        .file(".rc", "needle\n")
+        .file(".config/c", "needle\n");
+    let found = async |tool: &str, arguments: serde_json::Value| scene.call(tool, arguments).await.text();
+    snapshot!(found("list_dir", json!({})).await, @r#"
+    [0 files, 0 folders; left out: 2 ignored, 3 hidden (to list an ignored folder, name it as "path"; to list hidden names, set "hidden" to true)]
+    "#);
+    assert_eq!(found("list_dir", json!({ "hidden": true })).await.lines().count(), 4);
+    assert!(found("list_dir", json!({ "path": "build" })).await.starts_with("b  7\n"));
+    snapshot!(found("glob", json!({ "pattern": "*" })).await, @r#"
+    [nothing fits; 0 names compared; left out: 2 ignored, 3 hidden (to look in an ignored folder, name it as "path"; hidden names fit only a pattern with the dot, such as ".*" or ".github/**")]
+    "#);
+    assert!(found("glob", json!({ "pattern": ".*" })).await.starts_with(".gitignore\n.rc\n"));
+    assert!(found("glob", json!({ "pattern": ".config/**" })).await.starts_with(".config/c\n"));
+    assert!(found("glob", json!({ "pattern": "*", "path": "build" })).await.starts_with("build/b\n"));
+    snapshot!(found("grep", json!({ "pattern": "needle" })).await, @r#"
+    [no match; 0 files searched; left out: 2 ignored, 3 hidden (to search an ignored or hidden one, name it as "path")]
+    "#);
+    for path in ["a.log", "build", ".rc", ".config"] {
+        let text = found("grep", json!({ "pattern": "needle", "path": path })).await;
+        assert!(text.contains("[1 match in 1 file"), "{path}: {text}");
+    }
 }
 
 #[tokio::test]

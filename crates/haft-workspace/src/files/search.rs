@@ -4,10 +4,11 @@
 //! are left. As soon as enough matches are found nobody asks any more, and what is in hand is finished: the answer is
 //! the first matches in the order of paths, whoever found them and however early the search ended.
 //!
-//! Not here: what is matched (`pattern`), how one file is read (`file`).
+//! Not here: what is matched (`pattern`), how one file is read (`file`) and decoded (`searchers`).
 
 mod file;
 mod pattern;
+mod searchers;
 
 use std::ffi::OsStr;
 use std::ops::Range;

@@ -4,22 +4,26 @@
 //! depend on the size of files. Only regular files are read, and never further than the size they had when opened:
 //! what grows while it is read has no end.
 //!
-//! Not here: memory maps. A file that another program shortens would end this process.
+//! Not here: how its bytes are text (`searchers`); memory maps. A file that another program shortens would end this
+//! process.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use grep_matcher::{LineTerminator, Matcher};
+use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
+use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
+use haft::encoding::LOOKED_AT;
 use haft::search::{FoundLine, LineKind, SearchRequest, Span, Wanted};
 use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
+use super::searchers::Searchers;
+
 /// Files up to this size are read whole, in bytes.
 const SMALL: usize = 256 * 1024;
 /// Longest line, or longest content in a search across lines, in bytes.
-const LONGEST: usize = 64 << 20;
+pub(super) const LONGEST: usize = 64 << 20;
 /// Most lines of one match that are kept.
 const MOST_LINES: usize = 100;
 
@@ -28,10 +32,7 @@ pub(super) struct FileSearcher<'a> {
     matcher: RegexMatcher,
     request: &'a SearchRequest,
     stop: &'a CancellationToken,
-    /// For content that is known to be text.
-    plain: Searcher,
-    /// For content that comes in steps or has to be decoded, and may turn out to be no text.
-    careful: Searcher,
+    searchers: Searchers<'a>,
     buffer: Vec<u8>,
 }
 
@@ -62,9 +63,7 @@ pub(super) struct Matched {
 
 impl<'a> FileSearcher<'a> {
     pub(super) fn new(matcher: RegexMatcher, request: &'a SearchRequest, stop: &'a CancellationToken) -> Self {
-        let plain = searcher(request, BinaryDetection::none());
-        let careful = searcher(request, BinaryDetection::quit(0));
-        Self { matcher, request, stop, plain, careful, buffer: Vec::new() }
+        Self { matcher, request, stop, searchers: Searchers::new(request), buffer: Vec::new() }
     }
 
     /// Returns another for the same search, to be used on another thread.
@@ -93,18 +92,15 @@ impl<'a> FileSearcher<'a> {
             // What has no size has no lines; the kernel's made-up files say so too, and must not be read.
             Ok(0) => Ok(()),
             Ok(size) if size <= whole => {
-                if self.buffer.len() < size {
-                    self.buffer.resize(size.max(SMALL), 0);
-                }
-                match content.fill(&mut self.buffer[..size]) {
-                    Ok(length) => {
-                        search_whole(&self.buffer[..length], (&mut self.plain, &mut self.careful), &mut taken)
-                    }
-                    Err(error) => Err(error),
-                }
+                let filled = content.fill(room(&mut self.buffer, size));
+                filled.and_then(|length| self.searchers.search_whole(&self.buffer[..length], &mut taken))
             }
             _ if self.request.span == Span::Lines => return Answer::TooLong,
-            _ => self.careful.search_reader(&self.matcher, &mut content, &mut taken),
+            _ => {
+                let filled = content.fill(room(&mut self.buffer, LOOKED_AT));
+                filled
+                    .and_then(|length| self.searchers.search_in_steps(&self.buffer[..length], &mut content, &mut taken))
+            }
         };
         match outcome {
             _ if self.stop.is_cancelled() => Answer::Stopped,
@@ -117,37 +113,12 @@ impl<'a> FileSearcher<'a> {
     }
 }
 
-fn searcher(request: &SearchRequest, binary: BinaryDetection) -> Searcher {
-    let mut builder = SearcherBuilder::new();
-    let context = if request.wanted == Wanted::Lines { request.context } else { 0 };
-    builder
-        .line_number(request.wanted == Wanted::Lines)
-        .before_context(context)
-        .after_context(context)
-        .heap_limit(Some(LONGEST))
-        .binary_detection(binary);
-    match request.span {
-        Span::Line => builder.line_terminator(LineTerminator::crlf()),
-        Span::Lines => builder.multi_line(true),
-    };
-    builder.build()
-}
-
-/// A mark of UTF-16 at the beginning makes NUL bytes a part of the text.
-fn search_whole(
-    content: &[u8],
-    (plain, careful): (&mut Searcher, &mut Searcher),
-    taken: &mut Taken<'_>,
-) -> io::Result<()> {
-    let matcher = taken.matcher;
-    if content.starts_with(b"\xFF\xFE") || content.starts_with(b"\xFE\xFF") {
-        return careful.search_slice(matcher, content, taken);
+/// Returns so much of the buffer, which grows where it is too small.
+fn room(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
+    if buffer.len() < size {
+        buffer.resize(size.max(SMALL), 0);
     }
-    if memchr::memchr(0, content).is_some() {
-        taken.binary = true;
-        return Ok(());
-    }
-    plain.search_slice(matcher, content, taken)
+    &mut buffer[..size]
 }
 
 /// The content of a file, up to the size it had, until the call is stopped.
@@ -183,11 +154,12 @@ impl Read for Content<'_> {
 }
 
 /// Takes what the searcher finds.
-struct Taken<'a> {
-    matcher: &'a RegexMatcher,
+pub(super) struct Taken<'a> {
+    pub(super) matcher: &'a RegexMatcher,
     request: &'a SearchRequest,
     matched: Matched,
-    binary: bool,
+    /// Whether it turned out to be no text.
+    pub(super) binary: bool,
 }
 
 impl Taken<'_> {

@@ -1,0 +1,114 @@
+//! Searches content as the text that `read_file` shows: UTF-8 as it is, everything else decoded on the way.
+//!
+//! The beginning of a file says how its bytes are text. Decoding goes in steps, so it needs no memory for the whole
+//! file, and nearly all files need none: a look at their first bytes says so.
+//!
+//! Not here: what encodings there are (`haft::encoding`), reading and what is kept of a match (`file`).
+
+use std::io::{self, Read};
+
+use grep_matcher::LineTerminator;
+use grep_searcher::{BinaryDetection, Encoding, Searcher, SearcherBuilder};
+use haft::encoding::{LOOKED_AT, NoText, TextForm, Whole};
+use haft::search::{SearchRequest, Span, Wanted};
+
+use super::file::{LONGEST, Taken};
+
+/// The searchers of one thread, for every way in which bytes are text.
+pub(super) struct Searchers<'a> {
+    request: &'a SearchRequest,
+    /// For content that is known to be text.
+    plain: Searcher,
+    /// For content that comes in steps, and may turn out to be no text.
+    careful: Searcher,
+    /// For content that is not UTF-8; made for the form that was met last, as neighbours are often alike.
+    decoding: Option<(TextForm, Searcher)>,
+}
+
+impl<'a> Searchers<'a> {
+    pub(super) fn new(request: &'a SearchRequest) -> Self {
+        let plain = builder(request, BinaryDetection::none()).build();
+        let careful = builder(request, BinaryDetection::quit(0)).build();
+        Self { request, plain, careful, decoding: None }
+    }
+
+    /// Searches content that is there as a whole.
+    pub(super) fn search_whole(&mut self, content: &[u8], taken: &mut Taken<'_>) -> io::Result<()> {
+        match Reading::of(content, Whole::Yes) {
+            Reading::Decoded(form) => self.decoding(form).search_slice(taken.matcher, content, taken),
+            // A NUL may also stand behind the part that was looked at.
+            Reading::AsItIs if memchr::memchr(0, content).is_none() => {
+                self.plain.search_slice(taken.matcher, content, taken)
+            }
+            Reading::AsItIs | Reading::NoText => {
+                taken.binary = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Searches content that is too large to be kept; its beginning has been read.
+    pub(super) fn search_in_steps(&mut self, start: &[u8], rest: impl Read, taken: &mut Taken<'_>) -> io::Result<()> {
+        let searcher = match Reading::of(start, Whole::No) {
+            Reading::AsItIs => &mut self.careful,
+            Reading::Decoded(form) => self.decoding(form),
+            Reading::NoText => {
+                taken.binary = true;
+                return Ok(());
+            }
+        };
+        searcher.search_reader(taken.matcher, start.chain(rest), taken)
+    }
+
+    /// Returns the searcher that decodes this form while it reads.
+    fn decoding(&mut self, form: TextForm) -> &mut Searcher {
+        let decoding = self.decoding.take().filter(|(known, _)| *known == form).unwrap_or_else(|| {
+            // Every name of an encoding is a label of it, so there is one.
+            let encoding = Encoding::new(form.name()).ok();
+            (form, builder(self.request, BinaryDetection::quit(0)).encoding(encoding).build())
+        });
+        &mut self.decoding.insert(decoding).1
+    }
+}
+
+fn builder(request: &SearchRequest, binary: BinaryDetection) -> SearcherBuilder {
+    let mut builder = SearcherBuilder::new();
+    let context = if request.wanted == Wanted::Lines { request.context } else { 0 };
+    builder
+        .line_number(request.wanted == Wanted::Lines)
+        .before_context(context)
+        .after_context(context)
+        .heap_limit(Some(LONGEST))
+        .binary_detection(binary);
+    match request.span {
+        Span::Line => builder.line_terminator(LineTerminator::crlf()),
+        Span::Lines => builder.multi_line(true),
+    };
+    builder
+}
+
+/// How content is text.
+enum Reading {
+    /// As UTF-8, perhaps with some bytes that are no text.
+    AsItIs,
+    /// In another form.
+    Decoded(TextForm),
+    /// In none that can be read.
+    NoText,
+}
+
+impl Reading {
+    /// Decides from the beginning of the content, as `read_file` does.
+    fn of(start: &[u8], whole: Whole) -> Self {
+        let looked_at = &start[..start.len().min(LOOKED_AT)];
+        if looked_at.is_ascii() && memchr::memchr(0, looked_at).is_none() {
+            return Reading::AsItIs;
+        }
+        match TextForm::detect(start, whole) {
+            Ok(form) if form.name() == TextForm::utf8().name() => Reading::AsItIs,
+            Ok(form) => Reading::Decoded(form),
+            Err(NoText::Binary | NoText::BadEncoding { looks_like: Some(_), .. }) => Reading::NoText,
+            Err(NoText::BadEncoding { looks_like: None, .. }) => Reading::AsItIs,
+        }
+    }
+}
