@@ -67,7 +67,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
 
 /// Returns a name on one line: it may hold line ends, and one entry stays one line.
 pub(crate) fn one_line(name: &str) -> String {
-    if name.contains(char::is_control) { name.escape_debug().to_string() } else { name.to_owned() }
+    haft::path::one_line(name).into_owned()
 }
 
 fn with_separators(number: u64) -> String {

@@ -31,6 +31,10 @@ mod mutations;
 mod paths;
 #[path = "tools/read_file.rs"]
 mod read_file;
+#[path = "tools/read_globs.rs"]
+mod read_globs;
+#[path = "tools/read_pages.rs"]
+mod read_pages;
 #[path = "tools/walking.rs"]
 mod walking;
 #[path = "tools/write_file.rs"]

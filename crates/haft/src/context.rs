@@ -206,6 +206,16 @@ impl<'a> RunContext<'a> {
         page
     }
 
+    /// Looks at what is there. What a call finds while it runs is checked like what it named.
+    pub fn look(&self) -> &dyn Look {
+        &*self.doors.look
+    }
+
+    /// Returns the text as it will be shown, without secrets.
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.progress.hide(text)
+    }
+
     /// Passes on a piece of output while the call is running.
     pub fn chunk(&self, text: &str) {
         self.progress.chunk(text);

@@ -256,6 +256,9 @@ pub struct Errand {
     pub turn: u64,
 }
 
+/// Most bytes of contents that are noted for one call.
+const MOST_CONTENT: usize = 16 * 1024 * 1024;
+
 /// What doors have done under one permit. Shared, so that work on another thread notes what it did when it did it.
 #[derive(Clone, Debug, Default)]
 pub struct Receipts(Arc<Mutex<Noted>>);
@@ -264,12 +267,20 @@ pub struct Receipts(Arc<Mutex<Noted>>);
 struct Noted {
     receipts: Vec<Receipt>,
     change_set: Option<ChangeSetId>,
+    /// How many bytes of contents were read.
+    content: usize,
 }
 
 impl Receipts {
     /// Notes what a door did. Only doors do so.
-    pub fn note(&self, receipt: Receipt) {
-        self.noted().receipts.push(receipt);
+    pub fn note(&self, mut receipt: Receipt) {
+        let mut noted = self.noted();
+        if let Receipt::Read(_, version) = &mut receipt {
+            noted.content += version.bytes.as_ref().map_or(0, |bytes| bytes.len());
+            // One call may read a hundred files: behind this, their versions are known and their contents are not.
+            version.bytes.take_if(|_| noted.content > MOST_CONTENT);
+        }
+        noted.receipts.push(receipt);
     }
 
     /// Notes under which number the journal has the changes. All changes of one call are one change set.
@@ -394,6 +405,18 @@ mod tests {
         assert!(permit.admit(&Effect::Read(file("src/a/b.rs"))).is_ok());
         assert!(permit.admit(&Effect::Read(file("docs/a"))).is_err());
         assert!(permit.admit(&Effect::Change(file("src/a"), Change::Create)).is_err());
+    }
+
+    #[test]
+    fn of_many_files_only_so_much_content_is_noted() {
+        let receipts = Receipts::default();
+        let stamp = Stamp { size: 0, modified_ns: 0, changed_ns: 0, inode: 0 };
+        for name in ["a", "b", "c"] {
+            let bytes = Some(vec![0; MOST_CONTENT / 2].into());
+            receipts.note(Receipt::Read(file(name), ReadVersion { stamp, bytes }));
+        }
+        let has_content = |receipt: &Receipt| matches!(receipt, Receipt::Read(_, version) if version.bytes.is_some());
+        assert_eq!(receipts.so_far().iter().map(has_content).collect::<Vec<_>>(), [true, true, false]);
     }
 
     #[test]

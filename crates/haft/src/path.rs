@@ -6,6 +6,7 @@
 //!
 //! Not here: touching the file system (`haft-workspace`).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ impl JsonSchema for RawPath {
         true
     }
 
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "Path".into()
     }
 
@@ -140,23 +141,29 @@ impl Target {
     }
 }
 
-/// Shows the path for people and models, on one line: bytes that are not text are replaced, line ends and other
-/// control characters escaped. A name must not be able to add a sentence to what is said of it.
+/// Shows the path for people and models, on one line; bytes that are not text are replaced.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.place().path();
         if path.as_os_str().is_empty() {
             return f.write_str(".");
         }
-        let shown = path.to_string_lossy();
-        if !shown.contains(char::is_control) {
-            return f.write_str(&shown);
-        }
-        shown.chars().try_for_each(|c| match c {
-            c if c.is_control() => write!(f, "{}", c.escape_debug()),
-            c => write!(f, "{c}"),
-        })
+        f.write_str(&one_line(&path.to_string_lossy()))
     }
+}
+
+/// Returns a name as it is shown to people and models: line ends and other control characters are escaped, because
+/// a name must not be able to add a line to what is said of it.
+pub fn one_line(name: &str) -> Cow<'_, str> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if !name.contains(breaks) {
+        return Cow::Borrowed(name);
+    }
+    let mut shown = String::with_capacity(name.len() + 8);
+    for c in name.chars() {
+        if breaks(c) { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
 }
 
 #[cfg(test)]
@@ -170,6 +177,7 @@ mod tests {
     #[test]
     fn a_name_is_shown_on_one_line() {
         assert_eq!(inside("a\nNext: b\t\u{1b}é", Extent::Entry).to_string(), "a\\nNext: b\\t\\u{1b}é");
+        assert_eq!(inside("a\u{2028}\"b\"", Extent::Entry).to_string(), "a\\u{2028}\"b\"");
         assert_eq!(inside("", Extent::Tree).to_string(), ".");
     }
 

@@ -153,11 +153,12 @@ async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) ->
     let tail_start = tail_start.max(head_end);
     let (head, tail) = (whole_lines_before(&text[..head_end]), whole_lines_after(&text[tail_start..]));
     let left_out = text.len() - head.len() - tail.len();
-    // A page cuts long lines, so the kept text has none: every part of it can be read.
-    let kept = wrapped(&text, limits.line_length);
+    // A page cuts long lines, so the kept text has none: every part of it can be read. A page fits a result, too.
+    let line_length = limits.line_length.min(limits.result_whole / 2);
+    let kept = wrapped(&text, line_length);
     let how = match cx.session.ground.doors.store.spill(&cx.session.name, &kept).await {
         Ok(id) => {
-            let shown_lines = wrapped(head, limits.line_length).lines().count();
+            let shown_lines = wrapped(head, line_length).lines().count();
             let next_line = if text[head.len()..].starts_with('\n') { shown_lines + 1 } else { shown_lines };
             result.spilled = Some(id.clone());
             format!("the whole output is at path=\"spill:{id}\", go on with offset={next_line}")

@@ -1,60 +1,123 @@
 //! How a page of a text is shown to a model: numbered lines, and a last line that says what they are a part of.
-
-use std::fmt::Write;
+//!
+//! A page ends where its room ends, so that nobody has to shorten it later: only here is known which line comes next.
 
 use haft::encoding::TextForm;
 use haft::grouped::Grouped;
 use haft::lines::LineEnds;
 use haft::prelude::*;
 
+use crate::left_out::counted;
+
+/// Fewest characters that a line takes: its number, a tab and a line end.
+pub(super) const NARROWEST_LINE: usize = 8;
+/// What the words about a cut line take at most, in characters.
+const WORDS_OF_A_CUT: usize = 60;
+
 /// A page as the model reads it.
 pub(super) struct ShownPage {
-    pub(super) text: String,
-    /// About how many tokens the text has.
-    pub(super) tokens: usize,
+    page: Page,
+    /// How many characters each line takes when it is shown, without secrets.
+    widths: Vec<usize>,
+    /// How many all lines take together.
+    all_widths: usize,
 }
 
 impl ShownPage {
-    pub(super) fn of(page: &Page) -> Self {
-        let mut text = String::new();
-        for (line, number) in page.lines.iter().zip(page.first_line..) {
-            let _infallible = write!(text, "{number:>6}\t{}", line.text);
-            if line.cut > 0 {
-                let _infallible = write!(text, " [… {} more characters in this line]", line.cut);
-            }
-            text.push('\n');
-        }
+    pub(super) fn of(page: Page, cx: &RunContext<'_>) -> Self {
+        let numbered = page.lines.iter().zip(page.first_line..);
+        let widths: Vec<usize> = numbered.map(|(line, number)| width(line, number, cx)).collect();
+        Self { all_widths: widths.iter().sum(), page, widths }
+    }
+
+    pub(super) fn first_line(&self) -> u64 {
+        self.page.first_line
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.page.lines.len()
+    }
+
+    /// Returns about how many tokens the lines have.
+    pub(super) fn tokens(&self) -> usize {
         // What models count differs from one to the next; a quarter of the characters is near to all of them.
-        let tokens = (text.chars().count() + 2) / 4;
-        let _infallible = writeln!(text, "[{}]", last_line(page, tokens));
-        Self { text, tokens }
+        (self.all_widths + 2) / 4
+    }
+
+    /// Returns how many characters it has.
+    pub(super) fn length(&self) -> usize {
+        self.all_widths + self.last_line().chars().count()
+    }
+
+    /// Ends the page at the last line that fits; one that does not even fit alone is cut.
+    pub(super) fn fit(&mut self, room: usize, cx: &RunContext<'_>) {
+        while self.lines() > 1 && self.length() > room {
+            self.page.lines.pop();
+            self.all_widths -= self.widths.pop().unwrap_or(0);
+            self.page.more = true;
+        }
+        let too_long = self.length().saturating_sub(room);
+        if let (true, Some(line)) = (too_long > 0, self.page.lines.first_mut()) {
+            // Half a secret is not found again.
+            let text = cx.hide(&line.text).into_owned();
+            let length = text.chars().count();
+            let kept = length.saturating_sub(too_long + WORDS_OF_A_CUT).max(1);
+            line.text = text.chars().take(kept).collect();
+            line.cut += length.saturating_sub(kept);
+            self.all_widths = width(line, self.page.first_line, cx);
+            self.widths = vec![self.all_widths];
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let numbered = self.page.lines.iter().zip(self.page.first_line..);
+        let mut text: String = numbered.map(|(line, number)| shown(line, number)).collect();
+        text.push_str(&self.last_line());
+        text
+    }
+
+    fn last_line(&self) -> String {
+        let page = &self.page;
+        let form = form(page).map_or_else(String::new, |form| format!("; {form}"));
+        let words = match page.total_lines {
+            _ if page.more => self.how_to_go_on(&form),
+            Some(0) => format!("the file is empty{form}"),
+            Some(total) if page.lines.is_empty() => {
+                format!("there is no line {}; the file has {}", page.first_line, counted(total, "line"))
+            }
+            Some(1) => format!("end of file: 1 line{form}"),
+            Some(total) => format!("end of file: {total} lines{form}"),
+            None => format!("end of file{form}"),
+        };
+        format!("[{words}]\n")
+    }
+
+    fn how_to_go_on(&self, form: &str) -> String {
+        let page = &self.page;
+        let next_line = page.first_line.saturating_add(page.lines.len() as u64);
+        let lines = match page.lines.len() {
+            1 => format!("line {}", page.first_line),
+            _ => format!("lines {}-{}", page.first_line, next_line.saturating_sub(1)),
+        };
+        let total = page.total_lines.map_or_else(|| format!("at least {next_line}"), |total| total.to_string());
+        let tokens = match self.tokens() {
+            0 | 1 => "1 token".to_owned(),
+            tokens => format!("{} tokens", Grouped(tokens as u64)),
+        };
+        format!("{lines} of {total}, about {tokens}{form}; go on with offset={next_line}")
     }
 }
 
-fn last_line(page: &Page, tokens: usize) -> String {
-    let form = form(page).map_or_else(String::new, |form| format!("; {form}"));
-    let count = page.lines.len() as u64;
-    let next_line = page.first_line.saturating_add(count);
-    match (page.more, page.total_lines) {
-        (true, _) => {
-            let lines = match count {
-                1 => format!("line {}", page.first_line),
-                _ => format!("lines {}-{}", page.first_line, next_line.saturating_sub(1)),
-            };
-            let tokens = match tokens {
-                0 | 1 => "1 token".to_owned(),
-                _ => format!("{} tokens", Grouped(tokens as u64)),
-            };
-            format!("{lines} of at least {next_line}, about {tokens}{form}; go on with offset={next_line}")
-        }
-        (false, Some(0)) => format!("the file is empty{form}"),
-        (false, Some(total)) if page.lines.is_empty() => {
-            format!("there is no line {}; the file has {total} lines", page.first_line)
-        }
-        (false, Some(1)) => format!("end of file: 1 line{form}"),
-        (false, Some(total)) => format!("end of file: {total} lines{form}"),
-        (false, None) => format!("end of file{form}"),
+fn shown(line: &haft::door::PageLine, number: u64) -> String {
+    match line.cut {
+        0 => format!("{number:>6}\t{}\n", line.text),
+        1 => format!("{number:>6}\t{} [… 1 more character in this line]\n", line.text),
+        cut => format!("{number:>6}\t{} [… {cut} more characters in this line]\n", line.text),
     }
+}
+
+fn width(line: &haft::door::PageLine, number: u64, cx: &RunContext<'_>) -> usize {
+    cx.hide(&shown(line, number)).chars().count()
 }
 
 /// Says what is unusual about a text; nothing for UTF-8 with `\n`.

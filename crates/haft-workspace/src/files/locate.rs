@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, RawPath, Target};
+use haft::path::{Extent, Place, RawPath, Target, one_line};
 
 use super::open::Root;
 
@@ -45,7 +45,8 @@ fn unresolvable(error: io::Error, text: &str) -> ToolError {
 }
 
 fn shortened(text: &str) -> String {
-    if text.len() <= 200 { text.to_owned() } else { text.chars().take(200).chain("…".chars()).collect() }
+    let text = one_line(text);
+    if text.len() <= 200 { text.into_owned() } else { text.chars().take(200).chain("…".chars()).collect() }
 }
 
 /// Walks the path as the kernel would, also through links whose end does not exist.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use haft::closest::nearest;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target};
+use haft::path::{Extent, Place, Target, one_line};
 use rustix::fs::{Dir, FileType, OFlags};
 
 use super::open::Root;
@@ -27,17 +27,20 @@ pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
     if near.is_empty() {
         near = same_name_elsewhere(root, path);
     }
-    let folder_shown = if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.display().to_string() };
+    let folder_path = if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.display().to_string() };
+    let folder_shown = one_line(&folder_path);
     let error = if near.is_empty() {
         let next =
             Next::LookFirst { tool: "list_dir".into(), at: format!("{folder_shown} and use a path that exists") };
         ToolError::new(ErrorKind::MissingFile, format!("{shown} does not exist."), next)
     } else {
         let next = Next::FixArguments(format!("use one of these, or call \"list_dir\" on {folder_shown}"));
+        // Anybody may have named these files: a name must not add a line to the advice.
+        let near: Vec<_> = near.iter().map(|name| one_line(name)).collect();
         let what = format!("{shown} does not exist. Near: {}.", near.join(", "));
         ToolError::new(ErrorKind::MissingFile, what, next)
     };
-    let look = serde_json::json!({ "path": folder_shown });
+    let look = serde_json::json!({ "path": folder_path });
     error.about_file(shown, Operation::Access).recover_with(format!("\"list_dir\" {look}"))
 }
 

@@ -1,0 +1,177 @@
+//! Reads several files into one result.
+//!
+//! The room of the result is shared: a small file leaves what it does not need to the large ones, and a large one ends
+//! with the offset to go on with. A file for which there is no room is not read at all, because whoever has read a
+//! file may overwrite it.
+
+use haft::path::one_line;
+use haft::prelude::*;
+
+use super::Reading;
+use super::globs::{Expanded, expanded, listed};
+use super::shown_page::ShownPage;
+use super::source::Source;
+use crate::left_out::counted;
+
+/// Least room for a file that does not fit as a whole, in characters.
+const LEAST_SHARE: usize = 1_000;
+
+/// Reads a page of each; one that cannot be read does not stop the others.
+pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>) -> Result<ToolOutput, ToolError> {
+    let cx = reading.cx;
+    let Expanded { files, notes } = expanded(cx, sources).await?;
+    let mut result = Several { cx, entries: Vec::new(), needed: 0, notes, not_read: Vec::new() };
+    let mut first_error = None;
+    for source in files {
+        let path = source.path();
+        let header = result.header(&path);
+        if !result.has_room_for(&header) {
+            result.not_read.push(one_line(&path).into_owned());
+            continue;
+        }
+        let body = match reading.read(source).await {
+            Ok(page) => Body::Page(page),
+            // Once the call was stopped, the files that are left are not errors of their own.
+            Err(error) if error.kind == ErrorKind::Cancelled => {
+                return Err(error.with_so_far(ToolOutput::text(result.into_text())));
+            }
+            Err(error) => {
+                let words = format!("Error: {error}\n");
+                first_error.get_or_insert(error);
+                Body::Error(words)
+            }
+        };
+        result.add(header, body);
+    }
+    let has_page = result.entries.iter().any(|entry| matches!(entry.body, Body::Page(_)));
+    let output = ToolOutput::text(result.into_text());
+    match first_error {
+        // When no file could be read, the call did not work, and says so for every one of them.
+        Some(error) if !has_page => Err(error.with_so_far(output)),
+        _ => Ok(output),
+    }
+}
+
+/// What was read, and what was not.
+struct Several<'a> {
+    cx: &'a RunContext<'a>,
+    entries: Vec<Entry>,
+    /// How many characters the entries need at least.
+    needed: usize,
+    notes: Vec<String>,
+    /// The files that there was no room for.
+    not_read: Vec<String>,
+}
+
+struct Entry {
+    header: String,
+    body: Body,
+}
+
+enum Body {
+    Page(ShownPage),
+    Error(String),
+}
+
+impl Body {
+    fn length(&self) -> usize {
+        match self {
+            Body::Page(page) => page.length(),
+            Body::Error(words) => words.chars().count(),
+        }
+    }
+
+    /// Returns how many characters are needed at least.
+    fn least(&self) -> usize {
+        match self {
+            Body::Page(page) => page.length().min(LEAST_SHARE),
+            Body::Error(words) => words.chars().count(),
+        }
+    }
+}
+
+impl Several<'_> {
+    fn header(&self, path: &str) -> String {
+        let gap = if self.entries.is_empty() { "" } else { "\n" };
+        let header = self.cx.limits().read_header.replace("{path}", &one_line(path));
+        format!("{gap}{header}\n")
+    }
+
+    /// Returns the characters for files: the whole result but its last lines.
+    fn room(&self, last_lines: usize) -> usize {
+        let notes: usize = self.notes.iter().map(|note| note.chars().count()).sum();
+        let taken = notes + self.cx.limits().read_end.chars().count() + 1 + last_lines;
+        self.cx.limits().result_whole.saturating_sub(taken)
+    }
+
+    /// How many characters the names of files that were not read may take.
+    fn room_for_names(&self) -> usize {
+        self.cx.limits().result_whole / 8
+    }
+
+    fn has_room_for(&self, header: &str) -> bool {
+        let needed = self.needed + header.chars().count() + LEAST_SHARE;
+        // Once a file was left out, those behind it are too: so the names go on where the result ends.
+        self.entries.is_empty() || (self.not_read.is_empty() && needed <= self.room(self.room_for_names()))
+    }
+
+    fn add(&mut self, header: String, body: Body) {
+        self.needed += header.chars().count() + body.least();
+        self.entries.push(Entry { header, body });
+    }
+
+    fn into_text(mut self) -> String {
+        let not_read = self.words_of_not_read();
+        self.share_room(self.room(not_read.chars().count()));
+        let mut text = String::new();
+        for Entry { header, body } in &self.entries {
+            text.push_str(header);
+            match body {
+                Body::Page(page) => text.push_str(&page.text()),
+                Body::Error(words) => text.push_str(words),
+            }
+        }
+        self.notes.iter().for_each(|note| text.push_str(note));
+        text.push_str(&not_read);
+        let end = &self.cx.limits().read_end;
+        if !end.is_empty() {
+            text.push_str(end);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn words_of_not_read(&self) -> String {
+        if self.not_read.is_empty() {
+            return String::new();
+        }
+        let were = if self.not_read.len() == 1 { "was" } else { "were" };
+        let files = counted(self.not_read.len() as u64, "file");
+        let names = listed(&self.not_read, self.room_for_names().saturating_sub(120));
+        format!("[{files} {were} not read, because the result is full: {names}; go on with these as \"paths\"]\n")
+    }
+
+    /// Ends the pages so that everything fits: all have the same share, and who needs less leaves the rest.
+    fn share_room(&mut self, room: usize) {
+        let headers: usize = self.entries.iter().map(|entry| entry.header.chars().count()).sum();
+        let mut lengths: Vec<usize> = self.entries.iter().map(|entry| entry.body.length()).collect();
+        lengths.sort_unstable();
+        let mut room = room.saturating_sub(headers);
+        for (index, length) in lengths.iter().enumerate() {
+            let share = room / (lengths.len() - index);
+            if *length > share {
+                self.cut_to(share);
+                return;
+            }
+            room -= length;
+        }
+    }
+
+    fn cut_to(&mut self, share: usize) {
+        for entry in &mut self.entries {
+            if let Body::Page(page) = &mut entry.body {
+                page.fit(share, self.cx);
+            }
+        }
+    }
+}

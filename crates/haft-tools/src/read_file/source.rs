@@ -1,0 +1,68 @@
+//! What a path in a call turns out to be, and whether the profile lets it be read.
+
+use haft::door::{FileFacts, Look};
+use haft::error::Operation;
+use haft::grouped::Grouped;
+use haft::limits::Limits;
+use haft::path::one_line;
+use haft::prelude::*;
+
+/// What a path turned out to be.
+pub enum Source {
+    /// A file.
+    File(RawPath, Target),
+    /// All files that fit a glob; only where several were asked for.
+    Glob(String),
+    /// A kept output.
+    Spill(String),
+    /// Nothing that can be read, with the reason; only where several were asked for.
+    Unreadable(RawPath, ToolError),
+}
+
+impl Source {
+    /// Finds out what a path is. What is outside is not looked at: that is for the rules to say.
+    pub(super) fn of(path: &RawPath, look: &dyn Look, limits: &Limits) -> Result<Self, ToolError> {
+        if let Some(id) = path.spill_id() {
+            return Ok(Source::Spill(id.to_owned()));
+        }
+        let target = look.locate(path, Extent::Entry)?;
+        if target.is_inside() {
+            refuse_too_large(path, look.facts(&target)?, limits)?;
+        }
+        Ok(Source::File(path.clone(), target))
+    }
+
+    /// Finds out what one of several paths is: a glob, unless there is a file of that very name.
+    pub(super) fn of_several(path: &RawPath, look: &dyn Look, limits: &Limits) -> Self {
+        let is_glob = path.spill_id().is_none() && path.as_str().contains(['*', '?', '[', '{']);
+        let located = if is_glob { look.locate(path, Extent::Entry).map(Some) } else { Ok(None) };
+        let source = match located {
+            Ok(Some(target)) if look.stamp(&target).is_none() => Ok(Source::Glob(path.as_str().to_owned())),
+            Ok(_) => Source::of(path, look, limits),
+            Err(error) => Err(error),
+        };
+        source.unwrap_or_else(|error| Source::Unreadable(path.clone(), error))
+    }
+
+    /// Returns the path as it was written or found.
+    pub(super) fn path(&self) -> String {
+        match self {
+            Source::File(path, _) | Source::Unreadable(path, _) => path.as_str().to_owned(),
+            Source::Spill(id) => format!("spill:{id}"),
+            Source::Glob(pattern) => pattern.clone(),
+        }
+    }
+}
+
+/// Refuses a file that is larger than the profile reads.
+pub(super) fn refuse_too_large(path: &RawPath, facts: FileFacts, limits: &Limits) -> Result<(), ToolError> {
+    let size = facts.stamp.size;
+    let Some(most) = limits.read_bytes.filter(|most| size > *most && facts.kind == FileKind::File) else {
+        return Ok(());
+    };
+    let path = one_line(path.as_str());
+    let (size, most) = (Grouped(size), Grouped(most));
+    let what = format!("{path} has {size} bytes; this profile reads files of at most {most}.");
+    let next = Next::AskUser("ask the user for another profile, or work with smaller files".into());
+    Err(ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read))
+}
