@@ -66,6 +66,8 @@ fn what_is_no_text_of_one_encoding_is_not_merged_unless_one_side_did_nothing() {
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     assert_eq!(merge(b"a\0\nb\nc\n", b"A\0\nb\nc\n", b"a\0\nb\nC\n"), Err(NotMerged::NotText));
     assert_eq!(merge(b"a\0", b"b\0", b"a\0"), Ok(b"b\0".to_vec()));
+    let converted = "größe\nb\nc\n".as_bytes();
+    assert_eq!(merge(b"gr\xf6\xdfe\nb\nc\n", converted, b"gr\xf6\xdfe\nb\nsch\xf6n\n"), Err(NotMerged::NotText));
     assert_eq!(merge(&wide("one\ntwo\nten\n"), b"one\ntwo\nten\n", &wide("1\ntwo\nten\n")), Err(NotMerged::NotText));
 }
 
