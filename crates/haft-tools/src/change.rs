@@ -9,7 +9,7 @@ use std::sync::Arc;
 use haft::call::Origin;
 use haft::diff::Diff;
 use haft::door::{FileCopy, Written};
-use haft::encoding::decode;
+use haft::encoding::{Unencodable, decode};
 use haft::error::Operation;
 use haft::guarded::is_secret;
 use haft::prelude::*;
@@ -61,6 +61,8 @@ pub(crate) enum Known {
     AsItIs,
     /// What was in it when it was read.
     AsItWas(Arc<[u8]>),
+    /// Nothing: it was not read.
+    Not,
 }
 
 /// Finds out what the caller knows of a file that it wants to overwrite.
@@ -68,37 +70,64 @@ pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Re
     if cx.origin() == Origin::Person {
         return Ok(Known::AsItIs);
     }
-    let Some(read) = cx.when_read(target) else { return Err(not_read(target)) };
+    let Some(read) = cx.when_read(target) else { return Ok(Known::Not) };
     match read.bytes {
         // A mere touch is no change, and the same stamp is no proof.
         Some(bytes) if bytes == now.bytes => Ok(Known::AsItIs),
         Some(bytes) => Ok(Known::AsItWas(bytes)),
         None if read.stamp == now.version.stamp => Ok(Known::AsItIs),
-        None => Err(stale(target, "")),
+        None => Err(stale(target, "; it is too large, or too long ago, to be compared.")),
     }
 }
 
-/// The error for a file that the caller does not know.
-pub(crate) fn not_read(target: &Target) -> ToolError {
-    let next = Next::LookFirst { tool: "read_file".into(), at: format!("{target}, then send this call again") };
+/// The error for a file that the caller does not know. `otherwise` is what it may do without reading it.
+pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> ToolError {
+    let next = match origin {
+        // What one command has read the next one does not know.
+        Origin::Script => Next::FixArguments(format!(
+            "each command is a session of its own: send \"read_file\" and this call as two lines to one \
+             \"haft call -\"{otherwise}"
+        )),
+        Origin::Model | Origin::Person => {
+            Next::LookFirst { tool: "read_file".into(), at: format!("{target}, then send this call again{otherwise}") }
+        }
+    };
     ToolError::new(ErrorKind::NotRead, format!("{target} was not read in this session."), next)
         .about_file(target.to_string(), Operation::Write)
 }
 
-/// The error for a file that changed since it was read, with what changed.
-pub(crate) fn changed_since(target: &Target, read: &[u8], now: &[u8]) -> ToolError {
+/// What stands in the way when others changed what a call would replace.
+pub(crate) const IN_ITS_PLACE: &str = ", in what this call would replace";
+
+/// The error for a file that changed since it was read, with what changed. `why` says what stands in the way.
+pub(crate) fn changed_since(target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> ToolError {
     let difference = match (decode(read), decode(now)) {
-        (Ok(read), Ok(now)) => format!("\n{}", Diff::between(&read.text, &now.text, CONTEXT).render(LINES_IN_ERROR)),
+        (Ok(read), Ok(now)) => Diff::between(&read.text, &now.text, CONTEXT).render(LINES_IN_ERROR),
         _ => String::new(),
     };
-    stale(target, difference.trim_end())
+    let difference = if difference.is_empty() { ".".to_owned() } else { format!(":\n{}", difference.trim_end()) };
+    stale(target, &format!("{why}{difference}"))
 }
 
-/// The error for a file that is not any more what the caller knows.
-pub(crate) fn stale(target: &Target, difference: &str) -> ToolError {
+/// The error for a file that is not any more what the caller knows; `more` ends the sentence.
+pub(crate) fn stale(target: &Target, more: &str) -> ToolError {
     let next = Next::LookFirst { tool: "read_file".into(), at: format!("{target} and base the change on that") };
-    let said = if difference.is_empty() { "." } else { ", in what this call would replace:" };
-    ToolError::new(ErrorKind::Stale, format!("{target} changed since it was read{said}{difference}"), next)
+    ToolError::new(ErrorKind::Stale, format!("{target} changed since it was read{more}"), next)
+        .about_file(target.to_string(), Operation::Write)
+}
+
+/// The error for a text that cannot be written in the encoding of the file.
+pub(crate) fn unencodable(target: &Target, error: &Unencodable) -> ToolError {
+    let next = match error {
+        Unencodable::Character { .. } => "write without that character, or ask the user to convert the file to UTF-8",
+        Unencodable::ReadsDifferently { encoding: "UTF-8", .. } => {
+            "leave out NUL characters, and a byte order mark (U+FEFF) at the beginning"
+        }
+        Unencodable::ReadsDifferently { .. } => {
+            "use only ASCII characters in what is new, or ask the user to convert the file to UTF-8"
+        }
+    };
+    ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), Next::FixArguments(next.into()))
         .about_file(target.to_string(), Operation::Write)
 }
 
@@ -111,9 +140,4 @@ pub(crate) fn told(line: String, written: &Written, diff: &Diff) -> String {
     text.push('\n');
     text.push_str(&diff.render(MOST_LINES));
     text
-}
-
-/// Counts in words: `1 line`, `3 lines`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -26,7 +26,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use haft::error::{Next, ToolError};
+use haft::error::Next;
 use haft::kinds::ErrorKind;
 
 use even::EvenText;
@@ -189,11 +189,5 @@ impl Rung {
             Rung::Typography => Some("typographic quotes, dashes or blanks differ"),
             Rung::LineNumbers => Some("line numbers were left out"),
         }
-    }
-}
-
-impl From<Miss> for ToolError {
-    fn from(miss: Miss) -> Self {
-        ToolError::new(miss.kind, miss.what, miss.next)
     }
 }

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use haft::diff::Diff;
 use haft::door::FileCopy;
-use haft::encoding::{Decoded, NoText, decode};
+use haft::encoding::{NoText, decode};
 use haft::error::Operation;
+use haft::grouped::Grouped;
 use haft::limits::EditCount;
-use haft::merge::merge;
+use haft::merge::{NotMerged, merge};
 use haft::plan::FileDiff;
 use haft::prelude::*;
 use serde_json::{Value, json};
 
 use crate::change::{
-    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, locate, told,
+    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Replaces, changed_since, effects, known, locate, not_read, told,
+    unencodable,
 };
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 
@@ -90,7 +92,10 @@ pub enum Draft {
 pub struct NewText {
     target: Target,
     bytes: Arc<[u8]>,
+    /// What is shown: also what others changed since the file was read.
     diff: Diff,
+    /// Lines that this call adds and removes.
+    lines: (usize, usize),
     notes: Vec<String>,
     edits: usize,
     places: usize,
@@ -152,10 +157,11 @@ impl Tool for EditFile {
 
 impl NewText {
     fn line(&self) -> String {
+        let counted = |count: usize, noun: &str| Grouped(count as u64).of(noun);
         let edits = counted(self.edits, "edit");
         let at =
             if self.places == self.edits { String::new() } else { format!(" in {}", counted(self.places, "place")) };
-        format!("Edited {}: {edits}{at}, +{} −{} lines.", self.target, self.diff.added, self.diff.removed)
+        format!("Edited {}: {edits}{at}, +{} −{} lines.", self.target, self.lines.0, self.lines.1)
     }
 
     fn data(&self) -> Value {
@@ -163,8 +169,8 @@ impl NewText {
             "path": self.target.to_string(),
             "bytes": self.bytes.len(),
             "places": self.places,
-            "lines_added": self.diff.added,
-            "lines_removed": self.diff.removed,
+            "lines_added": self.lines.0,
+            "lines_removed": self.lines.1,
             "diff": self.diff.render(MOST_LINES),
         })
     }
@@ -200,44 +206,61 @@ fn wanted<'a>(args: &'a Args, cx: &PlanContext<'_>) -> Result<Vec<(Target, &'a [
 fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
     // What is no text cannot be read first, so whoever did not read it is told that instead.
     let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, now.bytes.len()))?;
-    let known = known(cx, target, now)?;
     let edits: Vec<Edit<'_>> = asked.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
     let path = target.to_string();
     let mut notes = Vec::new();
-    if let Known::AsItWas(read) = &known {
-        if !is_elsewhere(read, &now.bytes, &edits, &path) {
-            return Err(changed_since(target, read, &now.bytes));
-        }
+    let read = match known(cx, target, now)? {
+        Known::AsItIs => None,
+        Known::AsItWas(read) => Some(read),
+        Known::Not => return Err(not_read(target, cx.origin(), "")),
+    };
+    if let Some(read) = &read {
+        is_elsewhere((read, &now.bytes), &edits, &path)
+            .map_err(|why| changed_since(target, (read, &now.bytes), &why))?;
         notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
     }
     let fitted = fit(&decoded.text, &edits, &path).map_err(|miss| missed(miss, target))?;
-    if !stays_within_bounds(&decoded, &fitted) {
+    let replacements = replacements(&fitted);
+    // A short edit of many places may want more than there is memory for.
+    if decoded.size_after(&now.bytes, &replacements) as u64 > LARGEST {
         return Err(too_large_after(target));
     }
     notes.extend(rungs_used(&fitted));
-    let replacements = replacements(&fitted);
-    let bytes = spliced(&decoded, &now.bytes, &replacements, target)?;
+    let bytes = decoded.splice(&now.bytes, &replacements).map_err(|error| unencodable(target, &error))?;
     let mut diff = Diff::of_replacements(&decoded.text, &replacements, CONTEXT);
-    if let Known::AsItWas(read) = &known
+    let lines = (diff.added, diff.removed);
+    if let Some(read) = &read
         && let (Ok(read), Ok(new)) = (decode(read), decode(&bytes))
     {
         // Also what others changed is shown: the yes is to the whole.
         diff = Diff::between(&read.text, &new.text, CONTEXT);
     }
     let places = fitted.replacements.len();
-    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, notes, edits: asked.len(), places })
+    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, lines, notes, edits: asked.len(), places })
 }
 
-/// Tells whether what changed since the file was read leaves alone what the edits replace.
-fn is_elsewhere(read: &[u8], now: &[u8], edits: &[Edit<'_>], path: &str) -> bool {
+/// Finds out whether what changed since the file was read leaves alone what the edits replace; else says why not.
+fn is_elsewhere((read, now): (&[u8], &[u8]), edits: &[Edit<'_>], path: &str) -> Result<(), String> {
     let edited = |bytes: &[u8]| {
         let decoded = decode(bytes).ok()?;
-        let fitted = fit(&decoded.text, edits, path).ok().filter(|fitted| stays_within_bounds(&decoded, fitted))?;
-        decoded.splice(bytes, &replacements(&fitted)).ok()
+        let fitted = fit(&decoded.text, edits, path).ok()?;
+        let replacements = replacements(&fitted);
+        let is_bounded = decoded.size_after(bytes, &replacements) as u64 <= LARGEST;
+        is_bounded.then(|| decoded.splice(bytes, &replacements).ok())?
     };
+    let in_words = |why: NotMerged| format!(", {why}");
+    if decode(read).is_err() {
+        return Err(in_words(NotMerged::NotText));
+    }
     match (edited(read), edited(now)) {
-        (Some(as_meant), Some(as_done)) => merge(read, now, &as_meant).is_some_and(|both| both == as_done),
-        _ => false,
+        (Some(as_meant), Some(as_done)) => match merge(read, now, &as_meant) {
+            Ok(both) if both == as_done => Ok(()),
+            Ok(_) | Err(NotMerged::Touching) => Err(IN_ITS_PLACE.to_owned()),
+            Err(why @ (NotMerged::NotText | NotMerged::OutOfTime)) => Err(in_words(why)),
+        },
+        // They fit neither, so nothing can be said of their place.
+        (None, None) => Err(String::new()),
+        _ => Err(IN_ITS_PLACE.to_owned()),
     }
 }
 
@@ -255,12 +278,6 @@ impl OneEdit {
     }
 }
 
-/// A short edit of many places may want more than there is memory for.
-fn stays_within_bounds(decoded: &Decoded<'_>, fitted: &Fitted) -> bool {
-    let added: u64 = fitted.replacements.iter().map(|replacement| replacement.new.len() as u64).sum();
-    decoded.text.len() as u64 + added <= LARGEST
-}
-
 fn too_large_after(target: &Target) -> ToolError {
     let what =
         format!("{target} would become larger than {} MiB, which is the most that is written at once.", LARGEST >> 20);
@@ -270,19 +287,6 @@ fn too_large_after(target: &Target) -> ToolError {
 
 fn replacements(fitted: &Fitted) -> Vec<(Range<usize>, &str)> {
     fitted.replacements.iter().map(|replacement| (replacement.range.clone(), &*replacement.new)).collect()
-}
-
-fn spliced(
-    decoded: &Decoded<'_>,
-    bytes: &[u8],
-    replacements: &[(Range<usize>, &str)],
-    target: &Target,
-) -> Result<Vec<u8>, ToolError> {
-    decoded.splice(bytes, replacements).map_err(|error| {
-        let next = Next::FixArguments("write without that character".into());
-        ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), next)
-            .about_file(target.to_string(), Operation::Write)
-    })
 }
 
 /// Says which edits did not fit exactly, and how they differed.
@@ -298,7 +302,7 @@ fn missed(miss: Miss, target: &Target) -> ToolError {
 
 fn not_text(no_text: &NoText, target: &Target, size: usize) -> ToolError {
     let (kind, what) = match no_text {
-        NoText::Binary => (ErrorKind::Binary, format!("{target} is not text ({}).", counted(size, "byte"))),
+        NoText::Binary => (ErrorKind::Binary, format!("{target} is not text ({}).", Grouped(size as u64).of("byte"))),
         NoText::BadEncoding { .. } => {
             (ErrorKind::BadEncoding, format!("{target} cannot be edited without damage: {no_text}."))
         }

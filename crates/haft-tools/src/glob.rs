@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use haft::grouped::Grouped;
 use haft::prelude::*;
 
-use crate::left_out::{Ways, counted, one_line, words};
+use crate::left_out::{Ways, one_line, words};
 
 const WAYS: Ways = Ways {
     ignored: "to look in an ignored folder, name it as \"path\"",
@@ -108,16 +109,16 @@ fn shown(found: &Found) -> String {
         text.push('\n');
     }
     if found.matched == 0 {
-        let _infallible = write!(text, "[nothing fits; {} compared", counted(found.compared, "name"));
+        let _infallible = write!(text, "[nothing fits; {} compared", Grouped(found.compared).of("name"));
         if !found.near.is_empty() {
             let near: Vec<String> = found.near.iter().map(|path| one_line(path)).collect();
             let _infallible = write!(text, "; near: {}", near.join(", "));
         }
     } else {
-        let _infallible = write!(text, "[{}", counted(found.matched, "path"));
+        let _infallible = write!(text, "[{}", Grouped(found.matched).of("path"));
         let left = found.matched.saturating_sub(found.paths.len() as u64);
         if left > 0 {
-            let first = counted(found.paths.len() as u64, "path");
+            let first = Grouped(found.paths.len() as u64).of("path");
             let _infallible = write!(text, "; the first {first} shown, narrow the pattern or give a \"path\"");
         }
     }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use haft::grouped::Grouped;
 use haft::prelude::*;
 use haft::search::FoundLine;
 
-use crate::left_out::{Ways, counted, one_line, words};
+use crate::left_out::{Ways, one_line, words};
 
 /// A file or folder that is named is searched, whatever ignores or hides it.
 const NAME_IT: &str = "to search an ignored or hidden one, name it as \"path\"";
@@ -180,23 +181,23 @@ fn summary(searched: &Searched, wanted: Wanted, most: usize) -> String {
         let shown = if wanted == Wanted::Files && most != 1 {
             format!("{most} files with matches")
         } else {
-            counted(most as u64, noun)
+            Grouped(most as u64).of(noun)
         };
         return format!(
             "[the first {shown}; there are more, the search stopped here. Narrow it with \"path\", \"include\" or the pattern, or count with mode \"count\"]\n"
         );
     }
-    let matches = counted(searched.matches, "match");
-    let files = counted(searched.matched_files, "file");
+    let matches = Grouped(searched.matches).of("match");
+    let files = Grouped(searched.matched_files).of("file");
     let mut parts = vec![match wanted {
         _ if searched.matches == 0 => "no match".to_owned(),
         Wanted::Lines | Wanted::Counts => format!("{matches} in {files}"),
         Wanted::Files => format!("{files} with matches"),
     }];
     if searched.matched_files > searched.files.len() as u64 {
-        parts.push(format!("the first {} shown", counted(searched.files.len() as u64, "file")));
+        parts.push(format!("the first {} shown", Grouped(searched.files.len() as u64).of("file")));
     }
-    parts.push(format!("{} searched", counted(searched.searched, "file")));
+    parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
     parts.extend(words(&searched.left_out, &WAYS));
     format!("[{}]\n", parts.join("; "))
 }

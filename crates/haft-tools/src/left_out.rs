@@ -3,6 +3,7 @@
 //! A model that does not see a file concludes that it is not there. So every answer about a tree ends with what was
 //! not looked at; the three tools that walk say it in the same words, each with its own way to get at it.
 
+use haft::grouped::Grouped;
 use haft::search::LeftOut;
 
 /// How a tool gets at what it left out, in words that name its arguments.
@@ -17,7 +18,7 @@ pub(crate) struct Ways {
 pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     let mut parts = Vec::new();
     if left_out.secret > 0 {
-        let files = counted(left_out.secret, "secret-class file");
+        let files = Grouped(left_out.secret).of("secret-class file");
         let were = if left_out.secret == 1 { "was" } else { "were" };
         parts.push(format!("{files} {were} not searched: name one as \"path\" to ask for it"));
     }
@@ -30,7 +31,7 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{} {what}", with_separators(count)))
+    .map(|(count, what)| format!("{} {what}", Grouped(count)))
     .collect();
     if !passed.is_empty() {
         parts.push(format!("left out: {}{}", passed.join(", "), how(left_out, ways)));
@@ -38,7 +39,7 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     if left_out.unreadable > 0 {
         let paths: Vec<String> = left_out.unreadable_paths.iter().map(|path| one_line(path)).collect();
         let more = left_out.unreadable.saturating_sub(paths.len() as u64);
-        let more = if more > 0 { format!(" and {} more", with_separators(more)) } else { String::new() };
+        let more = if more > 0 { format!(" and {} more", Grouped(more)) } else { String::new() };
         parts.push(format!("could not open {}{more}", paths.join(", ")));
     }
     parts
@@ -55,43 +56,14 @@ fn how(left_out: &LeftOut, ways: &Ways) -> String {
     if how.is_empty() { String::new() } else { format!(" ({})", how.join("; ")) }
 }
 
-/// Returns a number with its noun: `1 file`, `12,000 files`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    let ending = match (count, noun.ends_with("ch")) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{} {noun}{ending}", with_separators(count))
-}
-
 /// Returns a name on one line: it may hold line ends, and one entry stays one line.
 pub(crate) fn one_line(name: &str) -> String {
     haft::path::one_line(name).into_owned()
 }
 
-fn with_separators(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_separators_and_their_noun() {
-        assert_eq!(counted(1, "match"), "1 match");
-        assert_eq!(counted(0, "match"), "0 matches");
-        assert_eq!(counted(1_234_567, "file"), "1,234,567 files");
-    }
 
     #[test]
     fn nothing_left_out_needs_no_words() {

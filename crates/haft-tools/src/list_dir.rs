@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use haft::grouped::Grouped;
 use haft::prelude::*;
 
-use crate::left_out::{Ways, counted, one_line, words};
+use crate::left_out::{Ways, one_line, words};
 
 const WAYS: Ways = Ways {
     ignored: "to list an ignored folder, name it as \"path\"",
@@ -89,11 +90,11 @@ fn shown(listing: &Listing, view: View) -> String {
         };
     }
     let at_least = if listing.reach == Reach::StoppedEarly { "at least " } else { "" };
-    let (files, folders) = (counted(listing.files, "file"), counted(listing.folders, "folder"));
+    let (files, folders) = (Grouped(listing.files).of("file"), Grouped(listing.folders).of("folder"));
     let _infallible = write!(text, "[{at_least}{files}, {folders}");
     let shown = listing.entries.len() as u64;
     if listing.files + listing.folders > shown {
-        let shown = counted(shown, "name");
+        let shown = Grouped(shown).of("name");
         let _infallible = write!(text, "; the first {shown} shown, list a folder below or use \"ignore\"");
     }
     for part in words(&listing.left_out, &WAYS) {

@@ -16,7 +16,6 @@ use haft::grouped::Grouped;
 use haft::path::one_line;
 use haft::prelude::*;
 
-use crate::left_out::counted;
 use globs::everything;
 use several::read_several;
 use shown_page::{NARROWEST_LINE, ShownPage};
@@ -134,7 +133,7 @@ fn too_many_tokens(path: &str, page: &ShownPage, left: usize) -> ToolError {
     let (lines, tokens) = (page.lines(), page.tokens());
     let fitting = (lines * left / tokens.max(1)).max(1);
     let example = serde_json::json!({ "path": path, "offset": page.first_line(), "limit": fitting });
-    let (path, lines) = (one_line(path), counted(lines as u64, "line"));
+    let (path, lines) = (one_line(path), Grouped(lines as u64).of("line"));
     let (tokens, left) = (Grouped(tokens as u64), Grouped(left as u64));
     let what = format!("The {lines} of {path} have about {tokens} tokens; this profile leaves {left} for them.");
     let next = Next::FixArguments(format!("read a part of it, for example {example}"));

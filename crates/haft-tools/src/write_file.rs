@@ -6,8 +6,9 @@ use std::sync::Arc;
 use haft::call::Origin;
 use haft::diff::Diff;
 use haft::door::FileCopy;
-use haft::encoding::{NoText, decode};
+use haft::encoding::{NoText, TextForm, Whole, decode};
 use haft::error::Operation;
+use haft::grouped::Grouped;
 use haft::limits::WriteMode;
 use haft::lines::{LineBreak, LineEnds};
 use haft::plan::FileDiff;
@@ -15,9 +16,12 @@ use haft::prelude::*;
 use serde_json::json;
 
 use crate::change::{
-    CONTEXT, Known, LARGEST, MOST_LINES, Replaces, changed_since, counted, effects, known, locate, not_read, stale,
-    told,
+    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Replaces, changed_since, effects, known, locate, not_read,
+    stale, told, unencodable,
 };
+
+/// How a caller replaces a file that it has not read.
+const OR_OVERWRITE: &str = ", or give write_mode \"overwrite\"";
 
 /// Writes a whole file.
 pub struct WriteFile;
@@ -48,8 +52,8 @@ enum Mode {
 pub enum Draft {
     /// This is to be written.
     Write(Target, New),
-    /// There is nothing to do, and this is why.
-    Same(Target),
+    /// There is nothing to do: the file has these bytes already.
+    Same(Target, usize),
     /// It cannot be done; said when the call may see the file.
     Refused(ToolError),
 }
@@ -89,14 +93,17 @@ impl Tool for WriteFile {
         if mode == WriteMode::Create {
             return Err(exists(&target));
         }
-        let planned = match cx.read(&target, LARGEST) {
-            Ok(now) => over(&args.content, &now, &target, (mode, cx)),
+        let (planned, now) = match cx.read(&target, LARGEST) {
+            Ok(now) => (over(&args.content, &now, &target, (mode, cx)), Some(now.bytes)),
             // Too large to compare: known or not, it is replaced without a look into it.
-            Err(error) if error.kind == ErrorKind::TooLarge => unseen(args, &target, (mode, cx)),
+            Err(error) if error.kind == ErrorKind::TooLarge => (unseen(args, &target, (mode, cx)), None),
             Err(error) => return Err(error),
         };
         Ok(match planned {
-            Ok(New { diff, .. }) if diff.is_empty() => (Plan::new(effects(&target, Replaces::No)), Draft::Same(target)),
+            // What was not seen is never the same.
+            Ok(New { bytes, .. }) if now.is_some_and(|now| now == bytes) => {
+                (Plan::new(effects(&target, Replaces::No)), Draft::Same(target, bytes.len()))
+            }
             Ok(new) => write(&target, effects(&target, Replaces::Yes), new),
             // It says nothing of the file, and a read before it in the turn may mend it.
             Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
@@ -105,12 +112,11 @@ impl Tool for WriteFile {
         })
     }
 
-    async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let (target, New { bytes, diff, notes }) = match draft {
             Draft::Write(target, new) => (target, new),
-            Draft::Same(target) => {
+            Draft::Same(target, size) => {
                 let words = format!("{target} has exactly this content already. Nothing was changed.");
-                let size = args.content.len();
                 let data = json!({ "path": target.to_string(), "created": false, "bytes": size, "diff": "" });
                 return Ok(ToolOutput::text(words).with_data(data));
             }
@@ -120,7 +126,7 @@ impl Tool for WriteFile {
         written.notes.extend(notes);
         let created = written.change == Change::Create;
         let what = if created { "Created" } else { "Replaced" };
-        let size = counted(bytes.len(), "byte");
+        let size = Grouped(bytes.len() as u64).of("byte");
         let line = format!("{what} {target} ({size}; +{} −{} lines).", diff.added, diff.removed);
         let data = json!({
             "path": target.to_string(),
@@ -170,15 +176,17 @@ fn over(
     if mode == WriteMode::OverwriteIfRead {
         match known(cx, target, now)? {
             Known::AsItIs => {}
-            Known::AsItWas(read) => return Err(changed_since(target, &read, &now.bytes)),
+            Known::AsItWas(read) => return Err(changed_since(target, (&read, &now.bytes), IN_ITS_PLACE)),
+            Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now)),
+            Known::Not => {
+                let otherwise = if cx.origin() == Origin::Script { OR_OVERWRITE } else { "" };
+                return Err(not_read(target, cx.origin(), otherwise));
+            }
         }
     }
-    let decoded = match decode(&now.bytes) {
-        Ok(decoded) => decoded,
-        Err(NoText::Binary | NoText::BadEncoding { .. }) => {
-            let notes = vec![format!("What it replaces is not text ({}).", counted(now.bytes.len(), "byte"))];
-            return Ok(New { bytes: content.as_bytes().into(), diff: Diff::between("", content, CONTEXT), notes });
-        }
+    let Ok(decoded) = decode(&now.bytes) else {
+        let notes = vec![format!("What it replaces is not text ({}).", Grouped(now.bytes.len() as u64).of("byte"))];
+        return Ok(New { bytes: content.as_bytes().into(), diff: Diff::between("", content, CONTEXT), notes });
     };
     let mut notes = Vec::new();
     let new = with_line_ends_of(&decoded.text, content);
@@ -186,21 +194,32 @@ fn over(
         notes.push("Its CRLF line ends were kept.".to_owned());
     }
     let whole = [(0..decoded.text.len(), &*new)];
-    let bytes = decoded.splice(&now.bytes, &whole).map_err(|error| {
-        let next = Next::FixArguments("write without that character, or remove the file first".into());
-        ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), next)
-            .about_file(target.to_string(), Operation::Write)
-    })?;
+    let bytes = decoded.splice(&now.bytes, &whole).map_err(|error| unencodable(target, &error))?;
     Ok(New { bytes: bytes.into(), diff: Diff::between(&decoded.text, &new, CONTEXT), notes })
 }
 
 fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>)) -> Result<New, ToolError> {
     let read = cx.when_read(target).map(|read| read.stamp);
     if mode == WriteMode::OverwriteIfRead && read != cx.look().stamp(target) {
-        return Err(if read.is_some() { stale(target, "") } else { not_read(target) });
+        // What is no text cannot be read, and nobody has looked.
+        return Err(if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), OR_OVERWRITE) });
     }
     let notes = vec!["It is too large to be compared.".to_owned()];
     Ok(New { bytes: args.content.as_bytes().into(), diff: Diff::between("", &args.content, CONTEXT), notes })
+}
+
+/// Tells whether `read_file` would show it. Text with some damage it shows.
+fn is_readable(bytes: &[u8]) -> bool {
+    let is_foreign = |no_text| matches!(no_text, NoText::BadEncoding { looks_like: Some(_), .. });
+    decode(bytes) != Err(NoText::Binary) && !TextForm::detect(bytes, Whole::Yes).is_err_and(is_foreign)
+}
+
+/// The error for a file that cannot be read first because it is no text.
+fn unreadable(target: &Target, now: &FileCopy) -> ToolError {
+    let size = Grouped(now.bytes.len() as u64).of("byte");
+    let what = format!("{target} is no text that can be read first ({size}). It was not touched.");
+    let next = Next::FixArguments("give write_mode \"overwrite\" to replace it all the same".into());
+    ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), Operation::Write)
 }
 
 /// A file whose lines all end in CRLF keeps that when the new content has plain line ends.

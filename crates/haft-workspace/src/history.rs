@@ -150,15 +150,15 @@ pub enum HistoryError {
     /// Something is at the old name.
     #[error("{0} would have its old name again, but something else has that name now; nothing was taken back")]
     InTheWay(String),
-    /// Somebody has worked on the same lines since.
+    /// Somebody has worked on it since, and the two cannot be kept both.
     #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]
     Conflict {
         /// The change set.
         set: u64,
         /// The path.
         path: String,
-        /// How the two touch, in words.
-        why: &'static str,
+        /// What stands in the way, in words.
+        why: String,
         /// The content as the change set had left it, where it is known.
         left: Option<Vec<u8>>,
         /// The content now; nothing when it is gone.

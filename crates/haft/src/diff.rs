@@ -135,19 +135,6 @@ impl DiffHunk {
         }
         format!("@@ line {}, now {} @@", self.old_line, self.new_line)
     }
-
-    /// Returns the lines with their numbers in the old and in the new text.
-    pub fn numbered(&self) -> impl Iterator<Item = (Option<usize>, Option<usize>, &DiffLine)> {
-        let (mut old, mut new) = (self.old_line, self.new_line);
-        self.lines.iter().map(move |line| {
-            let in_old = !matches!(line, DiffLine::Insert(_));
-            let in_new = !matches!(line, DiffLine::Delete(_));
-            let numbers = (in_old.then_some(old), in_new.then_some(new));
-            old += usize::from(in_old);
-            new += usize::from(in_new);
-            (numbers.0, numbers.1, line)
-        })
-    }
 }
 
 impl DiffLine {

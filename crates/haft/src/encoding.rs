@@ -5,7 +5,8 @@
 //! file into UTF-8 on the way would change every accented letter in it.
 //!
 //! A guessed encoding may be the wrong one. That is harmless: a text is accepted only when it encodes to exactly
-//! the bytes it came from, and outside an edit those bytes are copied.
+//! the bytes it came from, outside an edit those bytes are copied, and an edit after which the guess would be
+//! another one is refused.
 //!
 //! Not here: reading files (`haft-workspace`), what a line is (`lines`).
 
@@ -173,10 +174,12 @@ pub enum Unencodable {
         encoding: &'static str,
     },
     /// The bytes would be read as another text than the one meant.
-    #[error("written as {encoding}, the new text would be read back as another one")]
+    #[error("written as {encoding}, the file would be taken for {taken_for} when it is read next")]
     ReadsDifferently {
         /// The name of the encoding.
         encoding: &'static str,
+        /// What the next reader would take them for: the name of another encoding, or other words.
+        taken_for: &'static str,
     },
 }
 
@@ -188,9 +191,27 @@ impl Decoded<'_> {
     /// # Panics
     /// When a range is not one of `text`, or `original` are other bytes: both are defects of the caller.
     pub fn splice(&self, original: &[u8], replacements: &[(Range<usize>, &str)]) -> Result<Vec<u8>, Unencodable> {
+        let bytes = self.spliced(original, replacements)?;
+        match self.taken_for(&bytes, replacements) {
+            None => Ok(bytes),
+            Some(taken_for) => Err(Unencodable::ReadsDifferently { encoding: self.form.name(), taken_for }),
+        }
+    }
+
+    /// Returns how many bytes there will be after replacing stretches, without making them.
+    ///
+    /// # Panics
+    /// As [`Decoded::splice`] does.
+    pub fn size_after(&self, original: &[u8], replacements: &[(Range<usize>, &str)]) -> usize {
+        let size = |text: &str| encoded_length(self.form.encoding, text);
+        let gone: usize = replacements.iter().map(|(range, _)| size(&self.text[range.clone()])).sum();
+        let come: usize = replacements.iter().map(|(_, new)| size(new)).sum();
+        original.len() - gone + come
+    }
+
+    fn spliced(&self, original: &[u8], replacements: &[(Range<usize>, &str)]) -> Result<Vec<u8>, Unencodable> {
         let encoding = self.form.encoding;
-        let grown: usize = replacements.iter().map(|(_, new)| new.len()).sum();
-        let mut bytes = Vec::with_capacity(original.len() + grown);
+        let mut bytes = Vec::with_capacity(self.size_after(original, replacements));
         // How far the text and its bytes have been taken over.
         let (mut in_text, mut in_bytes) = (0, self.form.mark.len());
         bytes.extend_from_slice(self.form.mark);
@@ -202,25 +223,35 @@ impl Decoded<'_> {
             in_text = range.end;
         }
         bytes.extend_from_slice(&original[in_bytes..]);
-        if self.reads_back(&bytes, replacements) {
-            return Ok(bytes);
-        }
-        Err(Unencodable::ReadsDifferently { encoding: self.form.name() })
+        Ok(bytes)
     }
 
-    /// Tells whether the spliced bytes are the text that was meant.
-    fn reads_back(&self, bytes: &[u8], replacements: &[(Range<usize>, &str)]) -> bool {
+    /// Returns what the next reader would take the spliced bytes for; nothing when that is the text that was meant.
+    ///
+    /// The form is not written down anywhere: whoever reads the file next finds it anew.
+    fn taken_for(&self, bytes: &[u8], replacements: &[(Range<usize>, &str)]) -> Option<&'static str> {
         let body = &bytes[self.form.mark.len()..];
         if self.form.encoding == UTF_8 {
             // Pieces of UTF-8 are UTF-8; only a mark or a NUL that was not there makes something else of it.
-            return replacements.iter().all(|(_, new)| !new.contains('\0'))
-                && (self.form.has_mark() || !body.starts_with("\u{feff}".as_bytes()));
+            if replacements.iter().any(|(_, new)| new.contains('\0')) {
+                return Some("binary data");
+            }
+            let gets_mark = !self.form.has_mark() && body.starts_with("\u{feff}".as_bytes());
+            return gets_mark.then_some("UTF-8 with a byte order mark");
         }
-        // Every reader tries UTF-8 first. What is ASCII by now means the same in both.
-        if !self.form.has_wide_units() && !body.is_ascii() && std::str::from_utf8(body).is_ok() {
-            return false;
+        let read = match decode(bytes) {
+            Ok(read) => read,
+            Err(NoText::Binary) => return Some("binary data"),
+            Err(NoText::BadEncoding { .. }) => return Some("damaged text"),
+        };
+        // What is ASCII by now means the same in all encodings of bytes.
+        let is_same_form = read.form == self.form || body.is_ascii();
+        let is_same_text = || read.text == replaced(&self.text, replacements);
+        match is_same_form {
+            false => Some(read.form.name()),
+            true if !is_same_text() => Some("another text"),
+            true => None,
         }
-        decode_as(bytes, self.form).is_ok_and(|read| read.text == replaced(&self.text, replacements))
     }
 }
 

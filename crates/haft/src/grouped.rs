@@ -19,6 +19,18 @@ impl fmt::Display for Grouped {
     }
 }
 
+impl Grouped {
+    /// Returns the number with its noun: `1 match`, `12,000 matches`.
+    pub fn of(self, noun: &str) -> String {
+        let ending = match (self.0, noun.ends_with("ch")) {
+            (1, _) => "",
+            (_, true) => "es",
+            (_, false) => "s",
+        };
+        format!("{self} {noun}{ending}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +39,11 @@ mod tests {
     fn thousands_are_apart() {
         let shown = [0, 999, 1_000, 12_034, u64::MAX].map(|number| Grouped(number).to_string());
         assert_eq!(shown, ["0", "999", "1,000", "12,034", "18,446,744,073,709,551,615"]);
+    }
+
+    #[test]
+    fn a_noun_follows_its_number() {
+        let counted = [(1, "match"), (0, "match"), (1_234_567, "file")].map(|(count, noun)| Grouped(count).of(noun));
+        assert_eq!(counted, ["1 match", "0 matches", "1,234,567 files"]);
     }
 }

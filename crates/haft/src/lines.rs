@@ -3,7 +3,7 @@
 //! A line ends at `\n`, and its `\r` belongs to the end. Only where a text has no `\n` at all does `\r` end a
 //! line, as on old Macs: otherwise such a file would be one line that nobody can page through or merge.
 //!
-//! Not here: UTF-16, whose line ends are units of two bytes (the paging of `haft-workspace` knows them).
+//! Not here: UTF-16, whose line ends are units of two bytes (`merge` and the paging of `haft-workspace` know them).
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
 //! Brings two changes of one text together when they do not touch.
 //!
-//! Between a plan and its execution somebody else may have changed the file elsewhere; then both changes are kept.
-//! What touches is left to a person: there are no conflict markers here, only a merge or none.
+//! A call that was planned on what a file was, and an undo of what somebody has worked on since, keep both changes
+//! where they can. What touches is left to a person: there are no conflict markers here, only a merge or none.
 //!
-//! Lines are compared as bytes, so every encoding works whose line ends are bytes. Bytes with NULs
-//! (binaries, UTF-16) are merged only when one side left them alone.
+//! Lines are compared as bytes, so every encoding works whose line ends are bytes. UTF-16 is split at its line ends
+//! of two bytes. Other bytes with NULs are merged only when one side left them alone.
 //!
-//! Not here: what differs, for reading (`diff`).
+//! Not here: what differs, for reading (`diff`); a file that changes between plan and execution, which is `stale`.
 
 #[cfg(test)]
 mod tests;
@@ -16,30 +16,92 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
+use crate::encoding::decode;
 use crate::lines::LineBreak;
 
 /// How long the two comparisons may take together.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Returns the base with the changes of both sides; nothing when they touch, or when that takes too long to find out.
+/// Why two changes were not brought together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotMerged {
+    /// They touch.
+    #[error("in the same lines")]
+    Touching,
+    /// It was not tried: there are no lines to compare.
+    #[error("and only text in one and the same encoding can be merged")]
+    NotText,
+    /// It took too long to find out.
+    #[error("and so much that bringing the two together takes too long")]
+    OutOfTime,
+}
+
+/// Returns the base with the changes of both sides.
 ///
 /// Changes touch when no unchanged line lies between them, unless both sides changed the same lines to the same.
-pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>, NotMerged> {
     if ours == base || ours == theirs {
-        return Some(theirs.to_vec());
+        return Ok(theirs.to_vec());
     }
     if theirs == base {
-        return Some(ours.to_vec());
+        return Ok(ours.to_vec());
     }
-    if [base, ours, theirs].iter().any(|text| memchr::memchr(0, text).is_some()) {
-        return None;
-    }
-    let line_break = LineBreak::of(&[base, ours, theirs]);
-    let base = line_break.split(base);
+    let split = Split::of([base, ours, theirs])?;
+    let [base, ours, theirs] = &split.lines;
     let deadline = Instant::now() + LONGEST;
-    let ours = changes(&base, &line_break.split(ours), deadline)?;
-    let theirs = changes(&base, &line_break.split(theirs), deadline)?;
-    Some(applied(&base, &united(ours, theirs)?))
+    let ours = changes(base, ours, deadline).ok_or(NotMerged::OutOfTime)?;
+    let theirs = changes(base, theirs, deadline).ok_or(NotMerged::OutOfTime)?;
+    let all = united(ours, theirs).ok_or(NotMerged::Touching)?;
+    Ok(applied(split.mark, base, &all))
+}
+
+/// Three texts as lines, without the byte order mark that all of them have.
+struct Split<'t> {
+    mark: &'static [u8],
+    lines: [Vec<&'t [u8]>; 3],
+}
+
+impl<'t> Split<'t> {
+    fn of(texts: [&'t [u8]; 3]) -> Result<Self, NotMerged> {
+        let may_be_wide = |text: &[u8]| {
+            memchr::memchr(0, text).is_some() || text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")
+        };
+        if !texts.iter().any(|text| may_be_wide(text)) {
+            // Somebody may have converted the file since; what is ASCII is the same in both.
+            let odd = || texts.iter().filter(|text| !text.is_ascii()).map(|text| std::str::from_utf8(text).is_ok());
+            if odd().any(|is_utf8| is_utf8) && odd().any(|is_utf8| !is_utf8) {
+                return Err(NotMerged::NotText);
+            }
+            let line_break = LineBreak::of(&texts);
+            return Ok(Self { mark: b"", lines: texts.map(|text| line_break.split(text)) });
+        }
+        let form = |text: &[u8]| decode(text).map(|decoded| decoded.form).map_err(|_| NotMerged::NotText);
+        let wide = form(texts[0])?;
+        for text in &texts[1..] {
+            if form(text)? != wide {
+                return Err(NotMerged::NotText);
+            }
+        }
+        let bodies = texts.map(|text| text.strip_prefix(wide.mark()).unwrap_or(text));
+        // Without wide units there is no NUL in a text.
+        let has_newline = bodies.iter().any(|body| body.chunks_exact(2).any(|unit| unit == wide.unit(b'\n')));
+        let end = if has_newline { b'\n' } else { b'\r' };
+        Ok(Self { mark: wide.mark(), lines: bodies.map(|body| wide_lines(body, wide.unit(end))) })
+    }
+}
+
+/// Splits a text of two-byte units into its lines, each with its end.
+fn wide_lines(body: &[u8], end: [u8; 2]) -> Vec<&[u8]> {
+    let ends = body.chunks_exact(2).enumerate().filter(|(_, unit)| **unit == end).map(|(index, _)| 2 * index + 2);
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for end in ends.chain([body.len()]) {
+        if end > start {
+            lines.push(&body[start..end]);
+        }
+        start = end;
+    }
+    lines
 }
 
 /// Lines of the base and what one side made of them.
@@ -84,8 +146,8 @@ fn united<'t>(ours: Vec<Changed<'t>>, theirs: Vec<Changed<'t>>) -> Option<Vec<Ch
     }
 }
 
-fn applied(base: &[&[u8]], changes: &[Changed<'_>]) -> Vec<u8> {
-    let mut text = Vec::new();
+fn applied(mark: &[u8], base: &[&[u8]], changes: &[Changed<'_>]) -> Vec<u8> {
+    let mut text = mark.to_vec();
     let mut taken = 0;
     for change in changes {
         text.extend(base[taken..change.place.start].iter().chain(&change.new).copied().flatten());

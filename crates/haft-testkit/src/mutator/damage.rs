@@ -3,6 +3,7 @@
 //! Each takes a true edit and returns a case, or nothing where the edit does not suit it: no quotes to
 //! change, a block that occurs twice anyway. The caller then picks another.
 
+mod numbers;
 mod places;
 mod whitespace;
 
@@ -22,7 +23,7 @@ pub fn damaged(dice: &mut Dice, class: Class) -> Option<Case> {
         Class::TrailingBlanks => whitespace::trailing_blanks(dice, block),
         Class::Indentation => whitespace::indentation(dice, &block),
         Class::Typography => typography(dice, block),
-        Class::LineNumbers => line_numbers(dice, &block),
+        Class::LineNumbers => numbers::copied(dice, block),
         Class::LineEnds => whitespace::line_ends(dice, &block),
         Class::Stale => whitespace::stale(dice, block),
         Class::Repeated => places::repeated(dice, block),
@@ -100,29 +101,6 @@ fn typography(dice: &mut Dice, mut block: Block) -> Option<Case> {
     let truth = if is_alone { Truth::Becomes(after) } else { Truth::RefusedOrLike(after) };
     let is_gone = !block.before().contains(&old);
     is_gone.then(|| case(Class::Typography, &block, vec![Sent { old, new }], truth))
-}
-
-fn line_numbers(dice: &mut Dice, block: &Block) -> Option<Case> {
-    let style = dice.below(6);
-    let numbered = |lines: &[String], first: usize| -> Vec<String> {
-        let prefix = |number: usize| match style {
-            0 => format!("{number:>6}\t"),
-            1 => format!("{number}: "),
-            2 => format!("{number}| "),
-            3 => format!("{number:>5}→"),
-            4 => format!("{number:05}| "),
-            _ => format!("{number}\t"),
-        };
-        lines.iter().zip(first..).map(|(line, number)| format!("{}{line}", prefix(number))).collect()
-    };
-    // Numbers of an older state of the file are still line numbers, when there are several in a row.
-    let shift = if block.old().len() > 2 && dice.once_in(4) { dice.below(9) } else { 0 };
-    let first = block.range.start + 1 + shift;
-    let old = numbered(block.old(), first);
-    let new = if dice.once_in(2) { block.new.clone() } else { numbered(&block.new, first) };
-    let tail = block.tail(dice);
-    let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
-    Some(case(Class::LineNumbers, block, vec![edit], truth(block)))
 }
 
 fn near_miss(dice: &mut Dice, block: &Block) -> Option<Case> {

@@ -6,11 +6,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use haft::lines::LineBreak;
 use memchr::{memchr, memchr_iter, memrchr};
 
 /// A text with even line ends.
 pub(super) struct EvenText<'a> {
     text: Cow<'a, str>,
+    original: &'a str,
+    /// What ends a line for whoever counts them. Here every lone `\r` does, elsewhere only where there is no `\n`.
+    counted: LineBreak,
     ends: Ends,
     /// Where, in the even text, a `\r\n` became one `\n`.
     shortened: Vec<usize>,
@@ -30,9 +34,10 @@ pub(super) enum Ends {
 impl<'a> EvenText<'a> {
     pub(super) fn new(original: &'a str) -> Self {
         let bytes = original.as_bytes();
+        let counted = LineBreak::of(&[bytes]);
         if memchr(b'\r', bytes).is_none() {
             let ends = if memchr(b'\n', bytes).is_some() { Ends::Newlines } else { Ends::Absent };
-            return Self { text: Cow::Borrowed(original), ends, shortened: Vec::new() };
+            return Self { text: Cow::Borrowed(original), original, counted, ends, shortened: Vec::new() };
         }
         let mut text = String::with_capacity(original.len());
         let mut shortened = Vec::new();
@@ -47,7 +52,7 @@ impl<'a> EvenText<'a> {
             done = at + 1 + usize::from(is_pair);
         }
         text.push_str(&original[done..]);
-        Self { text: Cow::Owned(text), ends: Ends::Various, shortened }
+        Self { text: Cow::Owned(text), original, counted, ends: Ends::Various, shortened }
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -63,19 +68,38 @@ impl<'a> EvenText<'a> {
         self.ends
     }
 
-    /// Returns the number of the line at an offset, counted from 1.
+    /// Returns the number of the line at an offset, from 1, as the other tools count.
     pub(super) fn line_at(&self, at: usize) -> usize {
-        1 + memchr_iter(b'\n', &self.text.as_bytes()[..at]).count()
+        1 + self.lines_between(&(0..at))
     }
 
-    /// Returns the first and last line of a stretch, counted from 1.
+    /// Counts the line ends of a stretch, as the other tools do.
+    pub(super) fn lines_between(&self, range: &Range<usize>) -> usize {
+        self.counted.count(&self.original.as_bytes()[self.original_range(range)])
+    }
+
+    /// Returns the first and last line of a stretch, from 1, as the other tools count.
     pub(super) fn lines_of(&self, range: &Range<usize>) -> (usize, usize) {
-        let text = self.as_str();
-        // A stretch that begins with the end of a line is about the next one.
-        let start = range.start + usize::from(text[range.clone()].starts_with('\n') && range.len() > 1);
-        let end = range.end - usize::from(text[range.clone()].ends_with('\n'));
-        let first = self.line_at(start);
-        (first, first + memchr_iter(b'\n', text.as_bytes().get(start..end).unwrap_or_default()).count())
+        let inner = self.inner(range);
+        let first = self.line_at(inner.start);
+        (first, first + self.lines_between(&inner))
+    }
+
+    /// Tells whether two stretches have the same first and last line, where every line end counts.
+    pub(super) fn are_same_lines(&self, one: &Range<usize>, other: &Range<usize>) -> bool {
+        let lines = |range: &Range<usize>| {
+            let inner = self.inner(range);
+            (self.line_start(inner.start), self.line_start(inner.end))
+        };
+        lines(one) == lines(other)
+    }
+
+    /// Returns a stretch without the line ends at its ends: one that begins with the end of a line is about the next.
+    fn inner(&self, range: &Range<usize>) -> Range<usize> {
+        let stretch = &self.as_str()[range.clone()];
+        let start = range.start + usize::from(stretch.starts_with('\n') && range.len() > 1);
+        let end = range.end - usize::from(stretch.ends_with('\n'));
+        start..end.max(start)
     }
 
     /// Returns where the line at an offset starts.

@@ -107,8 +107,7 @@ fn forgiving(text: &EvenText<'_>, old: &str, new: &str) -> Result<Located, Reaso
         return Err(Reason::Ambiguous { places, forgiven: vec![rung] });
     }
     let Some((rung, found)) = fits.first() else { return Err(Reason::NoMatch) };
-    let lines = text.lines_of(&found.range);
-    if fits.iter().any(|(_, other)| text.lines_of(&other.range) != lines) {
+    if fits.iter().any(|(_, other)| !text.are_same_lines(&found.range, &other.range)) {
         let mut places = Places::default();
         fits.iter().for_each(|(_, found)| places.push(found.range.clone()));
         return Err(Reason::Ambiguous { places, forgiven: fits.iter().map(|(rung, _)| *rung).collect() });

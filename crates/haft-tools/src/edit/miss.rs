@@ -89,13 +89,16 @@ impl Asked<'_> {
 
     fn cannot_adapt(&self, text: &EvenText<'_>, range: &Range<usize>, rung: Rung) -> Miss {
         let (first, last) = text.lines_of(range);
-        let differing = rung.differing().unwrap_or("something");
-        let what = format!(
-            "{} fits {} of {} when {differing} may differ, but new_text cannot be changed in the same way.",
-            self.old_text(),
-            line_words(first, last),
-            self.path()
-        );
+        let place = format!("{} fits {} of {}", self.old_text(), line_words(first, last), self.path());
+        let what = match rung {
+            Rung::LineNumbers => format!(
+                "{place} without its line numbers, but it is not clear whether the numbers in new_text are line numbers too."
+            ),
+            _ => {
+                let differing = rung.differing().unwrap_or("something");
+                format!("{place} when {differing} may differ, but new_text cannot be changed in the same way.")
+            }
+        };
         let next = self.corrected(text, range).unwrap_or_else(|| self.look_at(first, last));
         let near = Some(Near { first_line: first, last_line: last });
         Miss { near, count: 1, ..self.miss(ErrorKind::NoMatch, what, next) }
@@ -127,7 +130,7 @@ impl Asked<'_> {
 
     fn near_miss(&self, text: &EvenText<'_>, nearest: &Nearest<'_>, intro: String) -> Miss {
         let (first, last) = text.lines_of(&nearest.range);
-        let differences = shown::differences(&nearest.pairs);
+        let differences = shown::differences(nearest);
         let lines = line_words(first, last);
         let how = if differences.is_empty() {
             "; the old text begins or ends inside a line there".to_owned()
@@ -143,7 +146,7 @@ impl Asked<'_> {
         let region = nearest.range.start..nearest.range.end + usize::from(has_end);
         let offer = if nearest.likeness >= OFFERED { self.corrected(text, &region) } else { None };
         let next = offer.unwrap_or_else(|| self.look_at(first, last));
-        let near = Some(Near { first_line: nearest.first + 1, last_line: last });
+        let near = Some(Near { first_line: text.line_at(nearest.range.start), last_line: last });
         Miss { near, ..self.miss(ErrorKind::NoMatch, what, next) }
     }
 

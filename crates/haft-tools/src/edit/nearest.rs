@@ -34,8 +34,10 @@ const WORTH_SHOWING: f32 = 0.3;
 
 /// The region of the text that is most like the old text.
 pub(super) struct Nearest<'t> {
-    /// Index of its first line, counted from 0.
-    pub(super) first: usize,
+    /// Index of its first line among those of the even text.
+    first: usize,
+    /// The numbers of its lines, as the other tools count.
+    numbers: Vec<usize>,
     /// Its bytes in the even text, without the last line end.
     pub(super) range: Range<usize>,
     /// From 0 (nothing in common) to 1 (equal but for outer blanks).
@@ -70,7 +72,17 @@ pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Neares
     let (pairs, likeness) = alignment::align(&lines, wanted, start);
     let (first, last) = alignment::bounds(&pairs)?;
     let range = lines.range(first).start..lines.range(last).end;
-    (likeness >= WORTH_SHOWING).then_some(Nearest { first, range, likeness, pairs })
+    let first_line = text.line_at(range.start);
+    let number = |index: usize| first_line + text.lines_between(&(range.start..lines.range(index).start));
+    let numbers = (first..=last).map(number).collect();
+    (likeness >= WORTH_SHOWING).then_some(Nearest { first, numbers, range, likeness, pairs })
+}
+
+impl Nearest<'_> {
+    /// Returns the number of a line of the region, given its index in a pair.
+    pub(super) fn line_number(&self, index: usize) -> usize {
+        self.numbers[index - self.first]
+    }
 }
 
 /// Returns how much a line says about the place: a long one more than a brace.

@@ -16,7 +16,7 @@ use super::exact::Places;
 use super::whole_lines::{Stand, WholeLines};
 
 pub(super) use indentation::Shift;
-pub(super) use line_numbers::Style;
+pub(super) use line_numbers::Numbering;
 
 /// Finds the places of an old text: how many there are, and the first.
 type Find = fn(&EvenText<'_>, &str) -> (Places, Option<Found>);
@@ -41,7 +41,7 @@ pub(super) struct Found {
 pub(super) enum Change {
     AsSent,
     Shift(Shift),
-    Unnumber(Style),
+    Unnumber(Numbering),
 }
 
 impl Found {
@@ -61,7 +61,7 @@ impl Found {
         match &self.change {
             Change::AsSent => Some(kept.to_owned()),
             Change::Shift(shift) if begins_a_line => shift.apply(kept),
-            Change::Unnumber(style) if begins_a_line => style.without_numbers(kept),
+            Change::Unnumber(numbering) if begins_a_line => numbering.new_text(kept),
             Change::Shift(_) | Change::Unnumber(_) => None,
         }
     }

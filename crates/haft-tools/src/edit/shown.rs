@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::nearest::Pair;
+use super::nearest::{Nearest, Pair};
 
 /// Characters of a line that are shown.
 const SHOWN: usize = 110;
@@ -13,17 +13,18 @@ const LINES: usize = 6;
 const WORDS: usize = 20;
 
 /// Returns the differences between the old text and the region, one line each, and what they amount to.
-pub(super) fn differences(pairs: &[Pair<'_>]) -> String {
-    let different: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.old != pair.file.map(|(_, line)| line)).collect();
+pub(super) fn differences(nearest: &Nearest<'_>) -> String {
+    let different: Vec<&Pair<'_>> =
+        nearest.pairs.iter().filter(|pair| pair.old != pair.file.map(|(_, line)| line)).collect();
     let mut words = String::new();
     for pair in different.iter().take(LINES) {
         let _infallible = match (pair.old, pair.file) {
             (Some(old), Some((index, line))) => {
                 let (line, old) = both(line, old);
-                write!(words, "\n  line {} is    {line}\n  old_text has {old}", index + 1)
+                write!(words, "\n  line {} is    {line}\n  old_text has {old}", nearest.line_number(index))
             }
             (None, Some((index, line))) => {
-                write!(words, "\n  line {} is not in old_text: {}", index + 1, cut(line, 0))
+                write!(words, "\n  line {} is not in old_text: {}", nearest.line_number(index), cut(line, 0))
             }
             (Some(old), None) => write!(words, "\n  old_text has a line that is not there: {}", cut(old, 0)),
             (None, None) => Ok(()),

@@ -8,12 +8,17 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use haft::error::Operation;
+use haft::grouped::Grouped;
 use haft::guarded::is_secret;
 use haft::path::{Place, one_line};
 use haft::prelude::*;
 
 use super::source::{Source, refuse_too_large};
-use crate::left_out::{counted, words};
+use crate::left_out::{Ways, words};
+
+/// A file that is named is read, whatever ignores or hides it.
+const NAME_IT: &str = "to read an ignored or hidden file, name it";
+const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT };
 
 /// Most files that one call reads.
 const MOST_FILES: usize = 100;
@@ -182,17 +187,17 @@ impl Globs<'_> {
     fn say(&mut self, pattern: &str, found: &Found, sorted: &Sorted) {
         let mut parts = Vec::new();
         if sorted.behind > 0 {
-            let (matched, taken) = (counted(found.matched, "file"), found.matched.saturating_sub(sorted.behind));
+            let (matched, taken) = (Grouped(found.matched).of("file"), found.matched.saturating_sub(sorted.behind));
             parts.push(format!(
                 "{matched} fit, the first {taken} were taken: one call reads at most {MOST_FILES}; use a narrower glob for the others"
             ));
         }
         if sorted.secret > 0 && sorted.gives_something() {
             let were = if sorted.secret == 1 { "was" } else { "were" };
-            let files = counted(sorted.secret, "secret-class file");
+            let files = Grouped(sorted.secret).of("secret-class file");
             parts.push(format!("{files} {were} not read: name one as \"path\" to ask for it"));
         }
-        parts.extend(words(&found.left_out));
+        parts.extend(words(&found.left_out, &WAYS));
         if parts.is_empty() {
             return;
         }
@@ -209,7 +214,10 @@ impl Globs<'_> {
         let mut notes: Vec<String> =
             said.map(|(parts, patterns)| format!("[{}: {parts}]\n", listed(patterns, 200))).collect();
         if more > 0 {
-            notes.push(format!("[something was left out for {} too; use fewer]\n", counted(more as u64, "more glob")));
+            notes.push(format!(
+                "[something was left out for {} too; use fewer]\n",
+                Grouped(more as u64).of("more glob")
+            ));
         }
         notes
     }
@@ -226,7 +234,7 @@ fn leads_outside(link: &RawPath) -> ToolError {
 fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &Found, sorted: &Sorted) -> ToolError {
     let shown = one_line(pattern);
     let error = if sorted.secret > 0 {
-        let files = counted(sorted.secret, "secret-class file");
+        let files = Grouped(sorted.secret).of("secret-class file");
         let what = format!("\"{shown}\" fits only {files}, which no glob reads.");
         let next = Next::FixArguments("name one as \"path\" to ask for it".into());
         ToolError::new(ErrorKind::NeedsApproval, what, next).by_rule("secret files")

@@ -4,6 +4,7 @@
 //! with the offset to go on with. A file for which there is no room is not read at all, because whoever has read a
 //! file may overwrite it.
 
+use haft::grouped::Grouped;
 use haft::path::one_line;
 use haft::prelude::*;
 
@@ -11,7 +12,6 @@ use super::Reading;
 use super::globs::{Expanded, expanded, listed};
 use super::shown_page::ShownPage;
 use super::source::Source;
-use crate::left_out::counted;
 
 /// Least room for a file that does not fit as a whole, in characters.
 const LEAST_SHARE: usize = 1_000;
@@ -146,7 +146,7 @@ impl Several<'_> {
             return String::new();
         }
         let were = if self.not_read.len() == 1 { "was" } else { "were" };
-        let files = counted(self.not_read.len() as u64, "file");
+        let files = Grouped(self.not_read.len() as u64).of("file");
         let names = listed(&self.not_read, self.room_for_names().saturating_sub(120));
         format!("[{files} {were} not read, because the result is full: {names}; go on with these as \"paths\"]\n")
     }

@@ -7,8 +7,6 @@ use haft::grouped::Grouped;
 use haft::lines::LineEnds;
 use haft::prelude::*;
 
-use crate::left_out::counted;
-
 /// Fewest characters that a line takes: its number, a tab and a line end.
 pub(super) const NARROWEST_LINE: usize = 8;
 /// What the words about a cut line take at most, in characters.
@@ -83,7 +81,7 @@ impl ShownPage {
             _ if page.more => self.how_to_go_on(&form),
             Some(0) => format!("the file is empty{form}"),
             Some(total) if page.lines.is_empty() => {
-                format!("there is no line {}; the file has {}", page.first_line, counted(total, "line"))
+                format!("there is no line {}; the file has {}", page.first_line, Grouped(total).of("line"))
             }
             Some(1) => format!("end of file: 1 line{form}"),
             Some(total) => format!("end of file: {total} lines{form}"),

@@ -99,7 +99,7 @@ async fn a_change_elsewhere_is_taken_over_and_shown_and_one_in_the_same_place_is
     let scene = read(scene().file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n"), "a.txt").await;
     let scene = scene.file("a.txt", "1\n2\n3\n4\n5\n6\n7\nmine\n");
     snapshot!(scene.told("edit_file", edit("a.txt", "2", "two")).await, @"
-    ok: Edited a.txt: 1 edit, +2 −2 lines. It was changed elsewhere since it was read; that is kept.
+    ok: Edited a.txt: 1 edit, +1 −1 lines. It was changed elsewhere since it was read; that is kept.
     @@ line 1 @@
       1
     - 2
@@ -129,6 +129,77 @@ async fn a_change_elsewhere_is_taken_over_and_shown_and_one_in_the_same_place_is
     did: nothing
     "#);
     assert_eq!(scene.read("a.txt"), "1\nother\n3\n4\n5\n6\n7\nmine\n");
+}
+
+#[tokio::test]
+async fn a_change_elsewhere_is_taken_over_in_wide_units_too() {
+    let wide = |text: &str| -> Vec<u8> {
+        [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+    };
+    let scene = read(scene().file("a.txt", wide("1\r\n2\r\n3\r\n4\r\n")), "a.txt").await;
+    let scene = scene.file("a.txt", wide("1\r\n2\r\n3\r\nmine\r\n"));
+    let result = scene.call("edit_file", edit("a.txt", "1", "eins 上")).await;
+    assert!(result.error.is_none(), "{}", told(&result));
+    let bytes = std::fs::read(scene.root().join("a.txt")).expect("it is there");
+    assert_eq!(bytes, wide("eins 上\r\n2\r\n3\r\nmine\r\n"));
+    assert_eq!(result.data.expect("it has data")["lines_added"], 1);
+}
+
+#[tokio::test]
+async fn a_change_that_cannot_be_taken_over_is_told_with_the_true_reason() {
+    let latin = b"1 caf\xe9 na\xefve\n2\n3 d\xe9j\xe0 vu, fran\xe7ais\n";
+    let scene = read(scene().file("a.txt", latin).file("b.txt", "1\n2\n3\n"), "a.txt").await;
+    let scene = read(scene, "b.txt").await.file("a.txt", "1 café naïve\n2\n3 déjà vu, français\n4\n");
+    snapshot!(scene.told("edit_file", edit("a.txt", "2", "zwei")).await, @r#"
+    failed at execute (stale): a.txt changed since it was read, and only text in one and the same encoding can be merged:
+    @@ line 1 @@
+      1 café naïve
+      2
+      3 déjà vu, français
+    + 4
+    next: call "read_file" to look at a.txt and base the change on that
+    did: nothing
+    "#);
+    let scene = scene.file("b.txt", "1\n2\nthree\n");
+    snapshot!(scene.told("edit_file", edit("b.txt", "5", "five")).await, @r#"
+    failed at execute (stale): b.txt changed since it was read:
+    @@ line 1 @@
+      1
+      2
+    - 3
+    + three
+    next: call "read_file" to look at b.txt and base the change on that
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn a_text_that_would_be_taken_for_another_encoding_is_not_written() {
+    let scene = read(scene().file("a.txt", b"caf\xe9\nna\xefve\nfran\xe7ais d\xe9j\xe0\n"), "a.txt").await;
+    let all = "café\nnaïve\nfrançais déjà\n";
+    snapshot!(scene.told("edit_file", edit("a.txt", all, "x ÿÿÿ «þþ» ÐÐÐ\n")).await, @"
+    failed at execute (bad_encoding): a.txt: written as windows-1252, the file would be taken for windows-1251 when it is read next.
+    next: use only ASCII characters in what is new, or ask the user to convert the file to UTF-8
+    did: nothing
+    ");
+    snapshot!(scene.told("edit_file", edit("a.txt", "naïve", "漢")).await, @"
+    failed at execute (bad_encoding): a.txt: the file's encoding, windows-1252, has no character '漢' (U+6F22).
+    next: write without that character, or ask the user to convert the file to UTF-8
+    did: nothing
+    ");
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn a_script_is_told_how_to_read_and_edit_in_one_session() {
+    let scene = scene().file("a.txt", "one\n");
+    let arguments = RawArguments::from(edit("a.txt", "one", "two"));
+    let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Script)).await;
+    snapshot!(told(&result), @r#"
+    failed at line_up (not_read): a.txt was not read in this session.
+    next: each command is a session of its own: send "read_file" and this call as two lines to one "haft call -"
+    did: nothing
+    "#);
 }
 
 #[tokio::test]
@@ -225,6 +296,15 @@ async fn a_short_edit_of_many_places_cannot_fill_the_memory() {
     did: nothing
     ");
     scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn what_goes_makes_room_for_what_comes() {
+    let line = format!("{}\n", "x".repeat(63));
+    let scene = scene().file("a.txt", line.repeat((1 << 20) - 1) + &line.replacen("xxxxxxxx", "12345678", 1));
+    let arguments = RawArguments::from(edit("a.txt", "12345678", "1"));
+    let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
+    assert!(result.error.is_none(), "{}", told(&result));
 }
 
 #[tokio::test]

@@ -132,7 +132,7 @@ async fn line_ends_mark_and_encoding_of_the_file_are_kept() {
     assert_eq!(std::fs::read(scene.root().join("latin.txt")).expect("it is there"), b"th\xe9\n");
     snapshot!(scene.told("write_file", json!({ "path": "latin.txt", "content": "漢\n" })).await, @"
     failed at execute (bad_encoding): latin.txt: the file's encoding, windows-1252, has no character '漢' (U+6F22).
-    next: write without that character, or remove the file first
+    next: write without that character, or ask the user to convert the file to UTF-8
     did: nothing
     ");
 }
@@ -146,6 +146,66 @@ async fn the_same_content_changes_nothing_and_asks_nobody() {
     did: nothing
     ");
     scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn nothing_in_the_place_of_what_is_no_text_is_a_change() {
+    let scene = scene().file("bin", b"a\0b");
+    let overwrite = |content: &str| json!({ "path": "bin", "content": content, "write_mode": "overwrite" });
+    snapshot!(scene.told("write_file", overwrite("a\0b")).await, @"
+    ok: bin has exactly this content already. Nothing was changed.
+    did: nothing
+    ");
+    snapshot!(scene.told("write_file", overwrite("")).await, @"
+    ok: Replaced bin (0 bytes; +0 −0 lines). What it replaces is not text (3 bytes).
+    did: changed bin
+    ");
+    assert_eq!(scene.read("bin"), "");
+}
+
+#[tokio::test]
+async fn what_was_not_looked_at_is_never_the_same() {
+    let scene = scene().file("large", "");
+    let file = std::fs::File::options().write(true).open(scene.root().join("large")).expect("it is there");
+    file.set_len((64 << 20) + 1).expect("it may be sparse");
+    let arguments = |mode: &str| json!({ "path": "large", "content": "", "write_mode": mode });
+    snapshot!(scene.told("write_file", arguments("overwrite-if-read")).await, @r#"
+    failed at line_up (not_read): large was not read in this session.
+    next: call "read_file" to look at large, then send this call again, or give write_mode "overwrite"
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", arguments("overwrite")).await, @"
+    ok: Replaced large (0 bytes; +0 −0 lines). It is too large to be compared.
+    did: changed large
+    ");
+    assert_eq!(scene.read("large"), "");
+}
+
+#[tokio::test]
+async fn what_can_never_be_read_is_told_with_the_way_to_replace_it() {
+    let scene = scene().file("bin", b"a\0b").file("utf32", b"\xff\xfe\0\0a\0\0\0");
+    snapshot!(scene.told("write_file", json!({ "path": "bin", "content": "x" })).await, @r#"
+    failed at execute (binary): bin is no text that can be read first (3 bytes). It was not touched.
+    next: give write_mode "overwrite" to replace it all the same
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", json!({ "path": "utf32", "content": "x" })).await, @r#"
+    failed at execute (binary): utf32 is no text that can be read first (8 bytes). It was not touched.
+    next: give write_mode "overwrite" to replace it all the same
+    did: nothing
+    "#);
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn a_script_is_told_how_to_read_and_write_in_one_session() {
+    let scene = scene().file("a.txt", "one\n");
+    let arguments = RawArguments::from(json!({ "path": "a.txt", "content": "two\n" }));
+    snapshot!(told(&scene.send(ToolCall::new("write_file", arguments).by(Origin::Script)).await), @r#"
+    failed at line_up (not_read): a.txt was not read in this session.
+    next: each command is a session of its own: send "read_file" and this call as two lines to one "haft call -", or give write_mode "overwrite"
+    did: nothing
+    "#);
 }
 
 #[tokio::test]

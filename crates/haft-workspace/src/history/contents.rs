@@ -25,8 +25,8 @@ pub(super) struct Contents<'a> {
 impl Contents<'_> {
     /// Returns the content of a file before or after a step, if it was kept and is sound.
     pub(super) fn bytes(&self, state: &State, before: &State, inline: Inline) -> Option<Vec<u8>> {
-        let State::File { size, hash, content, .. } = state else { return None };
-        if *size > LARGEST {
+        let State::File { hash, content, .. } = state else { return None };
+        if is_too_large(state) {
             return None;
         }
         let bytes = self.kept(content, before, inline).or_else(|| self.elsewhere(*hash))?;
@@ -142,6 +142,11 @@ fn side(state: &State, bytes: Option<Vec<u8>>) -> Side {
         (_, Some(bytes)) => Side::File(bytes),
         (_, None) => Side::Unshown,
     }
+}
+
+/// Tells whether a file is too large to be merged and shown.
+pub(super) fn is_too_large(state: &State) -> bool {
+    matches!(state, State::File { size, .. } if *size > LARGEST)
 }
 
 fn bounded(source: &mut dyn Read) -> io::Result<Vec<u8>> {

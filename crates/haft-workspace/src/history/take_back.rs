@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use haft::merge::merge;
 use rustix::io::Errno;
 
-use super::contents::Contents;
+use super::contents::{Contents, is_too_large};
 use super::{Became, HistoryError};
 use crate::files::image;
 use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
@@ -166,21 +166,37 @@ impl Change<'_> {
             Wanted::Merged(bytes) => Some(bytes.clone()),
         };
         let old = contents.bytes(self.before, &State::Absent, self.inline);
-        let conflict = |why, left, now| HistoryError::Conflict {
+        let conflict = |why: &str, left, now| HistoryError::Conflict {
             set: self.number,
             path: self.path.display().to_string(),
-            why,
+            why: why.to_owned(),
             left,
             now,
         };
         match (left, now, old) {
             (Some(left), Some(now), Some(old)) => match merge(&left, &now, &old) {
-                Some(merged) => Ok(Wanted::Merged(merged)),
-                None => Err(conflict("in the same lines", Some(left), Some(now))),
+                Ok(merged) => Ok(Wanted::Merged(merged)),
+                Err(why) => Err(conflict(&why.to_string(), Some(left), Some(now))),
             },
-            (left, Some(now), None) => Err(conflict("and taking it back would remove that work", left, Some(now))),
-            (left, None, _) => Err(conflict("it is gone or no longer a file", left, None)),
-            (left, now, _) => Err(conflict("and what it was then was not kept", left, now)),
+            (left, now, _) => Err(conflict(self.why_not(way), left, now)),
+        }
+    }
+
+    /// Says why a merge cannot even be tried.
+    fn why_not(&self, way: &Way) -> &'static str {
+        let now = match &way.wanted {
+            Wanted::AsIs | Wanted::Merged(_) => &way.now,
+            Wanted::State(state, _) => state,
+        };
+        let is_file = |state: &State| matches!(state, State::File { .. });
+        if !is_file(now) {
+            "it is gone or no longer a file"
+        } else if !is_file(self.before) {
+            "and taking it back would remove that work"
+        } else if [now, self.before, self.after].into_iter().any(is_too_large) {
+            "and it is too large to be merged"
+        } else {
+            "and what it was then was not kept"
         }
     }
 }
@@ -201,7 +217,7 @@ impl Plan {
             return Err(HistoryError::InTheWay(to.display().to_string()));
         }
         if looked(contents, from)? == State::Absent {
-            let (path, why) = (from.display().to_string(), "it is gone");
+            let (path, why) = (from.display().to_string(), "it is gone".to_owned());
             return Err(HistoryError::Conflict { set, path, why, left: None, now: None });
         }
         let action = Action::Rename(to.to_owned());

@@ -195,6 +195,38 @@ fn the_users_work_is_merged_where_it_does_not_touch_and_never_overwritten() {
 }
 
 #[test]
+fn work_in_a_file_of_wide_units_is_merged() {
+    let wide = |text: &str| text.chars().flat_map(|letter| [letter, '\0']).collect::<String>();
+    let ground = Ground::new();
+    ground.put("a", &wide("1\n2\n3\n4\n5\n"));
+    ground.write(&[("a", &wide("one\n2\n3\n4\n5\n"))]).expect("it can be written");
+    ground.put("a", &wide("one\n2\n3\n4\nmine\n"));
+    ground.undo(Which::Newest).expect("the two do not touch");
+    assert_eq!(ground.read("a"), wide("1\n2\n3\n4\nmine\n"));
+}
+
+#[test]
+fn a_merge_that_was_not_tried_is_told_with_its_reason() {
+    let why = |content: &str, mine: &dyn Fn(&Ground)| {
+        let ground = Ground::new();
+        ground.put("a", content);
+        ground.write(&[("a", &content.replace('1', "one"))]).expect("it can be written");
+        mine(&ground);
+        ground.undo(Which::Newest).expect_err("it cannot be merged").to_string()
+    };
+    let told = |why: &str| format!("a was changed since change set 1, {why}; nothing was taken back");
+    let touched = why("1\n2\n", &|ground| ground.put("a", "uno\n2\n"));
+    assert_eq!(touched, told("in the same lines"));
+    let binary = why("1\0\n2\n3\n", &|ground| ground.put("a", "one\0\n2\nmine\n"));
+    assert_eq!(binary, told("and only text in one and the same encoding can be merged"));
+    let large = why("1\n2\n", &|ground| {
+        let file = std::fs::File::options().write(true).open(ground.path("a")).expect("it is there");
+        file.set_len((64 << 20) + 1).expect("it may be sparse");
+    });
+    assert_eq!(large, told("and it is too large to be merged"));
+}
+
+#[test]
 fn a_file_that_was_made_and_then_worked_on_is_not_removed() {
     let ground = Ground::new();
     ground.write(&[("new", "made\n")]).expect("it can be written");

@@ -100,12 +100,17 @@ fn check_edit(form: TextForm, text: &str, replacements: &[(Range<usize>, String)
     prop_assert_eq!(&*decoded.text, text);
     let replacements: Vec<(Range<usize>, &str)> =
         replacements.iter().map(|(range, new)| (range.clone(), new.as_str())).collect();
-    let bytes = match decoded.splice(&original, &replacements) {
-        // By chance the bytes were UTF-8 too, or the new text began with a mark; that is told instead of written.
-        Err(Unencodable::ReadsDifferently { .. }) => return Ok(()),
-        spliced => spliced.expect("the new text is made of the encoding's characters"),
-    };
-    prop_assert_eq!(decode_as(&bytes, form).expect("the new bytes are text").text, replaced(text, &replacements));
+    let bytes = decoded.spliced(&original, &replacements).expect("the new text is made of the encoding's characters");
+    prop_assert_eq!(decoded.size_after(&original, &replacements), bytes.len());
+    match decoded.splice(&original, &replacements) {
+        Ok(written) => {
+            prop_assert_eq!(&written, &bytes);
+            // Whoever reads it next finds the text that was meant.
+            prop_assert_eq!(decode(&written).expect("it is text").text, replaced(text, &replacements));
+        }
+        // Letters at random are no language, so the next reader would guess another encoding.
+        Err(error) => prop_assert!(matches!(error, Unencodable::ReadsDifferently { .. }), "{}", error),
+    }
     let mut expected = form.mark.to_vec();
     let bytes_of = |text: &str| encode(form.encoding, text).expect("it is a part").into_owned();
     let place_of = |position: usize| form.mark.len() + bytes_of(&text[..position]).len();
@@ -233,6 +238,34 @@ fn an_edit_that_would_be_read_as_something_else_is_refused() {
     let umlaut = b"Das ist sch\xf6n und gut.";
     assert!(differs(umlaut, &[(11..13, "Ã©")]));
     assert!(!differs(umlaut, &[(11..13, "o")]));
+    // Whoever reads it next has to guess again, and would guess another encoding.
+    let latin = b"caf\xe9\nna\xefve\nfran\xe7ais d\xe9j\xe0\n";
+    let all = 0..decode(latin).expect("it is text").text.len();
+    assert!(differs(latin, &[(all.clone(), "x ÿÿÿ «þþ» ÐÐÐ")]));
+    assert!(!differs(latin, &[(all.clone(), "thé")]));
+    assert!(!differs(latin, &[(all, "the\n")]));
+    let wide: Vec<u8> = "plain words\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(differs(&wide, &[(0..11, "漢字漢字漢字漢字漢字")]));
+    assert!(!differs(&wide, &[(0..5, "漢字")]));
+    assert!(!differs(&wide, &[(0..12, "")]));
+}
+
+#[test]
+fn what_a_text_would_be_taken_for_is_told() {
+    let told = |bytes: &[u8], new: &str| {
+        let decoded = decode(bytes).expect("it is text");
+        decoded.splice(bytes, &[(0..decoded.text.len(), new)]).expect_err("it reads differently").to_string()
+    };
+    assert_eq!(
+        told(b"caf\xe9\nna\xefve\nfran\xe7ais d\xe9j\xe0\n", "x ÿÿÿ «þþ» ÐÐÐ"),
+        "written as windows-1252, the file would be taken for windows-1251 when it is read next"
+    );
+    let wide: Vec<u8> = "plain words\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(
+        told(&wide, "漢字漢字漢字漢字漢字\n"),
+        "written as UTF-16LE, the file would be taken for binary data when it is read next"
+    );
+    assert_eq!(told(b"a", "\0"), "written as UTF-8, the file would be taken for binary data when it is read next");
 }
 
 #[test]

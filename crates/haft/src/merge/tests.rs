@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn merged(base: &str, ours: &str, theirs: &str) -> Option<String> {
-    let text = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes())?;
+    let text = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()).ok()?;
     Some(String::from_utf8(text).expect("texts give a text"))
 }
 
@@ -34,12 +34,41 @@ fn the_same_change_on_both_sides_is_one_change() {
 }
 
 #[test]
-fn bytes_of_any_encoding_are_merged_and_wide_ones_only_when_one_side_did_nothing() {
+fn bytes_of_any_encoding_are_merged() {
     let merged = merge(b"\xe4\nb\nc\n", b"\xf6\nb\nc\n", b"\xe4\nb\n\xfc\n");
-    assert_eq!(merged.as_deref(), Some(&b"\xf6\nb\n\xfc\n"[..]));
+    assert_eq!(merged.as_deref(), Ok(&b"\xf6\nb\n\xfc\n"[..]));
+}
+
+#[test]
+fn wide_units_are_merged_by_their_lines() {
+    type Wide = fn(&str) -> Vec<u8>;
+    let forms: [Wide; 3] = [
+        |text| format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        |text| format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        |text| text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+    ];
+    for wide in forms {
+        let check = |texts: [&str; 3], after: Result<&str, NotMerged>| {
+            let [base, ours, theirs] = texts.map(wide);
+            assert_eq!(merge(&base, &ours, &theirs), after.map(wide), "{texts:?}");
+        };
+        check(["one\ntwo\nten\n", "ONE\ntwo\nten\n", "one\ntwo\nTEN\n"], Ok("ONE\ntwo\nTEN\n"));
+        check(["one\r\ntwo\r\nten", "0\r\none\r\ntwo\r\nten", "one\r\ntwo\r\n"], Ok("0\r\none\r\ntwo\r\n"));
+        check(["one\rtwo\rten\r", "ONE\rtwo\rten\r", "one\rtwo\rTEN\r"], Ok("ONE\rtwo\rTEN\r"));
+        // The bytes of these letters have a line feed in them, but they end no line.
+        check(["a上\nbbbb\ncਊ\n", "a上上\nbbbb\ncਊ\n", "a上\nbbbb\ncਊਊ\n"], Ok("a上上\nbbbb\ncਊਊ\n"));
+        check(["上a\nbbbb\n", "上上a\nbbbb\n", "上aa\nbbbb\n"], Err(NotMerged::Touching));
+    }
+}
+
+#[test]
+fn what_is_no_text_of_one_encoding_is_not_merged_unless_one_side_did_nothing() {
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
-    assert_eq!(merge(&wide("a\nb\nc\n"), &wide("A\nb\nc\n"), &wide("a\nb\nC\n")), None);
-    assert_eq!(merge(&wide("a\n"), &wide("b\n"), &wide("a\n")), Some(wide("b\n")));
+    assert_eq!(merge(b"a\0\nb\nc\n", b"A\0\nb\nc\n", b"a\0\nb\nC\n"), Err(NotMerged::NotText));
+    assert_eq!(merge(b"a\0", b"b\0", b"a\0"), Ok(b"b\0".to_vec()));
+    let converted = "größe\nb\nc\n".as_bytes();
+    assert_eq!(merge(b"gr\xf6\xdfe\nb\nc\n", converted, b"gr\xf6\xdfe\nb\nsch\xf6n\n"), Err(NotMerged::NotText));
+    assert_eq!(merge(&wide("one\ntwo\nten\n"), b"one\ntwo\nten\n", &wide("1\ntwo\nten\n")), Err(NotMerged::NotText));
 }
 
 fn text(lines: &[String]) -> String {
@@ -107,6 +136,7 @@ fn huge_texts_that_have_nothing_in_order_are_given_up_in_time() {
     };
     let started = Instant::now();
     let texts = [shuffled(1), shuffled(7_919), shuffled(104_729)];
-    assert_eq!(merged(&texts[0], &texts[1], &texts[2]), None);
+    let [base, ours, theirs] = texts.each_ref().map(|text| text.as_bytes());
+    assert_eq!(merge(base, ours, theirs), Err(NotMerged::OutOfTime));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }

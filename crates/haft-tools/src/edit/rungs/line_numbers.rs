@@ -2,15 +2,40 @@
 //!
 //! All lines must carry consecutive numbers in one style. A single number proves little, so a single
 //! line must also stand at the line it names.
+//!
+//! Lines of a file may begin with numbers of their own, and then the numbers of a new text may be either. They are
+//! left out where they go on as those of the old text did, they stay where the file has such numbers itself, and
+//! where both may be meant the edit is refused.
+
+use std::collections::HashSet;
 
 use super::super::even::EvenText;
 use super::super::exact::Places;
 use super::super::whole_lines::WholeLines;
 use super::{Change, Found};
 
+/// The line numbers that an old text was copied with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Numbering {
+    style: Style,
+    padding: Padding,
+    /// The number of the first line, also where it is a blank one that lacks it.
+    first: usize,
+    /// The old text without them.
+    bare: String,
+}
+
 /// What stands between a line's number and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Style(&'static str);
+struct Style(&'static str);
+
+/// What brings numbers to one width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Padding {
+    None,
+    Spaces,
+    Zeros,
+}
 
 /// The styles in use: ours and `cat -n`, arrows, `grep -n`, bars.
 const STYLES: [Style; 8] =
@@ -21,13 +46,15 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
     let mut all = Places::default();
     let mut first = None;
     for style in STYLES {
-        let Some((number, bare)) = style.bare(old) else { continue };
-        let block = WholeLines::new(&bare);
+        let Some(numbering) = Numbering::of(old, style) else { continue };
+        let block = WholeLines::new(&numbering.bare);
+        // A block that begins with the end of the line before is counted from there.
+        let named = numbering.first + usize::from(block.follows_line_end);
         let is_single = block.lines.len() == 1;
         let (places, found) = block.places(text, |stand| {
-            let stands_there = !is_single || text.lines_of(&stand.range).0 == number;
+            let stands_there = !is_single || text.lines_of(&stand.range).0 == named;
             let agrees = stands_there && block.lines == stand.lines;
-            agrees.then(|| Found::new(&block, stand, Change::Unnumber(style)))
+            agrees.then(|| Found::new(&block, stand, Change::Unnumber(numbering.clone())))
         });
         all.count += places.count;
         all.first.extend(places.first);
@@ -36,9 +63,9 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
     (all, first)
 }
 
-impl Style {
-    /// Returns the first number and the text without numbers; nothing when they are not consecutive.
-    fn bare(self, text: &str) -> Option<(usize, String)> {
+impl Numbering {
+    /// Returns how a text is numbered in a style; nothing when it is not, or not one by one.
+    fn of(text: &str, style: Style) -> Option<Self> {
         let mut first = None;
         let mut lines = Vec::new();
         for (index, line) in text.split('\n').enumerate() {
@@ -46,7 +73,7 @@ impl Style {
                 lines.push("");
                 continue;
             }
-            let (number, rest) = self.split(line)?;
+            let (number, rest) = style.split(line)?;
             let expected: usize = *first.get_or_insert(number.checked_sub(index)?) + index;
             if number != expected {
                 return None;
@@ -54,30 +81,98 @@ impl Style {
             lines.push(rest);
         }
         let bare = lines.join("\n");
-        // A block that begins with the end of the line before is counted from there.
-        let first = first? + usize::from(text.starts_with('\n'));
-        bare.chars().any(char::is_alphanumeric).then_some((first, bare))
+        let has_letters = bare.chars().any(char::is_alphanumeric);
+        has_letters.then_some(Self { style, padding: style.padding(text), first: first?, bare })
     }
 
-    /// Leaves the numbers out where all lines have them; nothing where only some do.
-    pub(super) fn without_numbers(self, text: &str) -> Option<String> {
-        let lines = || text.split('\n').filter(|line| !line.trim().is_empty());
-        // A line that is only a number is a numbered blank line among others, and text on its own.
-        if !lines().filter_map(|line| self.split(line)).any(|(_, rest)| !rest.is_empty()) {
-            return Some(text.to_owned());
+    /// Returns a new text as it belongs into the file; nothing when its numbers may be line numbers or not.
+    pub(super) fn new_text(&self, new: &str) -> Option<String> {
+        let depth = |line: &str| self.style.depth(line);
+        if lines_of(new).all(|(_, line)| depth(line) == 0) {
+            return Some(new.to_owned());
         }
-        let bare = |line| if str::trim(line).is_empty() { Some(line) } else { self.split(line).map(|(_, rest)| rest) };
-        let lines: Option<Vec<&str>> = text.split('\n').map(bare).collect();
-        lines.map(|lines| lines.join("\n"))
+        let is_alike = self.style.padding(new) == self.padding;
+        let own = if is_alike { HashSet::new() } else { self.numbers_of_file() };
+        let goes_on = |(index, line)| self.style.split(line).is_some_and(|(number, _)| number == self.first + index);
+        if is_alike && lines_of(new).all(goes_on) {
+            // Where the file has such numbers itself, there must be one more of them in front.
+            let least = if self.style.padding(&self.bare) == self.padding { self.depth_of_file() } else { 0 };
+            let is_blank = |line| self.style.split(line).is_some_and(|(_, rest)| rest.is_empty());
+            let has_one_more = lines_of(new).any(|(_, line)| depth(line) > least)
+                && lines_of(new).all(|(_, line)| depth(line) > least || is_blank(line));
+            return has_one_more.then(|| self.without_numbers(new));
+        }
+        let most = self.depth_of_file();
+        lines_of(new).all(|(_, line)| depth(line) <= most && !self.may_number(line, &own)).then(|| new.to_owned())
     }
 
+    /// Returns how many numbers the lines of the file itself begin with.
+    fn depth_of_file(&self) -> usize {
+        lines_of(&self.bare).map(|(_, line)| self.style.depth(line)).max().unwrap_or(0)
+    }
+
+    /// Returns the numbers that the lines of the file itself begin with.
+    fn numbers_of_file(&self) -> HashSet<usize> {
+        lines_of(&self.bare).filter_map(|(_, line)| self.style.split(line)).map(|(number, _)| number).collect()
+    }
+
+    /// Tells whether the number of a line may be one of the old text's, and not one of the file's `own`.
+    fn may_number(&self, line: &str, own: &HashSet<usize>) -> bool {
+        let Some((number, Some(_))) = self.style.number(line) else { return false };
+        let last = self.first + self.bare.split('\n').count();
+        (self.first..last).contains(&number) && !own.contains(&number)
+    }
+
+    fn without_numbers(&self, text: &str) -> String {
+        let bare = |line| self.style.split(line).map_or(line, |(_, rest)| rest);
+        text.split('\n').map(bare).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Style {
+    /// Returns the number of a line, and its text.
     fn split(self, line: &str) -> Option<(usize, &str)> {
+        // Blanks at the end of a numbered blank line are easily lost.
+        self.number(line).map(|(number, rest)| (number, rest.unwrap_or_default()))
+    }
+
+    /// Returns how many numbers a line begins with. A number alone is text.
+    fn depth(self, line: &str) -> usize {
+        let mut depth = 0;
+        let mut rest = line;
+        while let Some((_, Some(after))) = self.number(rest) {
+            depth += 1;
+            rest = after;
+        }
+        depth
+    }
+
+    /// Returns the number of a line, and what stands behind it and its sign; nothing where it stands alone.
+    fn number(self, line: &str) -> Option<(usize, Option<&str>)> {
         let line = line.trim_start_matches(' ');
         let digits = line.len() - line.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
         let number: usize = line[..digits].parse().ok()?;
-        let rest = &line[digits..];
-        // Blanks at the end of a numbered blank line are easily lost.
-        let is_blank = rest.is_empty() || rest == self.0.trim_end();
-        rest.strip_prefix(self.0).or(is_blank.then_some("")).map(|rest| (number, rest))
+        match &line[digits..] {
+            "" => Some((number, None)),
+            sign if sign == self.0.trim_end() => Some((number, Some(""))),
+            rest => rest.strip_prefix(self.0).map(|rest| (number, Some(rest))),
+        }
     }
+
+    fn padding(self, text: &str) -> Padding {
+        let numbered = || text.split('\n').filter(|line| self.split(line).is_some());
+        let has_zero = |line: &str| line.starts_with('0') && line[1..].starts_with(|next: char| next.is_ascii_digit());
+        if numbered().any(|line| line.starts_with(' ')) {
+            Padding::Spaces
+        } else if numbered().any(has_zero) {
+            Padding::Zeros
+        } else {
+            Padding::None
+        }
+    }
+}
+
+/// Returns the lines that are not blank, each with its index.
+fn lines_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty())
 }

@@ -112,6 +112,73 @@ fn a_number_alone_is_text() {
 }
 
 #[test]
+fn numbers_that_the_lines_of_the_file_begin_with_are_no_line_numbers() {
+    let table = "id\tname\n7\tfig\n10\tapple\n";
+    check(table, ["     3\t10\tapple", "10\tpear"], "id\tname\n7\tfig\n10\tpear\n");
+    check(table, ["     3\t10\tapple", "     3\t10\tpear"], "id\tname\n7\tfig\n10\tpear\n");
+    check("a\nb\n3\tapple\n", ["     3\t3\tapple", "3\tpear"], "a\nb\n3\tpear\n");
+    check(table, ["3\t10\tapple", "3\t11\tpear"], "id\tname\n7\tfig\n11\tpear\n");
+    check(table, ["2\t7\tfig\n3\t10\tapple\n", "7\tfig\n11\tkiwi\n10\tapple\n"], &table.replace("10", "11\tkiwi\n10"));
+    let ports = "ports:\n443: https\n80: http\n";
+    let old = "2:443: https\n3:80: http";
+    check(ports, [old, "443: https2\n80: http2"], "ports:\n443: https2\n80: http2\n");
+    check(ports, [old, "2:443: https2\n3:80: http2"], "ports:\n443: https2\n80: http2\n");
+    check(ports, [old, "443: https2\nrest"], "ports:\n443: https2\nrest\n");
+}
+
+#[test]
+fn a_line_of_many_numbers_does_not_take_long() {
+    let numbers = "1:".repeat(200_000);
+    check(&format!("{numbers}a\n"), [&format!("1:{numbers}a"), "b"], "b\n");
+    changed(&format!("{numbers}a\n"), &format!("1:{numbers}a"), &numbers).expect_err("they may be either");
+}
+
+#[test]
+fn numbers_in_the_new_text_that_may_be_either_are_refused() {
+    let refused = |text: &str, old: &str, new: &str| {
+        let miss = changed(text, old, new).expect_err("both readings make sense");
+        assert_eq!((miss.kind, miss.count), (ErrorKind::NoMatch, 1), "{new:?}");
+        miss
+    };
+    // The file's own number is the line's.
+    refused("a\nb\n3\tapple\n", "3\t3\tapple", "3\tpear");
+    refused("a\nb\n3\t10\tapple\n", "3\t3\t10\tapple", "3\t11\tpear");
+    refused("a\n443: https\n80: http\n22: ssh\n", "2:443: https\n3:80: http\n4:22: ssh", "2:443: https\n4:22: ssh");
+    refused("a\n443: https\n80: http\n", "2:443: https\n3:80: http", "2:443: https\n80: http");
+    refused("a\nb\n10\tapple\n", "     3\t10\tapple", "3\tpear");
+    // Numbered, but not as the old text is.
+    refused("a\nb\nc\n", "1: a\n2: b", "5: A\n6: B");
+    refused("a\nb\nc\n", "1: a\n2: b", "1: A\n1: B");
+    refused("a\nb\nc\n", "     1\ta\n     2\tb", "1\tA\n2\tB");
+    let miss = refused("a\nb\nhost\n", "3: host", "80: host");
+    assert_eq!(
+        format!("{} Next: {}", miss.what, miss.next),
+        "old_text fits line 3 of src/lib.rs without its line numbers, but it is not clear whether the numbers in \
+         new_text are line numbers too. Next: if that is the place, send \"old_text\": \"host\", and a \"new_text\" \
+         for the whole of it"
+    );
+}
+
+#[test]
+fn a_line_counts_as_it_does_for_the_other_tools() {
+    // A lone return ends no line where there are newlines.
+    let text = "one\nprog 10%\rprog 20%\rprog 30%\nthree\nfour target here\n";
+    check(text, ["     4\tfour target here", "four"], &text.replace("four target here", "four"));
+    let miss = check_refused(text, "four target hers", ErrorKind::NoMatch);
+    assert_eq!(miss.near, Some(Near { first_line: 4, last_line: 4 }));
+    assert!(miss.what.contains("Closest: line 4; what differs:\n  line 4 is    four target here"), "{}", miss.what);
+    let miss = check_refused(&format!("{text}four target here\n"), "four target here", ErrorKind::Ambiguous);
+    assert!(miss.what.contains("(lines 4, 5)"), "{}", miss.what);
+    let miss = check_refused("a\rb\rfour target here\r", "four target hers", ErrorKind::NoMatch);
+    assert_eq!(miss.near, Some(Near { first_line: 3, last_line: 3 }));
+}
+
+#[test]
+fn two_places_in_one_line_of_returns_are_two_places() {
+    check_refused("x\ny\ra() \rb()\rz\r\ta()\r\tb()\n", "a()\nb()\n", ErrorKind::Ambiguous);
+}
+
+#[test]
 fn numbers_that_are_not_consecutive_are_text() {
     check_refused("a\nb\n", "1: a\n3: b\n", ErrorKind::NoMatch);
     check_refused("a\nb\n", "1: a\nb\n", ErrorKind::NoMatch);
