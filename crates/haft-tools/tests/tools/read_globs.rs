@@ -57,7 +57,7 @@ async fn what_the_walk_left_out_is_told() {
     === *.rs ===
     Error: No file fits "*.rs".
     Next: call "glob" to see which files there are
-    ["*.txt", "*.t?t", "*.rs": left out: 1 ignored, 2 hidden (to look there, name it as "path")]
+    ["*.txt", "*.t?t", "*.rs": left out: 1 ignored, 2 hidden (to read an ignored or hidden file, name it)]
     did: nothing
     "#);
 }
