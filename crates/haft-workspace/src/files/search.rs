@@ -8,6 +8,7 @@
 
 mod file;
 mod pattern;
+mod possible;
 mod searchers;
 
 use std::ffi::OsStr;

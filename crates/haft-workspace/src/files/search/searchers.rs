@@ -1,18 +1,21 @@
 //! Searches content as the text that `read_file` shows: UTF-8 as it is, everything else decoded on the way.
 //!
 //! The beginning of a file says how its bytes are text. Decoding goes in steps, so it needs no memory for the whole
-//! file, and nearly all files need none: a look at their first bytes says so.
+//! file, and nearly all files need none: they are ASCII, or cannot match in any encoding.
 //!
 //! Not here: what encodings there are (`haft::encoding`), reading and what is kept of a match (`file`).
 
+use std::cell::OnceCell;
 use std::io::{self, Read};
 
-use grep_matcher::LineTerminator;
+use grep_matcher::{LineTerminator, Matcher};
+use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Encoding, Searcher, SearcherBuilder};
 use haft::encoding::{LOOKED_AT, NoText, TextForm, Whole};
 use haft::search::{SearchRequest, Span, Wanted};
 
 use super::file::{LONGEST, Taken};
+use super::possible::possible;
 
 /// The searchers of one thread, for every way in which bytes are text.
 pub(super) struct Searchers<'a> {
@@ -23,23 +26,28 @@ pub(super) struct Searchers<'a> {
     careful: Searcher,
     /// For content that is not UTF-8; made for the form that was met last, as neighbours are often alike.
     decoding: Option<(TextForm, Searcher)>,
+    /// Fits wherever the pattern may, whatever the encoding.
+    possible: OnceCell<Option<RegexMatcher>>,
 }
 
 impl<'a> Searchers<'a> {
     pub(super) fn new(request: &'a SearchRequest) -> Self {
         let plain = builder(request, BinaryDetection::none()).build();
         let careful = builder(request, BinaryDetection::quit(0)).build();
-        Self { request, plain, careful, decoding: None }
+        Self { request, plain, careful, decoding: None, possible: OnceCell::new() }
     }
 
     /// Searches content that is there as a whole.
     pub(super) fn search_whole(&mut self, content: &[u8], taken: &mut Taken<'_>) -> io::Result<()> {
-        match Reading::of(content, Whole::Yes) {
+        let has_nul = memchr::memchr(0, content).is_some();
+        let is_plain = !has_nul && content[..content.len().min(LOOKED_AT)].is_ascii();
+        if !is_plain && !has_nul && !has_mark(content) && !self.is_possible_in(content) {
+            return Ok(());
+        }
+        let reading = if is_plain { Reading::AsItIs } else { Reading::of(content, Whole::Yes) };
+        match reading {
             Reading::Decoded(form) => self.decoding(form).search_slice(taken.matcher, content, taken),
-            // A NUL may also stand behind the part that was looked at.
-            Reading::AsItIs if memchr::memchr(0, content).is_none() => {
-                self.plain.search_slice(taken.matcher, content, taken)
-            }
+            Reading::AsItIs if !has_nul => self.plain.search_slice(taken.matcher, content, taken),
             Reading::AsItIs | Reading::NoText => {
                 taken.binary = true;
                 Ok(())
@@ -60,6 +68,12 @@ impl<'a> Searchers<'a> {
         searcher.search_reader(taken.matcher, start.chain(rest), taken)
     }
 
+    /// Tells whether there may be a match, in some encoding.
+    fn is_possible_in(&self, content: &[u8]) -> bool {
+        let possible = self.possible.get_or_init(|| possible(self.request));
+        possible.as_ref().is_none_or(|possible| possible.is_match(content).unwrap_or(true))
+    }
+
     /// Returns the searcher that decodes this form while it reads.
     fn decoding(&mut self, form: TextForm) -> &mut Searcher {
         let decoding = self.decoding.take().filter(|(known, _)| *known == form).unwrap_or_else(|| {
@@ -69,6 +83,11 @@ impl<'a> Searchers<'a> {
         });
         &mut self.decoding.insert(decoding).1
     }
+}
+
+/// Tells whether the content begins with a mark of UTF-16.
+fn has_mark(content: &[u8]) -> bool {
+    content.starts_with(b"\xff\xfe") || content.starts_with(b"\xfe\xff")
 }
 
 fn builder(request: &SearchRequest, binary: BinaryDetection) -> SearcherBuilder {
@@ -100,10 +119,6 @@ enum Reading {
 impl Reading {
     /// Decides from the beginning of the content, as `read_file` does.
     fn of(start: &[u8], whole: Whole) -> Self {
-        let looked_at = &start[..start.len().min(LOOKED_AT)];
-        if looked_at.is_ascii() && memchr::memchr(0, looked_at).is_none() {
-            return Reading::AsItIs;
-        }
         match TextForm::detect(start, whole) {
             Ok(form) if form.name() == TextForm::utf8().name() => Reading::AsItIs,
             Ok(form) => Reading::Decoded(form),
