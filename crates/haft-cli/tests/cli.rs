@@ -382,3 +382,22 @@ fn a_kept_output_is_not_a_file_to_write_to() {
     assert_eq!((said.code, said.err.contains("\"./spill:x\"")), (1, true), "{}", said.err);
     assert_eq!(place.haft(&["--yes", "call", "write_file", "path=./spill:x", "content=x"], "").code, 0);
 }
+
+#[test]
+fn an_image_is_shown_as_an_image_when_it_is_named() {
+    let place = Place::new();
+    let png = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &[0; 40]].concat();
+    std::fs::write(place.path("ws/logo.png"), &png).expect("a file can be written");
+    std::fs::write(place.path("ws/huge.png"), [png.clone(), vec![0; 4_000_000]].concat()).expect("it fits the disk");
+    let record: Value = serde_json::from_str(&place.haft(&["call", "read_file", "path=logo.png", "--json"], "").out)
+        .expect("it is a record");
+    let image = "iVBORw0KGgoAAAANSUhEUg";
+    assert!(record["images"][0]["data"].as_str().is_some_and(|data| data.starts_with(image)), "{record}");
+    assert_eq!(record["images"][0]["media_type"], "image/png");
+    assert_eq!(record["content"], "logo.png is an image (image/png, 56 bytes).\n");
+    assert_eq!(place.haft(&["call", "read_file", "path=logo.png"], "").out, record["content"]);
+    for arguments in [r#"{"path":"huge.png"}"#, r#"{"paths":["logo.png"]}"#] {
+        let said = place.haft(&["call", "read_file", arguments], "");
+        assert!((said.code, said.err.contains("PNG image")) == (1, true), "{}", said.err);
+    }
+}

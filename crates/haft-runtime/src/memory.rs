@@ -15,7 +15,7 @@ use haft::call::CallId;
 use haft::context::Seen;
 use haft::door::{ReadVersion, Receipt};
 use haft::kinds::ErrorKind;
-use haft::output::ToolOutput;
+use haft::output::{Content, ToolOutput};
 use haft::path::Target;
 use haft::spec::Spec;
 use haft::stamp::Stamp;
@@ -136,7 +136,7 @@ impl Memory {
 
     /// Keeps a result for identical calls.
     pub(crate) fn keep(&self, key: CallKey, output: ToolOutput, until: Instant) {
-        let size: usize = output.for_model.iter().map(|piece| piece.text().len()).sum();
+        let size: usize = output.for_model.iter().map(Content::size).sum();
         let mut inner = self.inner();
         let now = Instant::now();
         inner.kept.retain(|_, (_, until)| *until > now);

@@ -2,7 +2,9 @@
 //!
 //! Fields that do not apply are left out. A change that a reader could notice gets a new version.
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use haft::door::ChangeSetId;
+use haft::output::Image;
 use haft::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,6 +23,8 @@ pub struct ResultRecord {
     tool: String,
     status: &'static str,
     content: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<ImageRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorRecord>,
     did: &'static str,
@@ -40,6 +44,13 @@ pub struct ResultRecord {
 }
 
 #[derive(Clone, Debug, Serialize)]
+struct ImageRecord {
+    media_type: &'static str,
+    /// The bytes in Base64.
+    data: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
 struct ErrorRecord {
     kind: &'static str,
     what: String,
@@ -54,6 +65,12 @@ struct ErrorRecord {
     operation: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recovery: Vec<String>,
+}
+
+impl From<&Image> for ImageRecord {
+    fn from(image: &Image) -> Self {
+        Self { media_type: image.media_type, data: BASE64_STANDARD.encode(&image.bytes) }
+    }
 }
 
 impl From<&ToolResult> for ResultRecord {
@@ -83,6 +100,7 @@ impl From<&ToolResult> for ResultRecord {
             tool: result.tool.clone(),
             status: result.status.code(),
             content: result.text(),
+            images: result.images().map(ImageRecord::from).collect(),
             error,
             did,
             change_set,

@@ -21,7 +21,10 @@ use several::read_several;
 use shown_page::{NARROWEST_LINE, ShownPage};
 use source::Source;
 
-/// Reads text files.
+/// Largest image that is shown, in bytes: providers take 5 MB in Base64.
+const LARGEST_IMAGE: u64 = 3_750_000;
+
+/// Reads text files, and images for models that see.
 pub struct ReadFile;
 
 /// The arguments of `read_file`.
@@ -89,8 +92,24 @@ impl Tool for ReadFile {
             return read_several(reading, sources).await;
         }
         let source = sources.into_iter().next().expect("one path is one source");
-        Ok(ToolOutput::text(reading.read(source).await?.text()))
+        let place = match &source {
+            Source::File(_, target) => Some(target.clone()),
+            _ => None,
+        };
+        match (reading.read(source).await, place) {
+            (Err(error), Some(target)) if error.kind == ErrorKind::Binary => seen(cx, &target, error).await,
+            (page, _) => Ok(ToolOutput::text(page?.text())),
+        }
     }
+}
+
+/// Returns a file that is not text as the image that it is, where it is one.
+async fn seen(cx: &RunContext<'_>, target: &Target, not_text: ToolError) -> Result<ToolOutput, ToolError> {
+    let Some(image) = cx.image(target, LARGEST_IMAGE).await? else { return Err(not_text) };
+    let size = Grouped(image.bytes.len() as u64).of("byte");
+    let data = serde_json::json!({ "media_type": image.media_type, "bytes": image.bytes.len() });
+    let words = format!("{target} is an image ({}, {size}).\n", image.media_type);
+    Ok(ToolOutput::text(words).with_image(image).with_data(data))
 }
 
 /// Files being read for one call.

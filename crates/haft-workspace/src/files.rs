@@ -37,6 +37,7 @@ use haft::door::{Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Per
 use haft::effect::Effect;
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
+use haft::output::Image;
 use haft::path::{Extent, RawPath, Target};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
@@ -146,6 +147,26 @@ impl Files for JournalledFiles {
             .await?;
             permit.receipts().note(Receipt::Read(target.clone(), version));
             Ok(page)
+        })
+    }
+
+    fn image<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        most: u64,
+    ) -> BoxFuture<'a, Result<Option<Image>, ToolError>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Read(target.clone()))?;
+            let (root, place) = (self.root.clone(), target.clone());
+            let copy = match blocking(move || copy::copy(&root, &place, most)).await {
+                Err(error) if error.kind == ErrorKind::TooLarge => return Ok(None),
+                copy => copy?,
+            };
+            let Some(media_type) = page::media_type(&copy.bytes) else { return Ok(None) };
+            let version = ReadVersion { stamp: copy.version.stamp, bytes: None };
+            permit.receipts().note(Receipt::Read(target.clone(), version));
+            Ok(Some(Image { media_type, bytes: copy.bytes }))
         })
     }
 

@@ -10,6 +10,7 @@ use crate::door::{
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
+use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::Version;
@@ -114,6 +115,11 @@ impl<'a> RunContext<'a> {
     pub async fn page(&self, target: &Target, request: PageRequest) -> Result<Page, ToolError> {
         let page = self.doors.files.page(self.permit, target, seen_beyond(request)).await?;
         Ok(self.cut(page, request.line_length))
+    }
+
+    /// Reads an image of at most so many bytes; nothing when it is none that models take, or is larger.
+    pub async fn image(&self, target: &Target, most: u64) -> Result<Option<Image>, ToolError> {
+        self.doors.files.image(self.permit, target, most).await
     }
 
     /// Lists a folder.

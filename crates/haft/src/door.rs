@@ -19,6 +19,7 @@ use crate::encoding::TextForm;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::lines::LineEnds;
+use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::{Basis, Stamp, Version};
@@ -89,6 +90,14 @@ pub trait Files: Send + Sync {
         target: &'a Target,
         request: PageRequest,
     ) -> BoxFuture<'a, Result<Page, ToolError>>;
+
+    /// Reads an image of at most so many bytes; nothing when it is none that models take, or is larger.
+    fn image<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        most: u64,
+    ) -> BoxFuture<'a, Result<Option<Image>, ToolError>>;
 
     /// Lists a folder.
     fn list<'a>(

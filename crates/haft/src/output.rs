@@ -1,5 +1,7 @@
 //! What a tool returns when it worked.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,15 +13,35 @@ use crate::kinds::ErrorKind;
 pub enum Content {
     /// Text.
     Text(String),
+    /// An image, for models that see.
+    Image(Image),
 }
 
 impl Content {
     /// Returns the text of the piece.
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> Option<&str> {
         match self {
-            Content::Text(text) => text,
+            Content::Text(text) => Some(text),
+            Content::Image(_) => None,
         }
     }
+
+    /// Returns how many bytes it holds.
+    pub fn size(&self) -> usize {
+        match self {
+            Content::Text(text) => text.len(),
+            Content::Image(image) => image.bytes.len(),
+        }
+    }
+}
+
+/// An image as it lies in its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its kind, such as `image/png`: one that models take.
+    pub media_type: &'static str,
+    /// The bytes of the file.
+    pub bytes: Arc<[u8]>,
 }
 
 /// What a tool returns when it worked: words for the model, perhaps others for the person.
@@ -37,6 +59,12 @@ impl ToolOutput {
     /// Returns text to the model.
     pub fn text(text: impl Into<String>) -> Self {
         Self { for_model: vec![Content::Text(text.into())], ..Self::default() }
+    }
+
+    /// Adds an image behind the text.
+    pub fn with_image(mut self, image: Image) -> Self {
+        self.for_model.push(Content::Image(image));
+        self
     }
 
     /// Adds the result as data.

@@ -10,7 +10,7 @@ use crate::door::ChangeSetId;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
-use crate::output::Content;
+use crate::output::{Content, Image};
 use crate::path::Target;
 
 /// The result of one call. Every call has exactly one.
@@ -104,8 +104,16 @@ impl ToolResult {
         match self.content.as_slice() {
             [] => String::new(),
             [Content::Text(text)] => text.clone(),
-            pieces => pieces.iter().map(Content::text).collect::<Vec<_>>().join("\n"),
+            pieces => pieces.iter().filter_map(Content::text).collect::<Vec<_>>().join("\n"),
         }
+    }
+
+    /// Returns the images that the model sees.
+    pub fn images(&self) -> impl Iterator<Item = &Image> {
+        self.content.iter().filter_map(|piece| match piece {
+            Content::Image(image) => Some(image),
+            Content::Text(_) => None,
+        })
     }
 
     /// Returns a few lines that tell a person how it went: the default of [`crate::tool::Tool::summary`].

@@ -93,17 +93,18 @@ fn add_memories(cx: &CallContext<'_>, error: &mut ToolError) {
 
 async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, result: &mut ToolResult) {
     let mut text = String::new();
-    for piece in &output.for_model {
+    for piece in output.for_model.iter().filter_map(Content::text) {
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(piece.text());
+        text.push_str(piece);
     }
     let text = hide(cx, &text);
     let text = bounded(cx, text, result).await;
     let notes = notes_for_model(cx, result).join("\n");
     let gap = if text.is_empty() || notes.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     result.content = vec![Content::Text(format!("{text}{gap}{notes}"))];
+    result.content.extend(output.for_model.iter().filter(|piece| matches!(piece, Content::Image(_))).cloned());
 }
 
 /// What the model reads behind the output: the error, what was mended, what else it should know.

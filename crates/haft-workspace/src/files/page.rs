@@ -10,6 +10,8 @@ mod collect;
 #[cfg(test)]
 mod tests;
 
+pub(super) use binary_kind::media_type;
+
 use std::fs::File;
 use std::io::{self, Read};
 

@@ -15,6 +15,7 @@ use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::lines::LineEnds;
+use haft::output::Image;
 use haft::path::{Extent, Place, RawPath, Target};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
@@ -108,6 +109,10 @@ impl Files for OneFile {
             let (form, line_ends) = (TextForm::utf8(), LineEnds::Newline);
             Ok(Page { lines, first_line: 1, more: false, total_lines: Some(1), form, line_ends, lossy: false })
         })
+    }
+
+    fn image<'a>(&'a self, _: &'a Permit, _: &'a Target, _: u64) -> BoxFuture<'a, Result<Option<Image>, ToolError>> {
+        Box::pin(unused())
     }
 
     fn list<'a>(&'a self, _: &'a Permit, _: &'a Target, _: ListRequest) -> BoxFuture<'a, Result<Listing, ToolError>> {

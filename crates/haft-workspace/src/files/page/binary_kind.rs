@@ -18,6 +18,12 @@ pub(super) fn kind_of(start: &[u8]) -> &'static str {
     })
 }
 
+/// Returns the kind of an image that models take.
+pub(in crate::files) fn media_type(bytes: &[u8]) -> Option<&'static str> {
+    let kind = infer::get(bytes)?.mime_type();
+    ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&kind).then_some(kind)
+}
+
 /// Names what is met in source trees more closely.
 fn named(extension: &str) -> Option<&'static str> {
     Some(match extension {
