@@ -22,6 +22,7 @@ mod recover;
 mod replace;
 mod rules;
 mod search;
+mod step_back;
 pub(crate) mod transaction;
 mod walk;
 mod write;

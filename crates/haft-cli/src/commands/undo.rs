@@ -142,7 +142,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::Entangled(_) => "entangled",
         HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
-        HistoryError::System { .. } | HistoryError::Journal(_) => "io",
+        HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
     }
 }
 

@@ -11,7 +11,7 @@ use rustix::fs::AtFlags;
 use super::image;
 use super::open::Root;
 use super::replace::set_aside;
-use super::transaction::{Images, take_back};
+use super::step_back::{Images, take_back};
 use crate::state::journal::{Intent, Outcome, PathText, State, Step, Writing};
 
 /// Finds out what became of the last intent when it has no outcome, and writes it down.
@@ -23,8 +23,8 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> 
     let Some((intent, inline)) = reading.intents.last() else { return Ok(()) };
     let of_this = |at, length| reading.inline(*inline, at, length);
     let images = Images { inline: &of_this, objects: writing.objects() };
-    let happened = settle(root, intent, &images);
-    writing.conclude(Outcome { set: intent.set, part: intent.part, happened })
+    let outcome = settle(root, intent, &images);
+    writing.conclude(outcome)
 }
 
 /// How far a step came.
@@ -38,19 +38,16 @@ enum Came {
     Unknown,
 }
 
-/// Takes an intent back that was done in part; returns whether it counts as done.
-fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> bool {
+/// Takes an intent back that was done in part; returns what counts as done.
+fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
     let came: Vec<Came> = intent.steps.iter().map(|step| settle_step(root, step)).collect();
     // Steps are done in order, so all before the last one that came through were done once.
     let done = came.iter().rposition(|came| *came == Came::Through).map_or(0, |last| last + 1);
     if done == came.len() || came[done..].contains(&Came::Unknown) {
-        return true;
+        return intent.happened();
     }
-    for step in intent.steps[..done].iter().rev() {
-        // What cannot be taken back stays as it is; the user's files are never in danger from that.
-        let _ = take_back(root, step, images);
-    }
-    false
+    let steps: Vec<&Step> = intent.steps[..done].iter().collect();
+    intent.failed(take_back(root, &steps, images))
 }
 
 /// Removes what a step left beside its path; returns how far it came.

@@ -219,9 +219,9 @@ impl<'j> Writing<'j> {
     }
 
     /// Writes down what is about to be done. It is safe once it is synced.
-    pub(crate) fn intend(&mut self, intent: Intent, inline: &[u8]) -> io::Result<()> {
+    pub(crate) fn intend(&mut self, intent: &Intent, inline: &[u8]) -> io::Result<()> {
         let sets = self.head.sets.max(intent.set);
-        self.append(&Record::Intent(intent), inline, sets)
+        self.append(&Record::Intent(intent.clone()), inline, sets)
     }
 
     /// Makes sure that everything written so far outlives a power cut.
@@ -322,7 +322,7 @@ impl Reading {
                     reading.is_unfinished = true;
                 }
                 Some((Record::Outcome(outcome), _)) => {
-                    reading.outcomes.insert((outcome.set, outcome.part), outcome.happened);
+                    reading.note_outcome(&outcome);
                 }
                 Some((Record::Dropped { up_to }, _)) => reading.dropped = reading.dropped.max(up_to),
                 // Written by a later version, or by nobody: whoever needs it is told so.
@@ -336,6 +336,16 @@ impl Reading {
         }
         reading.file = Some(file);
         Ok(reading)
+    }
+
+    fn note_outcome(&mut self, outcome: &Outcome) {
+        self.outcomes.insert((outcome.set, outcome.part), outcome.happened);
+        let is_concerned = |intent: &Intent| (intent.set, intent.part) == (outcome.set, outcome.part);
+        if !outcome.standing.is_empty()
+            && let Some((intent, _)) = self.intents.iter_mut().rev().find(|(intent, _)| is_concerned(intent))
+        {
+            intent.keep_only(&outcome.standing);
+        }
     }
 
     /// Returns how an intent ended, where that was written.

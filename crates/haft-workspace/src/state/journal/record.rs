@@ -143,12 +143,47 @@ pub(crate) enum Kept {
     No,
 }
 
+impl Step {
+    /// Returns the paths that it concerns.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathText> {
+        let (one, other) = match self {
+            Step::Change { path, .. } => (path, None),
+            Step::Move { from, to } => (from, Some(to)),
+        };
+        std::iter::once(one).chain(other)
+    }
+}
+
 /// How a change ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) set: u64,
     pub(crate) part: u32,
     pub(crate) happened: bool,
+    /// Where it failed and could be taken back only in part: the steps that stand, by their place. Empty means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) standing: Vec<usize>,
+}
+
+impl Intent {
+    /// Returns the outcome when all of it was done.
+    pub(crate) fn happened(&self) -> Outcome {
+        Outcome { set: self.set, part: self.part, happened: true, standing: Vec::new() }
+    }
+
+    /// Returns the outcome when it failed, and these of its steps stand all the same.
+    pub(crate) fn failed(&self, standing: Vec<usize>) -> Outcome {
+        Outcome { happened: !standing.is_empty(), standing, ..self.happened() }
+    }
+
+    /// Forgets the steps that did not happen, and claims to take back only what the others did.
+    pub(super) fn keep_only(&mut self, standing: &[usize]) {
+        let mut place = 0..;
+        self.steps.retain(|_| place.next().is_some_and(|place| standing.contains(&place)));
+        if let Some(takes_back) = &mut self.takes_back {
+            takes_back.only = self.steps.iter().flat_map(Step::paths).cloned().collect();
+        }
+    }
 }
 
 /// The hash of a content, as hexadecimal digits in the file.

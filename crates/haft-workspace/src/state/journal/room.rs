@@ -102,15 +102,15 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use crate::state::journal::{By, Intent, Journal, JournalLimits, Outcome};
+    use crate::state::journal::{By, Intent, Journal, JournalLimits};
 
     fn change(journal: &Journal, size: usize) -> u64 {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
         let set = writing.next_set();
         let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
         let intent = Intent { set, part: 0, at: 0, by, takes_back: None, steps: Vec::new() };
-        writing.intend(intent, &vec![7; size]).expect("it can be written");
-        writing.conclude(Outcome { set, part: 0, happened: true }).expect("it can be written");
+        writing.intend(&intent, &vec![7; size]).expect("it can be written");
+        writing.conclude(intent.happened()).expect("it can be written");
         writing.make_room().expect("it can be written");
         set
     }

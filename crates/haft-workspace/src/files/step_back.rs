@@ -1,0 +1,70 @@
+//! Takes steps back without a word in the journal: they belong to an intent that failed or was cut off.
+//!
+//! Not here: undo, which is a change of its own (`history`).
+
+use std::io;
+
+use super::image::{self, Seen};
+use super::open::Root;
+use super::replace::{self, Spot, Trouble};
+use super::transaction::{Content, new};
+use crate::state::journal::{Kept, Objects, State, Step};
+
+/// Where the contents of an intent can be found again.
+pub(crate) struct Images<'a> {
+    pub(crate) inline: &'a dyn Fn(u32, u32) -> io::Result<Vec<u8>>,
+    pub(crate) objects: Objects,
+}
+
+/// Takes the first steps of an intent back, the last of them first; returns which of them stand all the same.
+///
+/// What somebody else has put in a place since stays, and so does the step beneath it.
+pub(super) fn take_back(root: &Root, steps: &[&Step], images: &Images<'_>) -> Vec<usize> {
+    let stands = |step: &Step| step_back(root, step, images).is_err() && !is_as_before(root, step);
+    let mut standing: Vec<usize> =
+        steps.iter().enumerate().rev().filter(|(_, step)| stands(step)).map(|(index, _)| index).collect();
+    standing.reverse();
+    standing
+}
+
+/// A step may be back although not everything went well: a failed sync comes last.
+fn is_as_before(root: &Root, step: &Step) -> bool {
+    match step {
+        Step::Move { from, to } => {
+            let is_absent = |seen: io::Result<Seen>| seen.is_ok_and(|seen| seen.state == State::Absent);
+            is_absent(image::glance(root, &to.path())) && !is_absent(image::glance(root, &from.path()))
+        }
+        Step::Change { path, before, .. } => image::look(root, &path.path())
+            .is_ok_and(|seen| seen.state.is_same_content(before) && seen.state.mode() == before.mode()),
+    }
+}
+
+fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Trouble> {
+    let (path, before, after, beside) = match step {
+        Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
+        Step::Change { path, before, after, beside } => {
+            (path.path(), before, after, beside.as_deref().unwrap_or_default())
+        }
+    };
+    let Seen { state: now, stat } = image::look(root, &path)?;
+    if !now.is_same_content(after) {
+        return if now.is_same_content(before) { Ok(()) } else { Err(Trouble::Overtaken) };
+    }
+    let spot = Spot { root, place: &path, beside, seen: stat.as_ref() };
+    match (before, &now) {
+        (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
+        (State::Absent, _) => replace::take_away(&spot),
+        (State::File { mode, content, .. }, _) => {
+            let old = match content {
+                Kept::Inline { at, length } => Content::Bytes((images.inline)(*at, *length)?.into()),
+                Kept::Object { hash } => Content::Object(*hash, 0),
+                Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
+            };
+            let staged = replace::stage(&spot, new(&old, &images.objects)?, Some(*mode))?;
+            replace::place(&spot, &staged)
+        }
+        (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
+        (State::Folder { mode }, State::Absent) => replace::make_folder(&spot, Some(*mode)),
+        (State::Link { .. } | State::Folder { .. }, _) => Err(Trouble::Overtaken),
+    }
+}
