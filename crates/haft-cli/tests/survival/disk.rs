@@ -150,6 +150,20 @@ fn a_read_only_disk_is_told_as_such() {
     assert_refused(&read_only("state"), "io", "could not be kept for undo");
 }
 
+#[test]
+fn an_undo_of_more_files_than_may_be_open_at_once_is_done() {
+    let place = Place::new();
+    for number in 0..150 {
+        place.put(&format!("{number}.txt"), "old\n");
+    }
+    let beginning = place.tree();
+    let calls: Vec<Value> = (0..150).map(|number| write(&format!("{number}.txt"), "new\n")).collect();
+    place.call(&[], &calls);
+    let output = place.run_around(&["prlimit", "--nofile=100"], &["--json", "undo", "--session"], "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(place.tree() == beginning, "not everything was taken back");
+}
+
 /// Returns the words that run a command as an ordinary user, and gives that user the place.
 fn as_ordinary_user(place: &Place) -> Option<Vec<&'static str>> {
     let is_root = std::fs::metadata("/proc/self").expect("it is there").uid() == 0;

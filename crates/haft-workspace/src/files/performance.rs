@@ -12,6 +12,9 @@ use super::step_back::{Images, take_back};
 use super::transaction::{Action, Deed, Job, NotDone, Prepared, new};
 use crate::state::journal::{State, Step, Writing};
 
+/// Most folders that are held open at once; a process may often open no more than 1024 files.
+const MOST_HELD: usize = 64;
+
 /// All deeds of a transaction, with what was seen at their places.
 pub(super) struct Performance<'a> {
     pub(super) job: &'a Job<'a>,
@@ -73,7 +76,11 @@ impl Performance<'_> {
 
     fn stage(&self, index: usize) -> Result<Option<Staged>, Trouble> {
         let Action::Put(content, mode) = &self.deeds[index].action else { return Ok(None) };
-        replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *mode).map(Some)
+        let mut staged = replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *mode)?;
+        if index >= MOST_HELD {
+            staged.let_go();
+        }
+        Ok(Some(staged))
     }
 
     /// Removes new contents that were not put in their places, from this deed on.

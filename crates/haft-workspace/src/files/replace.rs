@@ -55,17 +55,33 @@ impl From<Errno> for Trouble {
 
 /// New content that lies beside its place, synced.
 pub(super) struct Staged {
-    folder: OwnedFd,
+    /// The device and number of the folder that it lies in.
+    folder: (u64, u64),
+    /// That folder, so that the content is found again when somebody moves it.
+    held: Option<OwnedFd>,
     ours: Stat,
     /// What could not be kept of the old file.
     pub(super) notes: Vec<String>,
 }
 
+impl Staged {
+    /// Closes the folder. Whoever stages a thousand contents must not hold a thousand folders open.
+    pub(super) fn let_go(&mut self) {
+        self.held = None;
+    }
+}
+
 /// Writes new content beside its place.
 pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
-    match write_beside(spot, &folder, new, mode) {
-        Ok((notes, ours)) => Ok(Staged { folder, ours, notes }),
+    let identity = identity(&folder)?;
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
+    let has_mode = spot.seen.is_some() || mode.is_some();
+    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
+    let file = File::from(rustix::fs::openat(&folder, spot.beside, flags, at_first)?);
+    match fill(spot, file, new, mode) {
+        Ok((notes, ours)) => Ok(Staged { folder: identity, held: Some(folder), ours, notes }),
         Err(trouble) => {
             let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
             Err(trouble)
@@ -73,54 +89,54 @@ pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<
     }
 }
 
-/// Removes new content that was not put in its place.
+fn identity(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
+    rustix::fs::fstat(folder).map(|stat| (stat.st_dev, stat.st_ino))
+}
+
+/// Removes new content that was not put in its place. What is not ours stays, whatever its name.
 pub(super) fn unstage(spot: &Spot<'_>, staged: &Staged) {
-    let _ = rustix::fs::unlinkat(&staged.folder, spot.beside, AtFlags::empty());
+    let reopened = match &staged.held {
+        Some(_) => None,
+        None => spot.root.open_parent(spot.place).ok().map(|(folder, _)| folder),
+    };
+    let Some(folder) = staged.held.as_ref().or(reopened.as_ref()) else { return };
+    let beside = rustix::fs::statat(folder, spot.beside, AtFlags::SYMLINK_NOFOLLOW);
+    if beside.is_ok_and(|beside| is_same(&beside, &staged.ours)) {
+        let _ = rustix::fs::unlinkat(folder, spot.beside, AtFlags::empty());
+    }
 }
 
 /// Puts new content in its place.
 pub(super) fn place(spot: &Spot<'_>, staged: &Staged) -> Result<(), Trouble> {
     let placed = place_in_folder(spot, staged);
     if placed.is_err() {
-        // Whatever is not ours has been given back by now, so only our own file goes.
         unstage(spot, staged);
     }
-    placed?;
-    Ok(rustix::fs::fsync(&staged.folder)?)
+    Ok(rustix::fs::fsync(&placed?)?)
 }
 
-fn place_in_folder(spot: &Spot<'_>, Staged { folder, ours, .. }: &Staged) -> Result<(), Trouble> {
-    let (here, name) = spot.root.open_parent(spot.place)?;
-    let (here, there) = (rustix::fs::fstat(&here)?, rustix::fs::fstat(folder)?);
+fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble> {
+    let (folder, name) = spot.root.open_parent(spot.place)?;
     // The folder itself may have been moved since the content was written into it.
-    if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
+    if identity(&folder)? != staged.folder {
         return Err(Trouble::Overtaken);
     }
     match spot.seen {
-        Some(seen) => swap(folder, (spot.beside, name), (seen, ours)),
-        None => appear(folder, spot.beside, name),
+        Some(seen) => swap(&folder, (spot.beside, name), (seen, &staged.ours))?,
+        None => appear(&folder, spot.beside, name)?,
     }
+    Ok(folder)
 }
 
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
-fn write_beside(
-    spot: &Spot<'_>,
-    folder: &OwnedFd,
-    new: New<'_>,
-    mode: Option<u32>,
-) -> Result<(Vec<String>, Stat), Trouble> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
-    let has_mode = spot.seen.is_some() || mode.is_some();
-    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
-    let mut file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
+fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, mode: Option<u32>) -> Result<(Vec<String>, Stat), Trouble> {
     match new {
         New::Bytes(bytes) => file.write_all(bytes)?,
         New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
     }
     let mut notes = Vec::new();
     if let Some(stat) = spot.seen {
-        // Without following a link, and without the right to read it: a descriptor that only names it will do.
+        // Its attributes are read from it; a link that was put there since is not followed.
         let old = spot.root.open_place(spot.place, OFlags::RDONLY | OFlags::NOFOLLOW)?;
         notes = copy_metadata(&old, stat, &file)?;
     }
@@ -186,7 +202,7 @@ fn give_back(folder: &OwnedFd, (beside, name): (&str, &OsStr), ours: &Stat) {
     }
 }
 
-/// Gives something that is not ours a name that can be seen.
+/// Gives something that is not ours a name that can be seen. Where the system does not let us, it stays where it is.
 pub(super) fn set_aside(folder: &OwnedFd, beside: &str, name: &OsStr) {
     for number in 1..100 {
         let mut kept = name.to_owned();
