@@ -16,6 +16,7 @@ mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;
+mod owner;
 pub(crate) mod page;
 mod performance;
 mod recover;

@@ -106,7 +106,7 @@ fn assert_refused(setup: &str, kind: &str, words: &str) {
 }
 
 #[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
-fn say_that_it_was_not_tried(what: &str) {
+pub(crate) fn say_that_it_was_not_tried(what: &str) {
     eprintln!("not tried, this machine does not allow it: {what}");
 }
 

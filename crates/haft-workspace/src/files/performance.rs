@@ -75,8 +75,8 @@ impl Performance<'_> {
     }
 
     fn stage(&self, index: usize) -> Result<Option<Staged>, Trouble> {
-        let Action::Put(content, mode) = &self.deeds[index].action else { return Ok(None) };
-        let mut staged = replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *mode)?;
+        let Action::Put(content, rights) = &self.deeds[index].action else { return Ok(None) };
+        let mut staged = replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *rights)?;
         if index >= MOST_HELD {
             staged.let_go();
         }

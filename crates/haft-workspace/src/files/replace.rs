@@ -15,6 +15,8 @@ use rustix::io::Errno;
 
 use super::image::{copy_metadata, is_same};
 use super::open::Root;
+use super::owner;
+use crate::state::journal::Rights;
 
 /// What to put somewhere.
 pub(super) enum New<'a> {
@@ -72,15 +74,15 @@ impl Staged {
 }
 
 /// Writes new content beside its place.
-pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Staged, Trouble> {
+pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, rights: Option<Rights>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
     let identity = identity(&folder)?;
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
-    let has_mode = spot.seen.is_some() || mode.is_some();
+    let has_mode = spot.seen.is_some() || rights.is_some();
     let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
     let file = File::from(rustix::fs::openat(&folder, spot.beside, flags, at_first)?);
-    match fill(spot, file, new, mode) {
+    match fill(spot, file, new, rights) {
         Ok((notes, ours)) => Ok(Staged { folder: identity, held: Some(folder), ours, notes }),
         Err(trouble) => {
             let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
@@ -129,7 +131,7 @@ fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble>
 }
 
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
-fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, mode: Option<u32>) -> Result<(Vec<String>, Stat), Trouble> {
+fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -> Result<(Vec<String>, Stat), Trouble> {
     match new {
         New::Bytes(bytes) => file.write_all(bytes)?,
         New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
@@ -140,9 +142,8 @@ fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, mode: Option<u32>) -> Res
         let old = spot.root.open_place(spot.place, OFlags::RDONLY | OFlags::NOFOLLOW)?;
         notes = copy_metadata(&old, stat, &file)?;
     }
-    if let Some(mode) = mode {
-        // Set, not passed to the opening: there the mask of the process would take bits away.
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    if let Some(rights) = rights {
+        notes.extend(owner::grant(&file, rights, spot.seen)?);
     }
     file.sync_all()?;
     Ok((notes, rustix::fs::fstat(&file)?))

@@ -54,13 +54,13 @@ fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Troubl
     match (before, &now) {
         (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
         (State::Absent, _) => replace::take_away(&spot),
-        (State::File { mode, content, .. }, _) => {
+        (State::File { content, .. }, _) => {
             let old = match content {
                 Kept::Inline { at, length } => Content::Bytes((images.inline)(*at, *length)?.into()),
                 Kept::Object { hash } => Content::Object(*hash, 0),
                 Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
             };
-            let staged = replace::stage(&spot, new(&old, &images.objects)?, Some(*mode))?;
+            let staged = replace::stage(&spot, new(&old, &images.objects)?, before.rights())?;
             replace::place(&spot, &staged)
         }
         (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),

@@ -22,7 +22,7 @@ use super::performance::{Failed, Performance};
 use super::recover;
 use super::replace::New;
 use crate::state::journal::{
-    By, ContentHash, Intent, Journal, Kept, Objects, PathText, State, Step, TakesBack, is_not_kept,
+    By, ContentHash, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
 
 /// One thing to do.
@@ -36,8 +36,8 @@ pub(crate) struct Deed {
 /// What to do at a place.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    /// Put this content there, with this mode or the one it has.
-    Put(Content, Option<u32>),
+    /// Put this content there, with these rights or the ones it has.
+    Put(Content, Option<Rights>),
     /// Remove a file, a link or an empty folder.
     Remove,
     /// Make a folder with this mode; without one it is only there for what comes into it, and may exist.
@@ -205,15 +205,16 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
         Action::Put(..) if matches!(before, State::Folder { .. }) => {
             return Err(system(io::ErrorKind::IsADirectory.into()));
         }
-        Action::Put(Content::Bytes(bytes), mode) => State::File {
-            mode: mode.or(before.mode()).unwrap_or(0o644),
-            size: bytes.len() as u64,
-            hash: ContentHash::of(bytes),
-            content: image::after(&before, bytes, keep).map_err(system)?,
-        },
-        Action::Put(Content::Object(hash, size), mode) => {
-            let mode = mode.or(before.mode()).unwrap_or(0o644);
-            State::File { mode, size: *size, hash: *hash, content: Kept::Object { hash: *hash } }
+        Action::Put(content, rights) => {
+            let Rights { mode, owner } = rights.or(before.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
+            let (size, hash, content) = match content {
+                Content::Bytes(bytes) => {
+                    let kept = image::after(&before, bytes, keep).map_err(system)?;
+                    (bytes.len() as u64, ContentHash::of(bytes), kept)
+                }
+                Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
+            };
+            State::File { mode, size, hash, content, owner }
         }
         Action::Remove if before == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
         Action::Remove => State::Absent,

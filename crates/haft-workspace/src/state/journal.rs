@@ -13,7 +13,9 @@ mod record;
 mod room;
 
 pub(crate) use objects::{Durable, Objects, is_not_kept};
-pub(crate) use record::{By, ContentHash, How, Intent, Kept, Outcome, PathText, Record, State, Step, TakesBack};
+pub(crate) use record::{
+    By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, TakesBack,
+};
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

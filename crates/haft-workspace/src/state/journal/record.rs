@@ -104,9 +104,21 @@ pub(crate) enum Step {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     Absent,
-    File { mode: u32, size: u64, hash: ContentHash, content: Kept },
-    Link { to: PathText },
-    Folder { mode: u32 },
+    File {
+        mode: u32,
+        size: u64,
+        hash: ContentHash,
+        content: Kept,
+        /// Nothing in records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<Owner>,
+    },
+    Link {
+        to: PathText,
+    },
+    Folder {
+        mode: u32,
+    },
 }
 
 impl State {
@@ -120,6 +132,14 @@ impl State {
         }
     }
 
+    /// Returns who may do what with a file.
+    pub(crate) fn rights(&self) -> Option<Rights> {
+        match self {
+            State::File { mode, owner, .. } => Some(Rights { mode: *mode, owner: *owner }),
+            State::Absent | State::Link { .. } | State::Folder { .. } => None,
+        }
+    }
+
     /// Returns the permission bits, where there are any.
     pub(crate) fn mode(&self) -> Option<u32> {
         match self {
@@ -127,6 +147,21 @@ impl State {
             State::Absent | State::Link { .. } => None,
         }
     }
+}
+
+/// Whom a file belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+}
+
+/// Who may do what with a file: the bits mean nothing without the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    pub(crate) mode: u32,
+    /// Nothing when it is not known.
+    pub(crate) owner: Option<Owner>,
 }
 
 /// Where a content is kept.
