@@ -40,6 +40,17 @@ impl Root {
         Ok(())
     }
 
+    /// Returns this root with everything else taken in as well, for cleaning up what was allowed once.
+    pub(super) fn with_everything(&self) -> io::Result<Self> {
+        let mut added = Vec::new();
+        for (path, folder) in &self.added {
+            added.push((path.clone(), folder.try_clone()?));
+        }
+        added.push(open_folder(Path::new("/"))?);
+        let (path, off_limits) = (self.path.clone(), self.off_limits.clone());
+        Ok(Self { folder: self.folder.try_clone()?, path, added, off_limits })
+    }
+
     /// Lets nothing in this folder be inside; it need not exist.
     pub(super) fn leave_out(&mut self, folder: &Path) {
         // Also what does not exist yet lies behind the links above it.

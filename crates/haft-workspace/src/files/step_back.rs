@@ -2,7 +2,7 @@
 //!
 //! Not here: undo, which is a change of its own (`history`).
 
-use std::io;
+use std::io::{self, Read};
 
 use super::image::{self, Seen};
 use super::open::Root;
@@ -14,6 +14,41 @@ use crate::state::journal::{Kept, Objects, State, Step};
 pub(crate) struct Images<'a> {
     pub(crate) inline: &'a dyn Fn(u32, u32) -> io::Result<Vec<u8>>,
     pub(crate) objects: Objects,
+}
+
+impl Images<'_> {
+    /// Returns whether a content is another one or its beginning; nothing where the other one is not kept.
+    pub(super) fn is_beginning(&self, part: &State, whole: &State, before: &State) -> Option<bool> {
+        let (State::File { size, hash, .. }, State::File { content, .. }) = (part, whole) else {
+            return Some(part.is_same_content(whole));
+        };
+        if part.is_same_content(whole) {
+            return Some(true);
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(self.content(content, before).ok()?.take(*size)).ok()?;
+        Some(hasher.count() == *size && *hasher.finalize().as_bytes() == hash.0)
+    }
+
+    fn content(&self, kept: &Kept, before: &State) -> io::Result<Box<dyn Read>> {
+        Ok(match kept {
+            Kept::Inline { at, length } => Box::new(io::Cursor::new((self.inline)(*at, *length)?)),
+            Kept::Object { hash } => Box::new(self.objects.open(*hash)?),
+            Kept::Splice { begin, middle, end } => {
+                let State::File { content, size, .. } = before else { return Err(io::ErrorKind::InvalidData.into()) };
+                let old = || self.content(content, &State::Absent);
+                let mut tail = old()?;
+                io::copy(&mut tail.by_ref().take(size.saturating_sub(*end)), &mut io::sink())?;
+                Box::new(old()?.take(*begin).chain(self.content(middle, before)?).chain(tail))
+            }
+            Kept::No => return Err(io::ErrorKind::InvalidData.into()),
+        })
+    }
+}
+
+/// Returns the name under which the old content lies on its way back, so that it is not taken for what was swapped out.
+pub(super) fn name_for_the_way_back(beside: &str) -> String {
+    format!("{beside}.back")
 }
 
 /// Takes the first steps of an intent back, the last of them first; returns which of them stand all the same.
@@ -43,14 +78,14 @@ fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Troubl
     let (path, before, after, beside) = match step {
         Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
         Step::Change { path, before, after, beside } => {
-            (path.path(), before, after, beside.as_deref().unwrap_or_default())
+            (path.path(), before, after, name_for_the_way_back(beside.as_deref().unwrap_or_default()))
         }
     };
     let Seen { state: now, stat } = image::look(root, &path)?;
     if !now.is_same_content(after) {
         return if now.is_same_content(before) { Ok(()) } else { Err(Trouble::Overtaken) };
     }
-    let spot = Spot { root, place: &path, beside, seen: stat.as_ref() };
+    let spot = Spot { root, place: &path, beside: &beside, seen: stat.as_ref() };
     match (before, &now) {
         (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
         (State::Absent, _) => replace::take_away(&spot),
