@@ -375,6 +375,24 @@ fn a_folder_that_was_added_has_its_own_near_names_and_undo_asks_for_it_again() {
 }
 
 #[test]
+fn what_the_workspace_ignores_is_found_in_a_folder_that_was_added() {
+    let place = Place::new();
+    std::fs::write(place.path("ws/.gitignore"), "*.log\n").expect("a file can be written");
+    std::fs::create_dir_all(place.path("more/deep")).expect("a folder can be made");
+    std::fs::write(place.path("more/.gitignore"), "*.tmp\n").expect("a file can be written");
+    for name in ["x.log", "x.tmp", "deep/y.log", "deep/y.tmp"] {
+        std::fs::write(place.path("more").join(name), "needle\n").expect("a file can be written");
+    }
+    let more = place.path("more");
+    let more = more.to_str().expect("temporary folders are text");
+    for (path, found) in [(more.to_owned(), vec!["x.log", "y.log"]), (format!("{more}/deep"), vec!["y.log"])] {
+        let said = place.haft(&["--add-dir", more, "call", "grep", &format!("path={path}"), "pattern=needle"], "");
+        let shown = ["x.log", "y.log", "x.tmp", "y.tmp"].into_iter().filter(|name| said.out.contains(name));
+        assert_eq!(shown.collect::<Vec<_>>(), found, "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
 fn the_state_is_off_limits_also_behind_a_link_and_before_it_exists() {
     let place = Place::new();
     std::fs::create_dir(place.path("home")).expect("a folder can be made");
