@@ -56,7 +56,7 @@ impl Keep<'_> {
 
     fn large(&mut self, source: &mut dyn Read, durable: Durable) -> io::Result<Kept> {
         self.has_kept = true;
-        let (hash, _) = self.objects.keep(source, durable, self.stopped)?;
+        let hash = self.objects.keep(source, durable, self.stopped)?;
         Ok(Kept::Object { hash })
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result
         }
         if size > INLINE {
             keep.has_kept = true;
-            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
+            let hash = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
