@@ -306,14 +306,91 @@ pub(super) fn make_link(root: &Root, place: &Path, to: &Path) -> Result<(), Trou
 pub(super) fn rename(root: &Root, from: &Path, to: &Path) -> Result<(), Trouble> {
     let (old_folder, old_name) = root.open_parent(from)?;
     let (new_folder, new_name) = root.open_parent(to)?;
-    match rustix::fs::renameat_with(&old_folder, old_name, &new_folder, new_name, RenameFlags::NOREPLACE) {
-        Err(Errno::EXIST) => return Err(Trouble::Overtaken),
-        renamed => renamed?,
-    }
+    let (old, new) = ((&old_folder, old_name), (&new_folder, new_name));
+    move_over_nothing(old, new)?;
     let synced = rustix::fs::fsync(&new_folder).and_then(|()| rustix::fs::fsync(&old_folder));
     if synced.is_err() {
         // Nobody can tell later from a look whether it was us who renamed it.
-        rustix::fs::renameat_with(&new_folder, new_name, &old_folder, old_name, RenameFlags::NOREPLACE)?;
+        move_over_nothing(new, old)?;
     }
     Ok(synced?)
+}
+
+/// Moves a file or folder where nothing is.
+fn move_over_nothing((old, old_name): (&OwnedFd, &OsStr), (new, new_name): (&OwnedFd, &OsStr)) -> Result<(), Trouble> {
+    match rustix::fs::renameat_with(old, old_name, new, new_name, RenameFlags::NOREPLACE) {
+        Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        Err(Errno::INVAL | Errno::NOSYS) => move_by_second_name((old, old_name), (new, new_name)),
+        moved => Ok(moved?),
+    }
+}
+
+/// Not every file system can refuse to replace when it renames; all refuse to give a second name that is taken.
+fn move_by_second_name(
+    (old, old_name): (&OwnedFd, &OsStr),
+    (new, new_name): (&OwnedFd, &OsStr),
+) -> Result<(), Trouble> {
+    match rustix::fs::linkat(old, old_name, new, new_name, AtFlags::empty()) {
+        Ok(()) => {
+            let removed = rustix::fs::unlinkat(old, old_name, AtFlags::empty());
+            if removed.is_err() {
+                let _ = rustix::fs::unlinkat(new, new_name, AtFlags::empty());
+            }
+            Ok(removed?)
+        }
+        Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        // Folders never have two names; then a look right before must do.
+        Err(Errno::PERM | Errno::OPNOTSUPP) => match rustix::fs::statat(new, new_name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Err(Trouble::Overtaken),
+            Err(Errno::NOENT) => Ok(rustix::fs::renameat(old, old_name, new, new_name)?),
+            Err(errno) => Err(errno.into()),
+        },
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_content_is_unstaged() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = Root::open(folder.path()).expect("it is there");
+        for let_go in [false, true] {
+            let spot = Spot { root: &root, place: Path::new("a"), beside: ".haft-1.tmp", seen: None };
+            let mut staged = stage(&spot, New::Bytes(b"ours"), None).expect("it can be written");
+            if let_go {
+                staged.let_go();
+            }
+            std::fs::write(folder.path().join("b"), "theirs").expect("it can be written");
+            std::fs::rename(folder.path().join("b"), folder.path().join(spot.beside)).expect("both are there");
+            unstage(&spot, &staged);
+            let left = std::fs::read_to_string(folder.path().join(spot.beside));
+            assert_eq!(left.expect("it is there"), "theirs");
+            std::fs::remove_file(folder.path().join(spot.beside)).expect("it is there");
+            unstage(&spot, &stage(&spot, New::Bytes(b"ours"), None).expect("it can be written"));
+            assert!(!folder.path().join(spot.beside).exists());
+        }
+    }
+
+    #[test]
+    fn where_the_system_cannot_refuse_to_replace_a_move_still_replaces_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = Root::open(folder.path()).expect("it is there");
+        let (opened, _) = root.open_parent(Path::new("a")).expect("it is there");
+        let go = |from: &str, to: &str| move_by_second_name((&opened, from.as_ref()), (&opened, to.as_ref()));
+        std::fs::write(folder.path().join("a"), "a").expect("it can be written");
+        std::fs::write(folder.path().join("b"), "b").expect("it can be written");
+        std::fs::create_dir(folder.path().join("d")).expect("it is new");
+        std::fs::create_dir(folder.path().join("e")).expect("it is new");
+        assert!(matches!(go("a", "b"), Err(Trouble::Overtaken)));
+        assert!(matches!(go("d", "e"), Err(Trouble::Overtaken)));
+        go("a", "c").expect("nothing is there");
+        go("d", "f").expect("nothing is there");
+        let names = std::fs::read_dir(folder.path()).expect("it is there").flatten();
+        let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        assert_eq!(names, ["b", "c", "e", "f"]);
+    }
 }

@@ -146,8 +146,6 @@ pub(crate) struct Writing<'j> {
     head: Head,
     /// Whether the last record is an intent: somebody was killed in the middle.
     is_unfinished: bool,
-    /// How many bytes of a torn end were cut.
-    pub(crate) cut: u64,
     /// Whether contents may have been kept beside the journal.
     has_kept: bool,
 }
@@ -161,7 +159,6 @@ impl<'j> Writing<'j> {
             end: length,
             head: Head { number: 0, sets: 0 },
             is_unfinished: false,
-            cut: 0,
             has_kept: false,
         };
         if length == 0 {
@@ -191,7 +188,6 @@ impl<'j> Writing<'j> {
         if let Some((head, body)) = last {
             self.note_last(head, &body);
         }
-        self.cut = length - scan.end;
         self.end = scan.end;
         self.file.set_len(scan.end)?;
         self.file.sync_data()
