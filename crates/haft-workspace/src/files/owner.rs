@@ -19,12 +19,27 @@ pub(super) fn grant(file: impl AsFd, rights: Rights, replaced: Option<&Stat>) ->
         _ => None,
     };
     let has = of(&rustix::fs::fstat(&file)?);
-    let wanted = replaced.map(of).or(rights.owner).unwrap_or(has);
-    let mode = fitting(rights.mode, wanted, has);
-    let mode = if rights.owner == Some(has) { mode } else { mode & NOT_AS_ANOTHER };
+    let mode = granted(rights, replaced.map(|stat| Rights { mode: stat.st_mode & 0o7777, owner: Some(of(stat)) }), has);
     // Set, not passed to the opening: there the mask of the process would take bits away.
     rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     Ok(note)
+}
+
+/// Returns as much of a recorded mode as may be set on a file that belongs to this owner now.
+fn granted(rights: Rights, replaced: Option<Rights>, has: Owner) -> u32 {
+    let wanted = replaced.and_then(|replaced| replaced.owner).or(rights.owner).unwrap_or(has);
+    let mode = fitting(rights.mode, wanted, has);
+    if rights.owner == Some(has) {
+        return mode;
+    }
+    let mode = mode & NOT_AS_ANOTHER;
+    match (rights.owner, replaced) {
+        // The group is not the recorded one: it gets no more than it has, or than all others get.
+        (Some(owner), Some(replaced)) if owner.gid != has.gid => {
+            mode & (0o1707 | replaced.mode & 0o070 | (mode & 0o007) << 3)
+        }
+        _ => mode,
+    }
 }
 
 /// Lets a file belong to this owner and group, or at least to the group; returns what could not be kept.
@@ -81,5 +96,18 @@ mod tests {
         assert_eq!(fitting(0o6775, wanted, Owner { uid: 1, gid: 20 }), 0o755);
         assert_eq!(fitting(0o1660, wanted, Owner { uid: 2, gid: 20 }), 0o1600);
         assert_eq!(fitting(0o607, wanted, Owner { uid: 2, gid: 20 }), 0o607);
+    }
+
+    #[test]
+    fn a_recorded_mode_is_set_as_far_as_the_owner_is_the_recorded_one() {
+        let (then, now) = (Owner { uid: 1, gid: 10 }, Owner { uid: 2, gid: 20 });
+        let recorded = Rights { mode: 0o4664, owner: Some(then) };
+        let replaced = |mode| Some(Rights { mode, owner: Some(now) });
+        assert_eq!(granted(recorded, None, then), 0o4664);
+        assert_eq!(granted(recorded, None, now), 0o644);
+        assert_eq!(granted(Rights { owner: None, ..recorded }, None, now), 0o664);
+        // Somebody gave the file to another group and let it write.
+        assert_eq!(granted(recorded, replaced(0o664), now), 0o664);
+        assert_eq!(granted(recorded, replaced(0o600), now), 0o644);
     }
 }
