@@ -366,6 +366,24 @@ fn a_folder_that_was_added_has_its_own_near_names_and_undo_asks_for_it_again() {
 }
 
 #[test]
+fn what_the_workspace_ignores_is_found_in_a_folder_that_was_added() {
+    let place = Place::new();
+    std::fs::write(place.path("ws/.gitignore"), "*.log\n").expect("a file can be written");
+    std::fs::create_dir_all(place.path("more/deep")).expect("a folder can be made");
+    std::fs::write(place.path("more/.gitignore"), "*.tmp\n").expect("a file can be written");
+    for name in ["x.log", "x.tmp", "deep/y.log", "deep/y.tmp"] {
+        std::fs::write(place.path("more").join(name), "needle\n").expect("a file can be written");
+    }
+    let more = place.path("more");
+    let more = more.to_str().expect("temporary folders are text");
+    for (path, found) in [(more.to_owned(), vec!["x.log", "y.log"]), (format!("{more}/deep"), vec!["y.log"])] {
+        let said = place.haft(&["--add-dir", more, "call", "grep", &format!("path={path}"), "pattern=needle"], "");
+        let shown = ["x.log", "y.log", "x.tmp", "y.tmp"].into_iter().filter(|name| said.out.contains(name));
+        assert_eq!(shown.collect::<Vec<_>>(), found, "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
 fn the_state_is_off_limits_also_behind_a_link_and_before_it_exists() {
     let place = Place::new();
     std::fs::create_dir(place.path("home")).expect("a folder can be made");
@@ -386,7 +404,7 @@ fn a_kept_output_is_not_a_file_to_write_to() {
 #[test]
 fn an_image_is_shown_as_an_image_when_it_is_named() {
     let place = Place::new();
-    let png = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &[0; 40]].concat();
+    let png = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02\x08\x02\0\0\0"[..], &[0; 27]].concat();
     std::fs::write(place.path("ws/logo.png"), &png).expect("a file can be written");
     std::fs::write(place.path("ws/huge.png"), [png.clone(), vec![0; 4_000_000]].concat()).expect("it fits the disk");
     let record: Value = serde_json::from_str(&place.haft(&["call", "read_file", "path=logo.png", "--json"], "").out)
@@ -394,9 +412,10 @@ fn an_image_is_shown_as_an_image_when_it_is_named() {
     let image = "iVBORw0KGgoAAAANSUhEUg";
     assert!(record["images"][0]["data"].as_str().is_some_and(|data| data.starts_with(image)), "{record}");
     assert_eq!(record["images"][0]["media_type"], "image/png");
-    assert_eq!(record["content"], "logo.png is an image (image/png, 56 bytes).\n");
+    assert_eq!(record["content"], "logo.png is an image (image/png, 3 × 2 pixels, 56 bytes).\n");
     assert_eq!(place.haft(&["call", "read_file", "path=logo.png"], "").out, record["content"]);
-    for arguments in [r#"{"path":"huge.png"}"#, r#"{"paths":["logo.png"]}"#] {
+    std::fs::write(place.path("ws/broken.png"), &png[..12]).expect("a file can be written");
+    for arguments in [r#"{"path":"huge.png"}"#, r#"{"path":"broken.png"}"#, r#"{"paths":["logo.png"]}"#] {
         let said = place.haft(&["call", "read_file", arguments], "");
         assert!((said.code, said.err.contains("PNG image")) == (1, true), "{}", said.err);
     }

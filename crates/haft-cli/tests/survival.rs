@@ -15,5 +15,7 @@ mod disk;
 mod each_call;
 #[path = "survival/kills.rs"]
 mod kills;
+#[path = "survival/owners.rs"]
+mod owners;
 #[path = "survival/place.rs"]
 mod place;

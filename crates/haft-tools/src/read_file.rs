@@ -13,8 +13,10 @@ mod source;
 
 use haft::error::Operation;
 use haft::grouped::Grouped;
+use haft::output::Image;
 use haft::path::one_line;
 use haft::prelude::*;
+use serde_json::json;
 
 use globs::everything;
 use several::read_several;
@@ -107,8 +109,9 @@ impl Tool for ReadFile {
 async fn seen(cx: &RunContext<'_>, target: &Target, not_text: ToolError) -> Result<ToolOutput, ToolError> {
     let Some(image) = cx.image(target, LARGEST_IMAGE).await? else { return Err(not_text) };
     let size = Grouped(image.bytes.len() as u64).of("byte");
-    let data = serde_json::json!({ "media_type": image.media_type, "bytes": image.bytes.len() });
-    let words = format!("{target} is an image ({}, {size}).\n", image.media_type);
+    let Image { media_type, width, height, .. } = image;
+    let data = json!({ "media_type": media_type, "width": width, "height": height, "bytes": image.bytes.len() });
+    let words = format!("{target} is an image ({media_type}, {width} × {height} pixels, {size}).\n");
     Ok(ToolOutput::text(words).with_image(image).with_data(data))
 }
 
@@ -151,7 +154,7 @@ fn one_of_both(what: &str) -> ToolError {
 fn too_many_tokens(path: &str, page: &ShownPage, left: usize) -> ToolError {
     let (lines, tokens) = (page.lines(), page.tokens());
     let fitting = (lines * left / tokens.max(1)).max(1);
-    let example = serde_json::json!({ "path": path, "offset": page.first_line(), "limit": fitting });
+    let example = json!({ "path": path, "offset": page.first_line(), "limit": fitting });
     let (path, lines) = (one_line(path), Grouped(lines as u64).of("line"));
     let (tokens, left) = (Grouped(tokens as u64), Grouped(left as u64));
     let what = format!("The {lines} of {path} have about {tokens} tokens; this profile leaves {left} for them.");

@@ -16,12 +16,14 @@ mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;
+mod owner;
 pub(crate) mod page;
 mod performance;
 mod recover;
 mod replace;
 mod rules;
 mod search;
+mod step_back;
 pub(crate) mod transaction;
 mod walk;
 mod write;
@@ -163,10 +165,10 @@ impl Files for JournalledFiles {
                 Err(error) if error.kind == ErrorKind::TooLarge => return Ok(None),
                 copy => copy?,
             };
-            let Some(media_type) = page::media_type(&copy.bytes) else { return Ok(None) };
+            let Some(image) = page::image(&copy.bytes) else { return Ok(None) };
             let version = ReadVersion { stamp: copy.version.stamp, bytes: None };
             permit.receipts().note(Receipt::Read(target.clone(), version));
-            Ok(Some(Image { media_type, bytes: copy.bytes }))
+            Ok(Some(image))
         })
     }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use haft::path::Target;
 
 use crate::files::open::Root;
-use crate::files::transaction::{self, Job, NotDone};
+use crate::files::transaction::{self, Job, NotDone, Standing};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::Sets;
@@ -178,9 +178,29 @@ pub enum HistoryError {
         /// What it said.
         error: io::Error,
     },
+    /// It failed on the way, and what had been done could not be undone.
+    #[error(
+        "{why}; what had been done by then could not be put back, so it stands as change set {set}: {paths}; \
+         \"haft undo\" again goes on with the rest, \"haft undo {set}\" puts it back"
+    )]
+    Standing {
+        /// The change set that holds it.
+        set: u64,
+        /// The paths concerned.
+        paths: String,
+        /// What failed, in words.
+        why: String,
+    },
     /// The journal cannot be read or written.
     #[error("the journal: {0}")]
     Journal(#[from] io::Error),
+}
+
+impl From<Standing> for HistoryError {
+    fn from(Standing { set, places, cause }: Standing) -> Self {
+        let paths: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        HistoryError::Standing { set, paths: paths.join(", "), why: cause.to_string() }
+    }
 }
 
 impl History {
@@ -257,6 +277,7 @@ impl History {
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),
             NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },
+            NotDone::Standing(standing) => HistoryError::from(*standing),
         })?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
         Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files })

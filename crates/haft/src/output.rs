@@ -40,6 +40,10 @@ impl Content {
 pub struct Image {
     /// Its kind, such as `image/png`: one that models take.
     pub media_type: &'static str,
+    /// How many pixels a row has.
+    pub width: u32,
+    /// How many rows there are.
+    pub height: u32,
     /// The bytes of the file.
     pub bytes: Arc<[u8]>,
 }

@@ -156,7 +156,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::InTheWay(_) => "in_the_way",
         HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
-        HistoryError::System { .. } | HistoryError::Journal(_) => "io",
+        HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
     }
 }
 

@@ -106,7 +106,7 @@ fn assert_refused(setup: &str, kind: &str, words: &str) {
 }
 
 #[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
-fn say_that_it_was_not_tried(what: &str) {
+pub(crate) fn say_that_it_was_not_tried(what: &str) {
     eprintln!("not tried, this machine does not allow it: {what}");
 }
 
@@ -148,6 +148,20 @@ fn a_read_only_disk_is_told_as_such() {
     };
     assert_refused(&read_only("ws"), "permission", "read-only disk");
     assert_refused(&read_only("state"), "io", "could not be kept for undo");
+}
+
+#[test]
+fn an_undo_of_more_files_than_may_be_open_at_once_is_done() {
+    let place = Place::new();
+    for number in 0..150 {
+        place.put(&format!("{number}.txt"), "old\n");
+    }
+    let beginning = place.tree();
+    let calls: Vec<Value> = (0..150).map(|number| write(&format!("{number}.txt"), "new\n")).collect();
+    place.call(&[], &calls);
+    let output = place.run_around(&["prlimit", "--nofile=100"], &["--json", "undo", "--session"], "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(place.tree() == beginning, "not everything was taken back");
 }
 
 /// Returns the words that run a command as an ordinary user, and gives that user the place.

@@ -46,7 +46,7 @@ async fn added(scene: Scene) -> String {
 }
 
 fn wrapped(with: &'static str) -> impl Fn(ToolOutput) -> ToolOutput {
-    move |output| ToolOutput::text(format!("{with}({})", output.for_model[0].text()))
+    move |output| ToolOutput::text(format!("{with}({})", output.for_model[0].text().unwrap_or_default()))
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::open::Root;
+use super::owner;
 use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathText, State};
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
@@ -55,7 +56,7 @@ impl Keep<'_> {
 
     fn large(&mut self, source: &mut dyn Read, durable: Durable) -> io::Result<Kept> {
         self.has_kept = true;
-        let (hash, _) = self.objects.keep(source, durable, self.stopped)?;
+        let hash = self.objects.keep(source, durable, self.stopped)?;
         Ok(Kept::Object { hash })
     }
 }
@@ -82,7 +83,7 @@ pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result
         }
         if size > INLINE {
             keep.has_kept = true;
-            let (hash, _) = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
+            let hash = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
@@ -113,7 +114,7 @@ fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen
             }
             let size = u64::try_from(stat.st_size).unwrap_or(0);
             let (hash, content) = content(file, size)?;
-            State::File { mode, size, hash, content }
+            State::File { mode, size, hash, content, owner: Some(owner::of(&stat)) }
         }
         FileType::Directory => State::Folder { mode },
         FileType::Symlink => {
@@ -200,18 +201,8 @@ fn shared_with_file(old: &File, size: u64, new: &[u8]) -> io::Result<(usize, usi
 
 /// Makes a file beside the one it shall replace as much like it as possible; returns what could not be kept.
 pub(super) fn copy_metadata(old: impl AsFd, old_stat: &Stat, new: impl AsFd) -> io::Result<Vec<String>> {
-    let mut notes = Vec::new();
-    let stat = rustix::fs::fstat(&new)?;
-    let mut mode = old_stat.st_mode & 0o7777;
-    if (stat.st_uid, stat.st_gid) != (old_stat.st_uid, old_stat.st_gid) {
-        let owner = Some(rustix::fs::Uid::from_raw(old_stat.st_uid));
-        let group = Some(rustix::fs::Gid::from_raw(old_stat.st_gid));
-        if rustix::fs::fchown(&new, owner, group).is_err() {
-            // To run as another user now than before would be a gift to nobody.
-            mode &= 0o1777;
-            notes.push("Its owner could not be kept.".to_owned());
-        }
-    }
+    let wanted = owner::of(old_stat);
+    let mut notes: Vec<String> = owner::give(&new, wanted)?.into_iter().collect();
     for name in attributes_of(&old) {
         let mut value = vec![0; 64 * 1024];
         let read = rustix::fs::fgetxattr(&old, &*name, &mut value);
@@ -222,6 +213,7 @@ pub(super) fn copy_metadata(old: impl AsFd, old_stat: &Stat, new: impl AsFd) -> 
             notes.push(format!("Its attribute {name} could not be kept."));
         }
     }
+    let mode = owner::fitting(old_stat.st_mode & 0o7777, wanted, owner::of(&rustix::fs::fstat(&new)?));
     rustix::fs::fchmod(&new, rustix::fs::Mode::from_raw_mode(mode))?;
     if old_stat.st_nlink > 1 {
         let others = old_stat.st_nlink - 1;

@@ -40,6 +40,17 @@ impl Root {
         Ok(())
     }
 
+    /// Returns this root with everything else taken in as well, for cleaning up what was allowed once.
+    pub(super) fn with_everything(&self) -> io::Result<Self> {
+        let mut added = Vec::new();
+        for (path, folder) in &self.added {
+            added.push((path.clone(), folder.try_clone()?));
+        }
+        added.push(open_folder(Path::new("/"))?);
+        let (path, off_limits) = (self.path.clone(), self.off_limits.clone());
+        Ok(Self { folder: self.folder.try_clone()?, path, added, off_limits })
+    }
+
     /// Lets nothing in this folder be inside; it need not exist.
     pub(super) fn leave_out(&mut self, folder: &Path) {
         // Also what does not exist yet lies behind the links above it.
@@ -106,7 +117,7 @@ impl Root {
 
     /// Opens what is at a place.
     pub(crate) fn open_place(&self, place: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-        self.open_beneath(place, flags, Mode::empty())
+        self.open_beneath(place, flags)
     }
 
     /// Opens the folder that holds a place, and returns it with the name in it.
@@ -114,17 +125,17 @@ impl Root {
         // A root has no name beneath itself.
         let name = place.file_name().filter(|_| !self.is_root(place)).ok_or(Errno::ISDIR)?;
         let parent = place.parent().unwrap_or(Path::new(""));
-        let folder = self.open_beneath(parent, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty())?;
+        let folder = self.open_beneath(parent, OFlags::DIRECTORY | OFlags::RDONLY)?;
         Ok((folder, name))
     }
 
-    fn open_beneath(&self, place: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    fn open_beneath(&self, place: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let (root, path) = self.anchor(place).ok_or(Errno::XDEV)?;
         if self.is_place_off_limits(place) {
             return Err(Errno::ACCESS);
         }
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        open_beneath(root.as_fd(), path, flags, mode)
+        open_beneath(root.as_fd(), path, flags)
     }
 
     /// Returns whether a place belongs to haft itself.
@@ -142,22 +153,17 @@ fn open_folder(folder: &Path) -> io::Result<(PathBuf, OwnedFd)> {
 
 /// Opens one name in a folder that was opened beneath the root: nothing that lies elsewhere can be reached by it.
 pub(super) fn open_name(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
-    open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW, Mode::empty())
+    open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW)
 }
 
-fn open_beneath(
-    folder: BorrowedFd<'_>,
-    path: impl rustix::path::Arg + Copy,
-    flags: OFlags,
-    mode: Mode,
-) -> Result<OwnedFd, Errno> {
+fn open_beneath(folder: BorrowedFd<'_>, path: impl rustix::path::Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
     let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
     let flags = flags | OFlags::CLOEXEC | no_waiting;
     // The kernel answers EAGAIN when a rename elsewhere made the walk unsure; it is asked again.
     for _ in 0..64 {
-        match rustix::fs::openat2(folder, path, flags, mode, resolve) {
+        match rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN) => {}
             answer => return answer,
         }

@@ -10,7 +10,7 @@ mod collect;
 #[cfg(test)]
 mod tests;
 
-pub(super) use binary_kind::media_type;
+pub(super) use binary_kind::image;
 
 use std::fs::File;
 use std::io::{self, Read};

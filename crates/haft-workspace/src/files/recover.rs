@@ -5,14 +5,18 @@
 //! since, nobody can tell whether it was done: then the rest stays too, and undo decides path by path.
 
 use std::io;
+use std::path::Path;
 
 use rustix::fs::AtFlags;
 
 use super::image;
 use super::open::Root;
 use super::replace::set_aside;
-use super::transaction::{Images, take_back};
+use super::step_back::{Images, name_for_the_way_back, take_back};
 use crate::state::journal::{Intent, Outcome, PathText, State, Step, Writing};
+
+#[cfg(test)]
+mod tests;
 
 /// Finds out what became of the last intent when it has no outcome, and writes it down.
 pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> {
@@ -23,12 +27,18 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> 
     let Some((intent, inline)) = reading.intents.last() else { return Ok(()) };
     let of_this = |at, length| reading.inline(*inline, at, length);
     let images = Images { inline: &of_this, objects: writing.objects() };
-    let happened = settle(root, intent, &images);
-    writing.conclude(Outcome { set: intent.set, part: intent.part, happened })
+    let is_held = intent.steps.iter().flat_map(Step::paths).all(|path| root.holds(&path.path()));
+    let outcome = if is_held {
+        settle(root, intent, &images)
+    } else {
+        // Folders that are not added today were when it was allowed; left alone they would stay half changed.
+        settle(&root.with_everything()?, intent, &images)
+    };
+    writing.conclude(outcome)
 }
 
 /// How far a step came.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Came {
     /// Its path is as it was before.
     Nowhere,
@@ -38,39 +48,42 @@ enum Came {
     Unknown,
 }
 
-/// Takes an intent back that was done in part; returns whether it counts as done.
-fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> bool {
-    let came: Vec<Came> = intent.steps.iter().map(|step| settle_step(root, step)).collect();
+/// Takes an intent back that was done in part; returns what counts as done.
+fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
+    let came: Vec<Came> = intent.steps.iter().map(|step| settle_step(root, step, images)).collect();
     // Steps are done in order, so all before the last one that came through were done once.
     let done = came.iter().rposition(|came| *came == Came::Through).map_or(0, |last| last + 1);
     if done == came.len() || came[done..].contains(&Came::Unknown) {
-        return true;
+        return intent.happened();
     }
-    for step in intent.steps[..done].iter().rev() {
-        // What cannot be taken back stays as it is; the user's files are never in danger from that.
-        let _ = take_back(root, step, images);
-    }
-    false
+    let steps: Vec<&Step> = intent.steps[..done].iter().collect();
+    intent.failed(take_back(root, &steps, images))
 }
 
 /// Removes what a step left beside its path; returns how far it came.
-fn settle_step(root: &Root, step: &Step) -> Came {
-    match step {
-        Step::Move { from, to } => match (is_absent(root, from), is_absent(root, to)) {
-            (Some(true), Some(false)) => Came::Through,
-            (Some(false), _) => Came::Nowhere,
-            _ => Came::Unknown,
-        },
-        Step::Change { path, before, after, beside } => {
-            let clear = |beside| clear_beside(root, (path, beside), (before, after));
-            let left = beside.as_deref().map_or(Came::Unknown, clear);
-            match image::look(root, &path.path()) {
-                Ok(seen) if seen.state.is_same_content(after) => Came::Through,
-                Ok(seen) if seen.state.is_same_content(before) => Came::Nowhere,
-                // Somebody has worked on it since; what lay beside it may still tell.
-                _ => left,
-            }
+fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
+    let (path, before, after, beside) = match step {
+        Step::Move { from, to } => {
+            return match (is_absent(root, from), is_absent(root, to)) {
+                (Some(true), Some(false)) => Came::Through,
+                (Some(false), _) => Came::Nowhere,
+                _ => Came::Unknown,
+            };
         }
+        Step::Change { path, before, after, beside } => (path.path(), before, after, beside.as_deref()),
+    };
+    let left = beside.map_or(Left::Nothing, |beside| {
+        let back = name_for_the_way_back(beside);
+        Swap { root, place: &path, beside: &back, out: after, coming: before, before }.clear(images);
+        Swap { root, place: &path, beside, out: before, coming: after, before }.clear(images)
+    });
+    match (image::look(root, &path), left) {
+        (Ok(seen), _) if seen.state.is_same_content(after) => Came::Through,
+        (Ok(seen), _) if seen.state.is_same_content(before) => Came::Nowhere,
+        // Somebody has worked on it since; what lay beside it may still tell.
+        (_, Left::Old | Left::Foreign) => Came::Through,
+        (_, Left::New) => Came::Nowhere,
+        (_, Left::Nothing) => Came::Unknown,
     }
 }
 
@@ -78,24 +91,66 @@ fn is_absent(root: &Root, path: &PathText) -> Option<bool> {
     image::glance(root, &path.path()).ok().map(|seen| seen.state == State::Absent)
 }
 
-/// Removes what was left beside a path: our new content, whole or in part, or the old one, which the journal has.
-///
-/// When somebody else was faster in that very moment, it may be theirs; then it gets a name that can be seen.
-/// Returns how far the step came by what lay there: the old content lies there only after the swap.
-fn clear_beside(root: &Root, (path, beside): (&PathText, &str), (before, after): (&State, &State)) -> Came {
-    let place = path.path();
-    let Ok((folder, name)) = root.open_parent(&place) else { return Came::Unknown };
-    let Ok(left) = image::look(root, &place.with_file_name(beside)) else { return Came::Unknown };
-    if left.state == State::Absent {
-        return Came::Unknown;
+/// What lay beside a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// Nothing, or nothing that can be looked at.
+    Nothing,
+    /// What was to come into the place, whole or in part.
+    New,
+    /// What was in the place; it lies beside only after the swap.
+    Old,
+    /// What somebody else had put into the place right before the swap.
+    Foreign,
+}
+
+/// Two contents that were about to change places when somebody was killed.
+struct Swap<'a> {
+    root: &'a Root,
+    place: &'a Path,
+    beside: &'a str,
+    /// What was in the place.
+    out: &'a State,
+    /// What was to come into it.
+    coming: &'a State,
+    /// What both are described by.
+    before: &'a State,
+}
+
+impl Swap<'_> {
+    /// Removes what was left beside the place, unless it is somebody else's: that gets a name that can be seen.
+    fn clear(&self, images: &Images<'_>) -> Left {
+        let Ok((folder, name)) = self.root.open_parent(self.place) else { return Left::Nothing };
+        let Ok(left) = image::look(self.root, &self.place.with_file_name(self.beside)) else { return Left::Nothing };
+        if left.state == State::Absent {
+            return Left::Nothing;
+        }
+        let found = self.judge(&left.state, images);
+        if found == Left::Foreign {
+            set_aside(&folder, self.beside, name);
+            return found;
+        }
+        let how = if matches!(left.state, State::Folder { .. }) { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        let _ = rustix::fs::unlinkat(&folder, self.beside, how);
+        found
     }
-    let is_after = image::look(root, &place).is_ok_and(|seen| seen.state.is_same_content(after));
-    let is_foreign = is_after && !before.is_same_content(after) && !left.state.is_same_content(before);
-    if is_foreign {
-        set_aside(&folder, beside, name);
-        return Came::Through;
+
+    fn judge(&self, left: &State, images: &Images<'_>) -> Left {
+        if left.is_same_content(self.out) {
+            return Left::Old;
+        }
+        let now = image::look(self.root, self.place).map(|seen| seen.state);
+        let is = |state: &State| now.as_ref().is_ok_and(|now| now.is_same_content(state));
+        // Once the new content is in its place, what lies beside came out of it.
+        if is(self.coming) && !self.out.is_same_content(self.coming) {
+            return Left::Foreign;
+        }
+        match images.is_beginning(left, self.coming, self.before) {
+            Some(true) => Left::New,
+            Some(false) => Left::Foreign,
+            // Not everything is kept of a large new content; as long as the old one is in its place it is ours.
+            None if is(self.out) => Left::New,
+            None => Left::Foreign,
+        }
     }
-    let how = if matches!(left.state, State::Folder { .. }) { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-    let _ = rustix::fs::unlinkat(&folder, beside, how);
-    if left.state.is_same_content(before) { Came::Through } else { Came::Nowhere }
 }

@@ -15,6 +15,8 @@ use rustix::io::Errno;
 
 use super::image::{copy_metadata, is_same};
 use super::open::Root;
+use super::owner;
+use crate::state::journal::Rights;
 
 /// What to put somewhere.
 pub(super) enum New<'a> {
@@ -55,17 +57,33 @@ impl From<Errno> for Trouble {
 
 /// New content that lies beside its place, synced.
 pub(super) struct Staged {
-    folder: OwnedFd,
+    /// The device and number of the folder that it lies in.
+    folder: (u64, u64),
+    /// That folder, so that the content is found again when somebody moves it.
+    held: Option<OwnedFd>,
     ours: Stat,
     /// What could not be kept of the old file.
     pub(super) notes: Vec<String>,
 }
 
+impl Staged {
+    /// Closes the folder. Whoever stages a thousand contents must not hold a thousand folders open.
+    pub(super) fn let_go(&mut self) {
+        self.held = None;
+    }
+}
+
 /// Writes new content beside its place.
-pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<Staged, Trouble> {
+pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, rights: Option<Rights>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
-    match write_beside(spot, &folder, new, mode) {
-        Ok((notes, ours)) => Ok(Staged { folder, ours, notes }),
+    let identity = identity(&folder)?;
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
+    let has_mode = spot.seen.is_some() || rights.is_some();
+    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
+    let file = File::from(rustix::fs::openat(&folder, spot.beside, flags, at_first)?);
+    match fill(spot, file, new, rights) {
+        Ok((notes, ours)) => Ok(Staged { folder: identity, held: Some(folder), ours, notes }),
         Err(trouble) => {
             let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
             Err(trouble)
@@ -73,60 +91,59 @@ pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, mode: Option<u32>) -> Result<
     }
 }
 
-/// Removes new content that was not put in its place.
+fn identity(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
+    rustix::fs::fstat(folder).map(|stat| (stat.st_dev, stat.st_ino))
+}
+
+/// Removes new content that was not put in its place. What is not ours stays, whatever its name.
 pub(super) fn unstage(spot: &Spot<'_>, staged: &Staged) {
-    let _ = rustix::fs::unlinkat(&staged.folder, spot.beside, AtFlags::empty());
+    let reopened = match &staged.held {
+        Some(_) => None,
+        None => spot.root.open_parent(spot.place).ok().map(|(folder, _)| folder),
+    };
+    let Some(folder) = staged.held.as_ref().or(reopened.as_ref()) else { return };
+    let beside = rustix::fs::statat(folder, spot.beside, AtFlags::SYMLINK_NOFOLLOW);
+    if beside.is_ok_and(|beside| is_same(&beside, &staged.ours)) {
+        let _ = rustix::fs::unlinkat(folder, spot.beside, AtFlags::empty());
+    }
 }
 
 /// Puts new content in its place.
 pub(super) fn place(spot: &Spot<'_>, staged: &Staged) -> Result<(), Trouble> {
     let placed = place_in_folder(spot, staged);
     if placed.is_err() {
-        // Whatever is not ours has been given back by now, so only our own file goes.
         unstage(spot, staged);
     }
-    placed?;
-    Ok(rustix::fs::fsync(&staged.folder)?)
+    Ok(rustix::fs::fsync(&placed?)?)
 }
 
-fn place_in_folder(spot: &Spot<'_>, Staged { folder, ours, .. }: &Staged) -> Result<(), Trouble> {
-    let (here, name) = spot.root.open_parent(spot.place)?;
-    let (here, there) = (rustix::fs::fstat(&here)?, rustix::fs::fstat(folder)?);
+fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble> {
+    let (folder, name) = spot.root.open_parent(spot.place)?;
     // The folder itself may have been moved since the content was written into it.
-    if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
+    if identity(&folder)? != staged.folder {
         return Err(Trouble::Overtaken);
     }
     match spot.seen {
-        Some(seen) => swap(folder, (spot.beside, name), (seen, ours)),
-        None => appear(folder, spot.beside, name),
+        Some(seen) => swap(&folder, (spot.beside, name), (seen, &staged.ours))?,
+        None => appear(&folder, spot.beside, name)?,
     }
+    Ok(folder)
 }
 
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
-fn write_beside(
-    spot: &Spot<'_>,
-    folder: &OwnedFd,
-    new: New<'_>,
-    mode: Option<u32>,
-) -> Result<(Vec<String>, Stat), Trouble> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
-    let has_mode = spot.seen.is_some() || mode.is_some();
-    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
-    let mut file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
+fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -> Result<(Vec<String>, Stat), Trouble> {
     match new {
         New::Bytes(bytes) => file.write_all(bytes)?,
         New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
     }
     let mut notes = Vec::new();
     if let Some(stat) = spot.seen {
-        // Without following a link, and without the right to read it: a descriptor that only names it will do.
+        // Its attributes are read from it; a link that was put there since is not followed.
         let old = spot.root.open_place(spot.place, OFlags::RDONLY | OFlags::NOFOLLOW)?;
         notes = copy_metadata(&old, stat, &file)?;
     }
-    if let Some(mode) = mode {
-        // Set, not passed to the opening: there the mask of the process would take bits away.
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    if let Some(rights) = rights {
+        notes.extend(owner::grant(&file, rights, spot.seen)?);
     }
     file.sync_all()?;
     Ok((notes, rustix::fs::fstat(&file)?))
@@ -186,7 +203,7 @@ fn give_back(folder: &OwnedFd, (beside, name): (&str, &OsStr), ours: &Stat) {
     }
 }
 
-/// Gives something that is not ours a name that can be seen.
+/// Gives something that is not ours a name that can be seen. Where the system does not let us, it stays where it is.
 pub(super) fn set_aside(folder: &OwnedFd, beside: &str, name: &OsStr) {
     for number in 1..100 {
         let mut kept = name.to_owned();
@@ -289,14 +306,91 @@ pub(super) fn make_link(root: &Root, place: &Path, to: &Path) -> Result<(), Trou
 pub(super) fn rename(root: &Root, from: &Path, to: &Path) -> Result<(), Trouble> {
     let (old_folder, old_name) = root.open_parent(from)?;
     let (new_folder, new_name) = root.open_parent(to)?;
-    match rustix::fs::renameat_with(&old_folder, old_name, &new_folder, new_name, RenameFlags::NOREPLACE) {
-        Err(Errno::EXIST) => return Err(Trouble::Overtaken),
-        renamed => renamed?,
-    }
+    let (old, new) = ((&old_folder, old_name), (&new_folder, new_name));
+    move_over_nothing(old, new)?;
     let synced = rustix::fs::fsync(&new_folder).and_then(|()| rustix::fs::fsync(&old_folder));
     if synced.is_err() {
         // Nobody can tell later from a look whether it was us who renamed it.
-        rustix::fs::renameat_with(&new_folder, new_name, &old_folder, old_name, RenameFlags::NOREPLACE)?;
+        move_over_nothing(new, old)?;
     }
     Ok(synced?)
+}
+
+/// Moves a file or folder where nothing is.
+fn move_over_nothing((old, old_name): (&OwnedFd, &OsStr), (new, new_name): (&OwnedFd, &OsStr)) -> Result<(), Trouble> {
+    match rustix::fs::renameat_with(old, old_name, new, new_name, RenameFlags::NOREPLACE) {
+        Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        Err(Errno::INVAL | Errno::NOSYS) => move_by_second_name((old, old_name), (new, new_name)),
+        moved => Ok(moved?),
+    }
+}
+
+/// Not every file system can refuse to replace when it renames; all refuse to give a second name that is taken.
+fn move_by_second_name(
+    (old, old_name): (&OwnedFd, &OsStr),
+    (new, new_name): (&OwnedFd, &OsStr),
+) -> Result<(), Trouble> {
+    match rustix::fs::linkat(old, old_name, new, new_name, AtFlags::empty()) {
+        Ok(()) => {
+            let removed = rustix::fs::unlinkat(old, old_name, AtFlags::empty());
+            if removed.is_err() {
+                let _ = rustix::fs::unlinkat(new, new_name, AtFlags::empty());
+            }
+            Ok(removed?)
+        }
+        Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        // Folders never have two names; then a look right before must do.
+        Err(Errno::PERM | Errno::OPNOTSUPP) => match rustix::fs::statat(new, new_name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Err(Trouble::Overtaken),
+            Err(Errno::NOENT) => Ok(rustix::fs::renameat(old, old_name, new, new_name)?),
+            Err(errno) => Err(errno.into()),
+        },
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_content_is_unstaged() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = Root::open(folder.path()).expect("it is there");
+        for let_go in [false, true] {
+            let spot = Spot { root: &root, place: Path::new("a"), beside: ".haft-1.tmp", seen: None };
+            let mut staged = stage(&spot, New::Bytes(b"ours"), None).expect("it can be written");
+            if let_go {
+                staged.let_go();
+            }
+            std::fs::write(folder.path().join("b"), "theirs").expect("it can be written");
+            std::fs::rename(folder.path().join("b"), folder.path().join(spot.beside)).expect("both are there");
+            unstage(&spot, &staged);
+            let left = std::fs::read_to_string(folder.path().join(spot.beside));
+            assert_eq!(left.expect("it is there"), "theirs");
+            std::fs::remove_file(folder.path().join(spot.beside)).expect("it is there");
+            unstage(&spot, &stage(&spot, New::Bytes(b"ours"), None).expect("it can be written"));
+            assert!(!folder.path().join(spot.beside).exists());
+        }
+    }
+
+    #[test]
+    fn where_the_system_cannot_refuse_to_replace_a_move_still_replaces_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = Root::open(folder.path()).expect("it is there");
+        let (opened, _) = root.open_parent(Path::new("a")).expect("it is there");
+        let go = |from: &str, to: &str| move_by_second_name((&opened, from.as_ref()), (&opened, to.as_ref()));
+        std::fs::write(folder.path().join("a"), "a").expect("it can be written");
+        std::fs::write(folder.path().join("b"), "b").expect("it can be written");
+        std::fs::create_dir(folder.path().join("d")).expect("it is new");
+        std::fs::create_dir(folder.path().join("e")).expect("it is new");
+        assert!(matches!(go("a", "b"), Err(Trouble::Overtaken)));
+        assert!(matches!(go("d", "e"), Err(Trouble::Overtaken)));
+        go("a", "c").expect("nothing is there");
+        go("d", "f").expect("nothing is there");
+        let names = std::fs::read_dir(folder.path()).expect("it is there").flatten();
+        let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        assert_eq!(names, ["b", "c", "e", "f"]);
+    }
 }

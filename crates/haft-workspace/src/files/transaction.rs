@@ -18,11 +18,11 @@ use rustix::fs::Stat;
 use super::facts::stamp_of;
 use super::image::{self, Keep, Seen};
 use super::open::Root;
-use super::performance::Performance;
+use super::performance::{Failed, Performance};
 use super::recover;
-use super::replace::{self, New, Spot, Trouble};
+use super::replace::New;
 use crate::state::journal::{
-    By, ContentHash, Intent, Journal, Kept, Objects, Outcome, PathText, State, Step, TakesBack, is_not_kept,
+    By, ContentHash, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
 
 /// One thing to do.
@@ -36,8 +36,8 @@ pub(crate) struct Deed {
 /// What to do at a place.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    /// Put this content there, with this mode or the one it has.
-    Put(Content, Option<u32>),
+    /// Put this content there, with these rights or the ones it has.
+    Put(Content, Option<Rights>),
     /// Remove a file, a link or an empty folder.
     Remove,
     /// Make a folder with this mode; without one it is only there for what comes into it, and may exist.
@@ -83,17 +83,35 @@ pub(crate) struct Done {
     pub(crate) notes: Vec<Vec<String>>,
 }
 
-/// Why nothing was done.
-#[derive(Debug)]
+/// Why it was not done. Nothing has changed then, unless something stands.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum NotDone {
     /// It was told to stop.
+    #[error("it was stopped")]
     Stopped,
     /// What is there is not what was expected.
+    #[error("{} was changed by somebody else in that moment", .0.display())]
     Stale(PathBuf),
     /// The journal could not be written, so nothing was tried.
+    #[error("the journal: {0}")]
     Journal(io::Error),
     /// The system said no at this place.
+    #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
+    /// It failed, and what had been done could not be taken back. The journal has that.
+    #[error("{}", .0.cause)]
+    Standing(Box<Standing>),
+}
+
+/// What stands of a transaction that failed.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    /// The change set that holds it.
+    pub(crate) set: u64,
+    /// The places that are changed.
+    pub(crate) places: Vec<PathBuf>,
+    /// What failed first.
+    pub(crate) cause: NotDone,
 }
 
 /// Does all deeds, or none.
@@ -116,14 +134,29 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     if (job.stopped)() {
         return Err(NotDone::Stopped);
     }
-    writing.intend(intent, &inline).map_err(NotDone::Journal)?;
+    writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
-    let outcome = Performance { job, deeds, prepared: &prepared, inline: &inline }.all(&mut writing);
+    let performed = Performance { job, deeds, prepared: &prepared, inline: &inline }.all(&mut writing);
+    let outcome = match &performed {
+        Ok(_) => intent.happened(),
+        Err(failed) => intent.failed(failed.standing.clone()),
+    };
     // When this cannot be written, whoever comes next finds out by looking.
-    let _ = writing.conclude(Outcome { set, part, happened: outcome.is_ok() });
-    let notes = outcome?;
+    let _ = writing.conclude(outcome);
+    let notes = performed.map_err(|failed| failed.told(&intent))?;
     let _ = writing.make_room();
     Ok(Done { set, notes })
+}
+
+impl Failed {
+    fn told(self, intent: &Intent) -> NotDone {
+        if self.standing.is_empty() {
+            return self.cause;
+        }
+        let steps = self.standing.iter().map(|step| &intent.steps[*step]);
+        let places = steps.flat_map(Step::paths).map(PathText::path).collect();
+        NotDone::Standing(Box::new(Standing { set: intent.set, places, cause: self.cause }))
+    }
 }
 
 /// Cleans up after somebody who was killed in the middle of a change.
@@ -172,15 +205,16 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
         Action::Put(..) if matches!(before, State::Folder { .. }) => {
             return Err(system(io::ErrorKind::IsADirectory.into()));
         }
-        Action::Put(Content::Bytes(bytes), mode) => State::File {
-            mode: mode.or(before.mode()).unwrap_or(0o644),
-            size: bytes.len() as u64,
-            hash: ContentHash::of(bytes),
-            content: image::after(&before, bytes, keep).map_err(system)?,
-        },
-        Action::Put(Content::Object(hash, size), mode) => {
-            let mode = mode.or(before.mode()).unwrap_or(0o644);
-            State::File { mode, size: *size, hash: *hash, content: Kept::Object { hash: *hash } }
+        Action::Put(content, rights) => {
+            let Rights { mode, owner } = rights.or(before.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
+            let (size, hash, content) = match content {
+                Content::Bytes(bytes) => {
+                    let kept = image::after(&before, bytes, keep).map_err(system)?;
+                    (bytes.len() as u64, ContentHash::of(bytes), kept)
+                }
+                Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
+            };
+            State::File { mode, size, hash, content, owner }
         }
         Action::Remove if before == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
         Action::Remove => State::Absent,
@@ -230,45 +264,6 @@ fn sound(file: File, hash: ContentHash) -> io::Result<File> {
     }
     (&file).rewind()?;
     Ok(file)
-}
-
-/// Where the contents of an intent can be found again.
-pub(crate) struct Images<'a> {
-    pub(crate) inline: &'a dyn Fn(u32, u32) -> io::Result<Vec<u8>>,
-    pub(crate) objects: Objects,
-}
-
-/// Takes a step back if it was done, without a word in the journal: it belongs to an intent that did not happen.
-///
-/// What somebody else has put there since stays.
-pub(super) fn take_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Trouble> {
-    let (path, before, after, beside) = match step {
-        Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
-        Step::Change { path, before, after, beside } => {
-            (path.path(), before, after, beside.as_deref().unwrap_or_default())
-        }
-    };
-    let Seen { state: now, stat } = image::look(root, &path)?;
-    if !now.is_same_content(after) {
-        return Ok(());
-    }
-    let spot = Spot { root, place: &path, beside, seen: stat.as_ref() };
-    match (before, &now) {
-        (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
-        (State::Absent, _) => replace::take_away(&spot),
-        (State::File { mode, content, .. }, _) => {
-            let new = match content {
-                Kept::Inline { at, length } => Content::Bytes((images.inline)(*at, *length)?.into()),
-                Kept::Object { hash } => Content::Object(*hash, 0),
-                Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
-            };
-            let staged = replace::stage(&spot, self::new(&new, &images.objects)?, Some(*mode))?;
-            replace::place(&spot, &staged)
-        }
-        (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
-        (State::Folder { mode }, State::Absent) => replace::make_folder(&spot, Some(*mode)),
-        (State::Link { .. } | State::Folder { .. }, _) => Err(Trouble::Overtaken),
-    }
 }
 
 /// Returns the deeds that make the folders which are missing above a place.

@@ -260,8 +260,10 @@ impl<'a> Walk<'a> {
 fn rules_above(root: &Root, target: &Target) -> Rules {
     let mut rules = Rules::default();
     let path = target.place().path();
-    let mut above = PathBuf::new();
-    for part in path.iter() {
+    // The rules of the workspace do not reach into folders that were added.
+    let mut above = root.root_of(path).to_owned();
+    let below = path.strip_prefix(&above).unwrap_or(path).to_owned();
+    for part in &below {
         let length = if above.as_os_str().is_empty() { 0 } else { above.as_os_str().len() + 1 };
         let place = Target::Inside(Place::new(&above, Extent::Tree));
         if let Ok(folder) = root.open_target(&place, OFlags::DIRECTORY | OFlags::RDONLY) {

@@ -8,7 +8,7 @@ use haft::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Re
 use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
-use haft::path::Target;
+use haft::path::{Extent, Place, Target};
 use haft::stamp::Basis;
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::image::LARGEST_KEPT;
 use super::open::{Root, open_error, outside};
-use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, missing_folders};
+use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, Standing, missing_folders};
 use super::{REMEMBERED, facts, system_error};
 use crate::state::journal::{By, Journal};
 
@@ -103,7 +103,12 @@ impl Write {
         let set = receipts.change_set().map(|ChangeSetId(number)| number);
         let is_stopped = || stop.is_cancelled();
         let job = Job { root, journal, by: By::from(errand), set, takes_back: None, stopped: &is_stopped };
-        let done = transaction::commit(&job, &self.deeds).map_err(|not_done| self.told(not_done))?;
+        let done = transaction::commit(&job, &self.deeds).map_err(|not_done| {
+            if let NotDone::Standing(standing) = &not_done {
+                self.note_standing(standing, receipts);
+            }
+            self.told(not_done)
+        })?;
         receipts.note_change_set(ChangeSetId(done.set));
         let mut written = Vec::new();
         for (target, change, deed) in &self.changes {
@@ -112,6 +117,18 @@ impl Write {
             written.push(Written { change: *change, notes: done.notes.get(*deed).cloned().unwrap_or_default() });
         }
         Ok(written)
+    }
+
+    /// Notes what was changed all the same, folders that were made for it too.
+    fn note_standing(&self, standing: &Standing, receipts: &Receipts) {
+        receipts.note_change_set(ChangeSetId(standing.set));
+        for place in &standing.places {
+            let planned = self.changes.iter().find(|(target, ..)| target.place().path() == place);
+            receipts.note(match planned {
+                Some((target, change, _)) => Receipt::Changed(target.clone(), *change),
+                None => Receipt::Changed(Target::Inside(Place::new(place, Extent::Entry)), Change::Create),
+            });
+        }
     }
 
     /// Whoever wrote a file knows what is in it.
@@ -133,6 +150,7 @@ impl Write {
             NotDone::Stale(place) => stale(&target_of(&place)),
             NotDone::Journal(error) => not_journalled(error),
             NotDone::System(place, error) => not_written(error, &target_of(&place), self),
+            NotDone::Standing(standing) => stands(&standing),
         }
     }
 }
@@ -205,6 +223,16 @@ fn not_journalled(error: io::Error) -> ToolError {
         _ => Next::AskUser("ask the user to look at haft's state folder: \"haft doctor\" names it".into()),
     };
     ToolError::new(ErrorKind::Io, what, next).caused_by(error)
+}
+
+/// The error for a change that failed and could not be taken back either.
+fn stands(Standing { set, cause, .. }: &Standing) -> ToolError {
+    let what = format!(
+        "The change failed ({cause}), and what had been done by then could not be taken back. \
+         It stands, and the journal has it as change set {set}."
+    );
+    let next = format!("ask the user to look at the disk, and then to take the change back: \"haft undo {set}\"");
+    ToolError::new(ErrorKind::Io, what, Next::AskUser(next))
 }
 
 fn too_large(path: &str) -> ToolError {

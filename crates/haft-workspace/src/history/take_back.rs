@@ -204,8 +204,8 @@ impl Change<'_> {
 /// A mode that somebody has set since stays.
 fn with_mode(before: &State, after: &State, now: &State) -> State {
     match (before, now) {
-        (State::File { size, hash, content, .. }, State::File { mode, .. }) if after.mode() != Some(*mode) => {
-            State::File { mode: *mode, size: *size, hash: *hash, content: content.clone() }
+        (State::File { size, hash, content, .. }, State::File { mode, owner, .. }) if after.mode() != Some(*mode) => {
+            State::File { mode: *mode, size: *size, hash: *hash, content: content.clone(), owner: *owner }
         }
         _ => before.clone(),
     }
@@ -296,16 +296,16 @@ fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) 
         State::Absent => Action::Remove,
         State::Folder { mode } => Action::MakeFolder(Some(*mode)),
         State::Link { to } => Action::MakeLink(to.path()),
-        State::File { mode, content: Kept::Object { hash }, size, .. } => {
-            Action::Put(Content::Object(*hash, *size), Some(*mode))
+        State::File { content: Kept::Object { hash }, size, .. } => {
+            Action::Put(Content::Object(*hash, *size), state.rights())
         }
-        State::File { mode, .. } => {
+        State::File { .. } => {
             let damaged = || HistoryError::System {
                 path: path.display().to_string(),
                 error: io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is damaged"),
             };
             let bytes = contents.bytes(state, &State::Absent, inline).ok_or_else(damaged)?;
-            Action::Put(Content::Bytes(bytes.into()), Some(*mode))
+            Action::Put(Content::Bytes(bytes.into()), state.rights())
         }
     })
 }

@@ -13,7 +13,9 @@ mod record;
 mod room;
 
 pub(crate) use objects::{Durable, Objects, is_not_kept};
-pub(crate) use record::{By, ContentHash, How, Intent, Kept, Outcome, PathText, Record, State, Step, TakesBack};
+pub(crate) use record::{
+    By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, TakesBack,
+};
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -155,8 +157,6 @@ pub(crate) struct Writing<'j> {
     head: Head,
     /// Whether the last record is an intent: somebody was killed in the middle.
     is_unfinished: bool,
-    /// How many bytes of a torn end were cut.
-    pub(crate) cut: u64,
     /// Whether contents may have been kept beside the journal.
     has_kept: bool,
 }
@@ -170,7 +170,6 @@ impl<'j> Writing<'j> {
             end: length,
             head: Head { number: 0, sets: 0 },
             is_unfinished: false,
-            cut: 0,
             has_kept: false,
         };
         if length == 0 {
@@ -200,7 +199,6 @@ impl<'j> Writing<'j> {
         if let Some((head, body)) = last {
             self.note_last(head, &body);
         }
-        self.cut = length - scan.end;
         self.end = scan.end;
         self.file.set_len(scan.end)?;
         self.file.sync_data()
@@ -230,9 +228,9 @@ impl<'j> Writing<'j> {
     }
 
     /// Writes down what is about to be done. It is safe once it is synced.
-    pub(crate) fn intend(&mut self, intent: Intent, inline: &[u8]) -> io::Result<()> {
+    pub(crate) fn intend(&mut self, intent: &Intent, inline: &[u8]) -> io::Result<()> {
         let sets = self.head.sets.max(intent.set);
-        self.append(&Record::Intent(intent), inline, sets)
+        self.append(&Record::Intent(intent.clone()), inline, sets)
     }
 
     /// Makes sure that everything written so far outlives a power cut.
@@ -333,7 +331,7 @@ impl Reading {
                     reading.is_unfinished = true;
                 }
                 Some((Record::Outcome(outcome), _)) => {
-                    reading.outcomes.insert((outcome.set, outcome.part), outcome.happened);
+                    reading.note_outcome(&outcome);
                 }
                 Some((Record::Dropped { up_to }, _)) => reading.dropped = reading.dropped.max(up_to),
                 // Written by a later version, or by nobody: whoever needs it is told so.
@@ -347,6 +345,16 @@ impl Reading {
         }
         reading.file = Some(file);
         Ok(reading)
+    }
+
+    fn note_outcome(&mut self, outcome: &Outcome) {
+        self.outcomes.insert((outcome.set, outcome.part), outcome.happened);
+        let is_concerned = |intent: &Intent| (intent.set, intent.part) == (outcome.set, outcome.part);
+        if !outcome.standing.is_empty()
+            && let Some((intent, _)) = self.intents.iter_mut().rev().find(|(intent, _)| is_concerned(intent))
+        {
+            intent.keep_only(&outcome.standing);
+        }
     }
 
     /// Returns how an intent ended, where that was written.

@@ -7,9 +7,21 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// Creates a folder and its parents for the user alone.
+/// Creates a folder and its parents for the user alone. Where one was made, its name outlives a power cut.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    let make = || DirBuilder::new().mode(0o700).create(folder);
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let made = match (make(), parent) {
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            create_folder(parent).and_then(|()| make())
+        }
+        (made, _) => made,
+    };
+    match made {
+        Ok(()) => File::open(parent.unwrap_or(Path::new(".")))?.sync_all(),
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Creates a new file for the user alone; a file or link of that name is an error.

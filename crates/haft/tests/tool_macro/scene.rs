@@ -43,7 +43,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
         Errand { call: CallId::new("1"), tool: "t".into(), session: session.clone(), run: "r".into(), turn: 1 };
     let permit = Permit::issue(errand, plan.effects, Vec::new(), CancellationToken::new());
     let output = bound.run(&RunContext::new(&permit, &doors, &OneFile, (&session, &limits))).await?;
-    lines.extend(output.for_model.iter().map(|content| content.text().to_owned()));
+    lines.extend(output.for_model.iter().filter_map(|content| content.text().map(str::to_owned)));
     lines.extend(output.data.map(|data| format!("data {data}")));
     Ok(())
 }

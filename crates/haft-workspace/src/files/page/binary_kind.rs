@@ -1,6 +1,13 @@
 //! Says in words what a file is that is not text.
 
+use std::sync::Arc;
+
+use haft::output::Image;
+use imagesize::ImageType;
 use infer::MatcherType;
+
+/// Most pixels in a row or column; providers refuse more.
+const MOST_PIXELS: usize = 8_000;
 
 /// Returns what the beginning of a file shows it to be.
 pub(super) fn kind_of(start: &[u8]) -> &'static str {
@@ -18,10 +25,20 @@ pub(super) fn kind_of(start: &[u8]) -> &'static str {
     })
 }
 
-/// Returns the kind of an image that models take.
-pub(in crate::files) fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    let kind = infer::get(bytes)?.mime_type();
-    ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&kind).then_some(kind)
+/// Returns an image that models take. A broken one is none: a provider would refuse the whole request for it.
+pub(in crate::files) fn image(bytes: &Arc<[u8]>) -> Option<Image> {
+    let media_type = match imagesize::image_type(bytes).ok()? {
+        ImageType::Png => "image/png",
+        ImageType::Jpeg => "image/jpeg",
+        ImageType::Gif => "image/gif",
+        ImageType::Webp => "image/webp",
+        _ => return None,
+    };
+    let size = imagesize::blob_size(bytes).ok()?;
+    let is_taken = |length: usize| (1..=MOST_PIXELS).contains(&length);
+    let (width, height) = (u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?);
+    let image = Image { media_type, width, height, bytes: bytes.clone() };
+    (is_taken(size.width) && is_taken(size.height)).then_some(image)
 }
 
 /// Names what is met in source trees more closely.

@@ -24,7 +24,7 @@ const STEP: usize = 256 * 1024;
 /// What every frame says before its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The number of the record, from 1, without gaps.
+    /// The number of the record, higher than that of every record before it.
     pub(super) number: u64,
     /// The highest number of a change set up to here.
     pub(super) sets: u64,

@@ -43,13 +43,13 @@ impl Objects {
         Self { folder }
     }
 
-    /// Keeps everything that can be read, and returns its hash and size. `stopped` is asked between pieces.
+    /// Keeps everything that can be read, and returns its hash. `stopped` is asked between pieces.
     pub(crate) fn keep(
         &self,
         source: &mut dyn Read,
         durable: Durable,
         stopped: &dyn Fn() -> bool,
-    ) -> io::Result<(ContentHash, u64)> {
+    ) -> io::Result<ContentHash> {
         private::create_folder(&self.folder).map_err(not_kept)?;
         let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
         let kept = self.keep_as(&temporary, source, durable, stopped);
@@ -66,11 +66,10 @@ impl Objects {
         source: &mut dyn Read,
         durable: Durable,
         stopped: &dyn Fn() -> bool,
-    ) -> io::Result<(ContentHash, u64)> {
+    ) -> io::Result<ContentHash> {
         let mut file = private::create_file(temporary).map_err(not_kept)?;
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; STEP];
-        let mut size = 0;
         loop {
             let read = source.read(&mut buffer)?;
             if read == 0 {
@@ -79,7 +78,6 @@ impl Objects {
             let piece = &buffer[..read];
             hasher.update(piece);
             file.write_all(piece).map_err(not_kept)?;
-            size += read as u64;
             if stopped() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
@@ -87,19 +85,30 @@ impl Objects {
         let hash = ContentHash(*hasher.finalize().as_bytes());
         let path = self.path(hash);
         self.place(&file, (temporary, &path), durable).map_err(not_kept)?;
-        Ok((hash, size))
+        Ok(hash)
     }
 
     fn place(&self, file: &File, (temporary, path): (&Path, &Path), durable: Durable) -> io::Result<()> {
-        if durable == Durable::Yes {
-            file.sync_data()?;
+        match durable {
+            Durable::Yes => {
+                file.sync_data()?;
+                // Also over an older one of that name: it may be damaged, or not durable.
+                std::fs::rename(temporary, path)?;
+                File::open(&self.folder)?.sync_all()
+            }
+            // An older one may be durable, and whoever relies on that must not lose it.
+            Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
+            Durable::No => std::fs::rename(temporary, path),
         }
-        // Also over an older one of that name: it may be damaged, or not durable.
-        std::fs::rename(temporary, path)?;
-        if durable == Durable::Yes {
-            File::open(&self.folder)?.sync_all()?;
-        }
-        Ok(())
+    }
+
+    /// Returns how many bytes a content has that is kept.
+    pub(super) fn size_of(&self, hash: ContentHash) -> Option<u64> {
+        self.size_at(&self.path(hash))
+    }
+
+    fn size_at(&self, path: &Path) -> Option<u64> {
+        path.symlink_metadata().ok().filter(std::fs::Metadata::is_file).map(|facts| facts.len())
     }
 
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
@@ -133,5 +142,30 @@ impl Objects {
 
     fn path(&self, hash: ContentHash) -> PathBuf {
         self.folder.join(String::from(hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_durable_content_is_not_replaced_by_one_that_is_not() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let objects = Objects::new(folder.path().join("objects"));
+        let keep = |durable| {
+            let hash = objects.keep(&mut &b"content"[..], durable, &|| false).expect("it can be kept");
+            objects.path(hash).metadata().expect("it is there").ino()
+        };
+        let durable = keep(Durable::Yes);
+        assert_eq!(keep(Durable::No), durable);
+        assert_eq!(objects.files().count(), 1);
+        // A damaged one is replaced by either.
+        let (path, _) = objects.files().next().expect("there is one");
+        std::fs::write(&path, "cont").expect("it can be written");
+        keep(Durable::No);
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"content");
     }
 }

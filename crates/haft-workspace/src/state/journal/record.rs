@@ -104,9 +104,21 @@ pub(crate) enum Step {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
     Absent,
-    File { mode: u32, size: u64, hash: ContentHash, content: Kept },
-    Link { to: PathText },
-    Folder { mode: u32 },
+    File {
+        mode: u32,
+        size: u64,
+        hash: ContentHash,
+        content: Kept,
+        /// Nothing in records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<Owner>,
+    },
+    Link {
+        to: PathText,
+    },
+    Folder {
+        mode: u32,
+    },
 }
 
 impl State {
@@ -120,6 +132,14 @@ impl State {
         }
     }
 
+    /// Returns who may do what with a file.
+    pub(crate) fn rights(&self) -> Option<Rights> {
+        match self {
+            State::File { mode, owner, .. } => Some(Rights { mode: *mode, owner: *owner }),
+            State::Absent | State::Link { .. } | State::Folder { .. } => None,
+        }
+    }
+
     /// Returns the permission bits, where there are any.
     pub(crate) fn mode(&self) -> Option<u32> {
         match self {
@@ -127,6 +147,21 @@ impl State {
             State::Absent | State::Link { .. } => None,
         }
     }
+}
+
+/// Whom a file belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+}
+
+/// Who may do what with a file: the bits mean nothing without the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    pub(crate) mode: u32,
+    /// Nothing when it is not known.
+    pub(crate) owner: Option<Owner>,
 }
 
 /// Where a content is kept.
@@ -143,12 +178,47 @@ pub(crate) enum Kept {
     No,
 }
 
+impl Step {
+    /// Returns the paths that it concerns.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathText> {
+        let (one, other) = match self {
+            Step::Change { path, .. } => (path, None),
+            Step::Move { from, to } => (from, Some(to)),
+        };
+        std::iter::once(one).chain(other)
+    }
+}
+
 /// How a change ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) set: u64,
     pub(crate) part: u32,
     pub(crate) happened: bool,
+    /// Where it failed and could be taken back only in part: the steps that stand, by their place. Empty means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) standing: Vec<usize>,
+}
+
+impl Intent {
+    /// Returns the outcome when all of it was done.
+    pub(crate) fn happened(&self) -> Outcome {
+        Outcome { set: self.set, part: self.part, happened: true, standing: Vec::new() }
+    }
+
+    /// Returns the outcome when it failed, and these of its steps stand all the same.
+    pub(crate) fn failed(&self, standing: Vec<usize>) -> Outcome {
+        Outcome { happened: !standing.is_empty(), standing, ..self.happened() }
+    }
+
+    /// Forgets the steps that did not happen, and claims to take back only what the others did.
+    pub(super) fn keep_only(&mut self, standing: &[usize]) {
+        let mut place = 0..;
+        self.steps.retain(|_| place.next().is_some_and(|place| standing.contains(&place)));
+        if let Some(takes_back) = &mut self.takes_back {
+            takes_back.only = self.steps.iter().flat_map(Step::paths).cloned().collect();
+        }
+    }
 }
 
 /// The hash of a content, as hexadecimal digits in the file.

@@ -8,7 +8,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::frame::{self, Head};
 use super::record::{ContentHash, Kept, Record, State, Step};
-use super::{Reading, Writing, parsed};
+use super::{Objects, Reading, Writing, parsed};
 use crate::state::private;
 
 /// Drops the oldest change sets until three quarters of the room are enough. The newest always stays.
@@ -21,26 +21,28 @@ pub(super) fn make_room(writing: Writing<'_>) -> io::Result<()> {
         return Ok(());
     }
     let reading = writing.reading()?;
-    let keep_from = oldest_that_fits(&reading, room / 4 * 3);
+    let keep_from = oldest_that_fits(&reading, &objects, room / 4 * 3);
     // Until the last content is gone the new journal is locked too: what the next one keeps there must stay.
     let _lock = if keep_from > reading.dropped + 1 { Some(write_anew(&writing, keep_from - 1)?) } else { None };
     let mut needed = BTreeSet::new();
     for (intent, _) in reading.intents.iter().filter(|(intent, _)| intent.set >= keep_from) {
-        let mut need = |hash, _| {
-            needed.insert(hash);
-        };
-        intent.steps.iter().for_each(|step| objects_of(step, &mut need));
+        needed.extend(intent.steps.iter().flat_map(objects_of));
     }
     objects.retain(|hash| needed.contains(&hash));
     Ok(())
 }
 
 /// Goes from the newest change set back until the room is full.
-fn oldest_that_fits(reading: &Reading, room: u64) -> u64 {
+fn oldest_that_fits(reading: &Reading, objects: &Objects, room: u64) -> u64 {
     let (mut used, mut oldest) = (0, u64::MAX);
+    let mut counted = BTreeSet::new();
     for (intent, inline) in reading.intents.iter().rev() {
         used += inline.end - inline.begin + 1024;
-        intent.steps.iter().for_each(|step| objects_of(step, &mut |_, size| used += size));
+        for hash in intent.steps.iter().flat_map(objects_of) {
+            if counted.insert(hash) {
+                used += objects.size_of(hash).unwrap_or(0);
+            }
+        }
         if used > room && oldest != u64::MAX {
             break;
         }
@@ -49,21 +51,23 @@ fn oldest_that_fits(reading: &Reading, room: u64) -> u64 {
     if oldest == u64::MAX { 0 } else { oldest }
 }
 
-fn objects_of(step: &Step, found: &mut dyn FnMut(ContentHash, u64)) {
-    if let Step::Change { before, after, .. } = step {
-        for state in [before, after] {
-            if let State::File { content, size, .. } = state {
-                match content {
-                    Kept::Object { hash } => found(*hash, *size),
-                    Kept::Splice { middle, .. } => {
-                        if let Kept::Object { hash } = &**middle {
-                            found(*hash, *size);
-                        }
-                    }
-                    Kept::Inline { .. } | Kept::No => {}
-                }
-            }
-        }
+/// Returns the contents that a step refers to.
+fn objects_of(step: &Step) -> impl Iterator<Item = ContentHash> {
+    let states = match step {
+        Step::Change { before, after, .. } => [Some(before), Some(after)],
+        Step::Move { .. } => [None, None],
+    };
+    states.into_iter().flatten().filter_map(|state| match state {
+        State::File { content, .. } => object_of(content),
+        State::Absent | State::Link { .. } | State::Folder { .. } => None,
+    })
+}
+
+fn object_of(content: &Kept) -> Option<ContentHash> {
+    match content {
+        Kept::Object { hash } => Some(*hash),
+        Kept::Splice { middle, .. } => object_of(middle),
+        Kept::Inline { .. } | Kept::No => None,
     }
 }
 
@@ -73,7 +77,18 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
     let beside = path.with_extension("new");
     // Left by somebody who was killed here; the lock is ours.
     let _ = std::fs::remove_file(&beside);
-    let mut new = private::create_file(&beside)?;
+    let new = private::create_file(&beside)?;
+    let placed = fill(writing, dropped, &new).and_then(|()| std::fs::rename(&beside, &path));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    placed?;
+    File::open(&writing.journal.folder)?.sync_all()?;
+    Ok(new)
+}
+
+/// Copies what stays into a new journal and locks it.
+fn fill(writing: &Writing<'_>, dropped: u64, mut new: &File) -> io::Result<()> {
     let mut head = Head { number: writing.head.number, sets: writing.head.sets };
     let mut end = 0;
     let mut append = |record: &[u8]| {
@@ -84,35 +99,73 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
     };
     append(&super::body_of(&Record::Dropped { up_to: dropped }, &[])?)?;
     let length = writing.file.metadata()?.len();
-    frame::scan(&writing.file, length, &mut |frame, body| {
+    frame::scan(&writing.file, length, &mut |_, body| {
         let stays = match parsed(&body) {
             Some((Record::Intent(intent), _)) => intent.set > dropped,
             Some((Record::Outcome(outcome), _)) => outcome.set > dropped,
             Some((Record::Dropped { .. }, _)) | None => false,
         };
-        debug_assert!(frame.body.end <= length);
         if stays { append(&body) } else { Ok(()) }
     })?;
     new.sync_all()?;
-    flock(&new, FlockOperation::NonBlockingLockExclusive)?;
-    std::fs::rename(&beside, &path)?;
-    File::open(&writing.journal.folder)?.sync_all()?;
-    Ok(new)
+    Ok(flock(new, FlockOperation::NonBlockingLockExclusive)?)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::state::journal::{By, Intent, Journal, JournalLimits, Outcome};
+    use super::oldest_that_fits;
+    use crate::state::journal::{By, Durable, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing};
 
     fn change(journal: &Journal, size: usize) -> u64 {
+        let (set, writing) = changed(journal, size, Vec::new());
+        writing.make_room().expect("it can be written");
+        set
+    }
+
+    fn changed(journal: &Journal, size: usize, steps: Vec<Step>) -> (u64, Writing<'_>) {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
         let set = writing.next_set();
         let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
-        let intent = Intent { set, part: 0, at: 0, by, takes_back: None, steps: Vec::new() };
-        writing.intend(intent, &vec![7; size]).expect("it can be written");
-        writing.conclude(Outcome { set, part: 0, happened: true }).expect("it can be written");
-        writing.make_room().expect("it can be written");
-        set
+        let intent = Intent { set, part: 0, at: 0, by, takes_back: None, steps };
+        writing.intend(&intent, &vec![7; size]).expect("it can be written");
+        writing.conclude(intent.happened()).expect("it can be written");
+        (set, writing)
+    }
+
+    #[test]
+    fn a_content_counts_once_and_with_its_own_size() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let journal = Journal::new(folder.path().join("j"), JournalLimits::default());
+        let keep = |content: &[u8]| {
+            let hash = journal.objects().keep(&mut &*content, Durable::Yes, &|| false).expect("it can be kept");
+            (hash, Kept::Object { hash })
+        };
+        let ((hash, before), (_, middle)) = (keep(&[1; 100_000]), keep(&[2; 70_000]));
+        let after = Kept::Splice { begin: 1_000, middle: Box::new(middle), end: 1_000_000_000 };
+        let file = |size, content| State::File { mode: 0o644, size, hash, content, owner: None };
+        let (before, after) = (file(100_000, before), file(1_000_071_000, after));
+        let path = PathText::Text("a".into());
+        let step = Step::Change { path, before, after, beside: None };
+        for _ in 0..5 {
+            changed(&journal, 10, vec![step.clone()]);
+        }
+        let reading = journal.read().expect("it can be read");
+        let fits = |room| oldest_that_fits(&reading, &journal.objects(), room);
+        assert_eq!((fits(180_000), fits(172_500)), (1, 4));
+    }
+
+    #[test]
+    fn a_new_journal_that_cannot_be_put_in_place_is_not_left_over() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let limits = JournalLimits { room: 1_000, ..JournalLimits::default() };
+        let journal = Journal::new(folder.path().join("j"), limits);
+        drop(changed(&journal, 2_000, Vec::new()));
+        let (_, writing) = changed(&journal, 2_000, Vec::new());
+        std::fs::remove_file(journal.path()).expect("it is there");
+        std::fs::create_dir(journal.path()).expect("nothing is there");
+        assert!(writing.make_room().is_err());
+        let left = std::fs::read_dir(folder.path().join("j")).expect("it is there").flatten();
+        assert_eq!(left.map(|entry| entry.path()).collect::<Vec<_>>(), [journal.path()]);
     }
 
     #[test]

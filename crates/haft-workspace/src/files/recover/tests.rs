@@ -1,0 +1,165 @@
+//! Somebody was killed at this point; what does the next one make of it?
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::state::WorkspaceState;
+use crate::state::journal::{By, ContentHash, Journal, Kept};
+
+const BESIDE: &str = ".haft-1.tmp";
+const BACK: &str = ".haft-1.tmp.back";
+
+/// A workspace and a folder that was added once, with an intent without outcome.
+struct Ground {
+    folder: tempfile::TempDir,
+    inline: Vec<u8>,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for name in ["ws", "added"] {
+            std::fs::create_dir(folder.path().join(name)).expect("it is new");
+        }
+        Self { folder, inline: Vec::new() }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn put(&self, name: &str, content: &str) {
+        std::fs::write(self.at(name), content).expect("it can be written");
+    }
+
+    fn state(&mut self, content: &str) -> State {
+        let at = u32::try_from(self.inline.len()).expect("it is small");
+        self.inline.extend_from_slice(content.as_bytes());
+        let length = u32::try_from(content.len()).expect("it is small");
+        let (size, hash) = (content.len() as u64, ContentHash::of(content.as_bytes()));
+        State::File { mode: 0o644, size, hash, content: Kept::Inline { at, length }, owner: None }
+    }
+
+    fn step(&mut self, path: impl AsRef<Path>, before: &str, after: &str) -> Step {
+        let (before, after) = (self.state(before), self.state(after));
+        Step::Change { path: PathText::from(path.as_ref()), before, after, beside: Some(BESIDE.into()) }
+    }
+
+    fn journal(&self) -> Journal {
+        WorkspaceState::new(&self.at("state"), Path::new("ws")).journal()
+    }
+
+    /// Writes the intent down, lets the next one come, and returns what it made of it.
+    fn recovered(&self, steps: Vec<Step>) -> Outcome {
+        let journal = self.journal();
+        let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
+        let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, steps };
+        journal.lock(&|| false).expect("it is free").intend(&intent, &self.inline).expect("it can be written");
+        let root = Root::open(&self.at("ws")).expect("it is there");
+        recover(&root, &mut journal.lock(&|| false).expect("it is free")).expect("it can be written");
+        let reading = journal.read().expect("it can be read");
+        let happened = reading.outcome(&intent).expect("it is settled now");
+        Outcome { set: 1, part: 0, happened, standing: Vec::new() }
+    }
+
+    /// Everything below the workspace and the added folder.
+    fn files(&self) -> BTreeMap<String, String> {
+        let folders = ["ws", "added"].map(|name| std::fs::read_dir(self.at(name)).expect("it is there"));
+        let entries = folders.into_iter().flatten().flatten();
+        let name = |path: &Path| path.strip_prefix(self.folder.path()).expect("it lies there").display().to_string();
+        entries.map(|entry| (name(&entry.path()), std::fs::read_to_string(entry.path()).expect("it is text"))).collect()
+    }
+}
+
+fn files(files: &[(&str, &str)]) -> BTreeMap<String, String> {
+    files.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect()
+}
+
+#[test]
+fn what_was_half_done_in_a_folder_that_is_not_added_today_is_taken_back_all_the_same() {
+    let mut ground = Ground::new();
+    ground.put("ws/a", "new a");
+    ground.put("added/b", "old b");
+    ground.put(&format!("added/{BESIDE}"), "new");
+    let added = ground.at("added").canonicalize().expect("it is there");
+    let steps = vec![ground.step("a", "old a", "new a"), ground.step(added.join("b"), "old b", "new b")];
+    assert!(!ground.recovered(steps).happened);
+    assert_eq!(ground.files(), files(&[("added/b", "old b"), ("ws/a", "old a")]));
+}
+
+#[test]
+fn a_folder_that_was_swapped_for_a_link_since_leads_nowhere() {
+    let mut ground = Ground::new();
+    ground.put("added/b", "new b");
+    let gone = ground.folder.path().canonicalize().expect("it is there").join("gone");
+    std::os::unix::fs::symlink("added", &gone).expect("it is new");
+    let steps = vec![ground.step(gone.join("b"), "old b", "new b"), ground.step("a", "old a", "new a")];
+    ground.put("ws/a", "old a");
+    ground.recovered(steps);
+    assert_eq!(ground.files(), files(&[("added/b", "new b"), ("ws/a", "old a")]));
+}
+
+#[test]
+fn an_old_content_that_was_on_its_way_back_is_not_taken_for_somebody_elses() {
+    for back in ["", "old", "old a"] {
+        let mut ground = Ground::new();
+        ground.put("ws/a", "new a");
+        ground.put("ws/b", "old b");
+        ground.put(&format!("ws/{BACK}"), back);
+        let steps = vec![ground.step("a", "old a", "new a"), ground.step("b", "old b", "new b")];
+        assert!(!ground.recovered(steps).happened);
+        assert_eq!(ground.files(), files(&[("ws/a", "old a"), ("ws/b", "old b")]), "{back}");
+    }
+}
+
+#[test]
+fn what_somebody_else_had_put_there_is_never_removed() {
+    // Swapped out, and then somebody wrote to the place again.
+    let mut ground = Ground::new();
+    ground.put("ws/a", "newer");
+    ground.put(&format!("ws/{BESIDE}"), "theirs");
+    let steps = vec![ground.step("a", "old a", "new a")];
+    assert!(ground.recovered(steps).happened);
+    assert_eq!(ground.files(), files(&[("ws/a", "newer"), ("ws/a.kept-by-haft", "theirs")]));
+    // Swapped out on the way back.
+    let mut ground = Ground::new();
+    ground.put("ws/a", "old a");
+    ground.put(&format!("ws/{BACK}"), "theirs");
+    let steps = vec![ground.step("a", "old a", "new a")];
+    assert!(!ground.recovered(steps).happened);
+    assert_eq!(ground.files(), files(&[("ws/a", "old a"), ("ws/a.kept-by-haft", "theirs")]));
+}
+
+#[test]
+fn the_beginning_of_the_new_content_goes_whatever_happened_to_the_place() {
+    let mut ground = Ground::new();
+    ground.put("ws/a", "newer");
+    ground.put(&format!("ws/{BESIDE}"), "ne");
+    let steps = vec![ground.step("a", "old a", "new a")];
+    assert!(!ground.recovered(steps).happened);
+    assert_eq!(ground.files(), files(&[("ws/a", "newer")]));
+}
+
+#[test]
+fn a_content_described_by_the_one_before_is_recognised_by_its_beginning() {
+    let mut ground = Ground::new();
+    let before = ground.state("one two three");
+    let State::File { content: Kept::Inline { at, .. }, .. } = ground.state("2") else { panic!("it is inline") };
+    let middle = Box::new(Kept::Inline { at, length: 1 });
+    let hash = ContentHash::of(b"one 2 three");
+    let content = Kept::Splice { begin: 4, middle, end: 6 };
+    let after = State::File { mode: 0o644, size: 11, hash, content, owner: None };
+    let inline = |at: u32, length: u32| Ok(ground.inline[at as usize..(at + length) as usize].to_vec());
+    let images = Images { inline: &inline, objects: ground.journal().objects() };
+    let of = |content: &[u8]| State::File {
+        mode: 0o600,
+        size: content.len() as u64,
+        hash: ContentHash::of(content),
+        content: Kept::No,
+        owner: None,
+    };
+    for (part, wanted) in [("", true), ("one 2 th", true), ("one 2 three", true), ("one two", false)] {
+        assert_eq!(images.is_beginning(&of(part.as_bytes()), &after, &before), Some(wanted), "{part}");
+    }
+}
