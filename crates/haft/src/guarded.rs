@@ -7,6 +7,7 @@
 //! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// What makes a name protected, and which names.
 struct Protected {
@@ -167,58 +168,119 @@ const NOT_SECRET: &[&str] = &[
     "*.pub.pem",
 ];
 
+/// The lists, taken apart once.
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
+    protected: PROTECTED.iter().map(|protected| (protected.why, all(protected.names))).collect(),
+    secret: all(SECRET),
+    not_secret: all(NOT_SECRET),
+    holders: PROTECTED
+        .iter()
+        .flat_map(|protected| protected.names)
+        .chain(SECRET)
+        .flat_map(|name| holders(name))
+        .collect(),
+});
+
 /// Returns why a name is protected from being changed, if it is.
 pub fn protected(path: &Path) -> Option<&'static str> {
     let parts = folded(path);
-    let is_meant = |protected: &&Protected| protected.names.iter().any(|name| matches(name, &parts));
-    PROTECTED.iter().find(is_meant).map(|protected| protected.why)
+    PATTERNS.protected.iter().find(|(_, names)| any_matches(names, &parts)).map(|(why, _)| *why)
 }
 
 /// Returns whether the content of a file of this name is a secret.
 pub fn is_secret(path: &Path) -> bool {
     let parts = folded(path);
-    let among = |names: &[&str]| names.iter().any(|name| matches(name, &parts));
-    among(SECRET) && !among(NOT_SECRET)
+    any_matches(&PATTERNS.secret, &parts) && !any_matches(&PATTERNS.not_secret, &parts)
 }
 
 /// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
 ///
 /// Whoever renames a folder to or from such a name changes what its files mean.
 pub fn may_hold_guarded(path: &Path) -> bool {
-    let parts = folded(path);
-    let names = PROTECTED.iter().flat_map(|protected| protected.names).chain(SECRET);
-    let holders = names.filter_map(|name| name.trim_end_matches("/**").rsplit_once('/'));
-    let mut folders = holders.flat_map(|(folder, _)| [Some(folder), folder.rsplit_once('/').map(|(above, _)| above)]);
-    folders.any(|folder| folder.is_some_and(|folder| matches(folder, &parts)))
+    any_matches(&PATTERNS.holders, &folded(path))
+}
+
+struct Patterns {
+    protected: Vec<(&'static str, Vec<Pattern>)>,
+    secret: Vec<Pattern>,
+    not_secret: Vec<Pattern>,
+    /// The folders that give names their meaning.
+    holders: Vec<Pattern>,
+}
+
+/// One entry of a list, taken apart.
+struct Pattern {
+    parts: Vec<PartPattern>,
+    /// Whether it means everything below as well.
+    is_tree: bool,
+}
+
+enum PartPattern {
+    Exact(&'static str),
+    /// Any letters between these two.
+    Between(&'static str, &'static str),
+}
+
+fn all(names: &[&'static str]) -> Vec<Pattern> {
+    names.iter().map(|name| Pattern::of(name)).collect()
+}
+
+/// Returns the folder that a name lies in, and the one above.
+fn holders(name: &'static str) -> impl Iterator<Item = Pattern> {
+    let folder = name.trim_end_matches("/**").rsplit_once('/').map(|(folder, _)| folder);
+    let above = folder.and_then(|folder| folder.rsplit_once('/')).map(|(above, _)| above);
+    [folder, above].into_iter().flatten().map(Pattern::of)
+}
+
+fn any_matches(patterns: &[Pattern], parts: &[String]) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(parts))
+}
+
+impl Pattern {
+    fn of(name: &'static str) -> Self {
+        let (name, is_tree) = name.strip_suffix("/**").map_or((name, false), |name| (name, true));
+        let part = |part: &'static str| match part.split_once('*') {
+            None => PartPattern::Exact(part),
+            Some((begin, end)) => PartPattern::Between(begin, end),
+        };
+        Self { parts: name.split('/').map(part).collect(), is_tree }
+    }
+
+    fn matches(&self, parts: &[String]) -> bool {
+        let fits = |window: &[String]| window.iter().zip(&self.parts).all(|(part, wanted)| wanted.matches(part));
+        let length = self.parts.len();
+        match parts.len().checked_sub(length) {
+            None => false,
+            Some(_) if self.is_tree => parts.windows(length).any(fits),
+            Some(first) => fits(&parts[first..]),
+        }
+    }
+}
+
+impl PartPattern {
+    fn matches(&self, part: &str) -> bool {
+        match self {
+            Self::Exact(wanted) => *wanted == part,
+            Self::Between(begin, end) => {
+                part.len() >= begin.len() + end.len() && part.starts_with(begin) && part.ends_with(end)
+            }
+        }
+    }
 }
 
 /// The parts of a path as a careless file system might read them: without case, invisible letters and dots at the end.
 fn folded(path: &Path) -> Vec<String> {
     let is_invisible = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
     let fold = |part: &std::ffi::OsStr| {
-        let text: String =
-            part.to_string_lossy().chars().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect();
+        let part = part.to_string_lossy();
+        let text: String = match part.is_ascii() {
+            true => part.to_ascii_lowercase(),
+            false => part.chars().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect(),
+        };
         let short = text.trim_end_matches(['.', ' ']);
         if short.is_empty() { text } else { short.to_owned() }
     };
     path.iter().map(fold).collect()
-}
-
-fn matches(name: &str, parts: &[String]) -> bool {
-    let (name, is_tree) = name.strip_suffix("/**").map_or((name, false), |name| (name, true));
-    let wanted: Vec<&str> = name.split('/').collect();
-    let fits = |window: &[String]| window.iter().zip(&wanted).all(|(part, wanted)| part_matches(wanted, part));
-    if is_tree {
-        return parts.windows(wanted.len()).any(fits);
-    }
-    parts.len() >= wanted.len() && fits(&parts[parts.len() - wanted.len()..])
-}
-
-fn part_matches(wanted: &str, part: &str) -> bool {
-    match wanted.split_once('*') {
-        None => wanted == part,
-        Some((begin, end)) => part.len() >= begin.len() + end.len() && part.starts_with(begin) && part.ends_with(end),
-    }
 }
 
 #[cfg(test)]
