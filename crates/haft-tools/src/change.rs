@@ -4,8 +4,8 @@
 //! saw the difference and said yes may overwrite anything.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::call::Origin;
 use haft::diff::Diff;
 use haft::door::{FileCopy, Written};
@@ -60,7 +60,7 @@ pub(crate) enum Known {
     /// What is in it now.
     AsItIs,
     /// What was in it when it was read.
-    AsItWas(Arc<[u8]>),
+    AsItWas(Bytes),
     /// Nothing: it was not read.
     Not,
 }

@@ -1,8 +1,8 @@
 //! Replaces parts of files: all edits in the right place, or none.
 
 use std::ops::Range;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::diff::Diff;
 use haft::door::FileCopy;
 use haft::encoding::{NoText, decode};
@@ -91,7 +91,7 @@ pub enum Draft {
 /// A file as it shall be.
 pub struct NewText {
     target: Target,
-    bytes: Arc<[u8]>,
+    bytes: Bytes,
     /// What is shown: also what others changed since the file was read.
     diff: Diff,
     /// Lines that this call adds and removes.
@@ -141,8 +141,7 @@ impl Tool for EditFile {
             Draft::Write(new) => new,
             Draft::Refused(error) => return Err(error),
         };
-        let contents: Vec<(Target, Arc<[u8]>)> =
-            new.iter().map(|new| (new.target.clone(), new.bytes.clone())).collect();
+        let contents: Vec<(Target, Bytes)> = new.iter().map(|new| (new.target.clone(), new.bytes.clone())).collect();
         let written = cx.write_all(&contents).await?;
         let (mut text, mut data) = (String::new(), Vec::new());
         for (new, mut written) in new.into_iter().zip(written) {

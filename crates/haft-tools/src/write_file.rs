@@ -1,8 +1,8 @@
 //! Writes a whole file: a new one, or in the place of one that the caller knows.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::call::Origin;
 use haft::diff::Diff;
 use haft::door::FileCopy;
@@ -83,7 +83,7 @@ impl Tool for WriteFile {
         }
         if !target.is_inside() || cx.look().stamp(&target).is_none() {
             let diff = Diff::between("", &args.content, CONTEXT);
-            let new = New { bytes: content.into(), diff, notes: Vec::new() };
+            let new = New { bytes: Bytes::copy_from_slice(content), diff, notes: Vec::new() };
             return Ok(write(&target, vec![Effect::Change(target.clone(), Change::Create)], new));
         }
         if cx.look().facts(&target)?.kind == FileKind::Folder {
@@ -144,7 +144,7 @@ impl Tool for WriteFile {
 
 /// What is to be written, how it differs, and what is worth knowing.
 pub struct New {
-    bytes: Arc<[u8]>,
+    bytes: Bytes,
     diff: Diff,
     notes: Vec<String>,
 }
@@ -186,7 +186,11 @@ fn over(
     }
     let Ok(decoded) = decode(&now.bytes) else {
         let notes = vec![format!("What it replaces is not text ({}).", Grouped(now.bytes.len() as u64).of("byte"))];
-        return Ok(New { bytes: content.as_bytes().into(), diff: Diff::between("", content, CONTEXT), notes });
+        return Ok(New {
+            bytes: Bytes::copy_from_slice(content.as_bytes()),
+            diff: Diff::between("", content, CONTEXT),
+            notes,
+        });
     };
     let mut notes = Vec::new();
     let new = with_line_ends_of(&decoded.text, content);
@@ -205,7 +209,11 @@ fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>
         return Err(if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), OR_OVERWRITE) });
     }
     let notes = vec!["It is too large to be compared.".to_owned()];
-    Ok(New { bytes: args.content.as_bytes().into(), diff: Diff::between("", &args.content, CONTEXT), notes })
+    Ok(New {
+        bytes: Bytes::copy_from_slice(args.content.as_bytes()),
+        diff: Diff::between("", &args.content, CONTEXT),
+        notes,
+    })
 }
 
 /// Tells whether `read_file` would show it. Text with some damage it shows.

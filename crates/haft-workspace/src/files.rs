@@ -34,6 +34,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use haft::BoxFuture;
 use haft::door::{Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, Written};
 use haft::effect::Effect;
@@ -219,7 +220,7 @@ impl Files for JournalledFiles {
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
-        contents: &'a [(Target, Arc<[u8]>)],
+        contents: &'a [(Target, Bytes)],
     ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
         Box::pin(async move {
             let write = write::Write::admitted(&self.root, permit, contents)?;

@@ -1,7 +1,9 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
 
 use crate::call::Origin;
 use crate::door::{
@@ -167,12 +169,12 @@ impl<'a> RunContext<'a> {
 
     /// Creates or replaces a file.
     pub async fn write(&self, target: &Target, content: &[u8]) -> Result<Written, ToolError> {
-        let written = self.write_all(&[(target.clone(), Arc::from(content))]).await?;
+        let written = self.write_all(&[(target.clone(), Bytes::copy_from_slice(content))]).await?;
         written.into_iter().next().ok_or_else(|| ToolError::of(ErrorKind::Bug, "The file door wrote nothing."))
     }
 
     /// Creates or replaces several files: all of them or none.
-    pub async fn write_all(&self, contents: &[(Target, Arc<[u8]>)]) -> Result<Vec<Written>, ToolError> {
+    pub async fn write_all(&self, contents: &[(Target, Bytes)]) -> Result<Vec<Written>, ToolError> {
         self.doors.files.write(self.permit, contents).await
     }
 

@@ -10,6 +10,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
@@ -54,7 +55,7 @@ pub trait Look: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCopy {
     /// The content.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Bytes,
     /// Which version it is.
     pub version: Version,
 }
@@ -130,7 +131,7 @@ pub trait Files: Send + Sync {
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
-        contents: &'a [(Target, Arc<[u8]>)],
+        contents: &'a [(Target, Bytes)],
     ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>>;
 
     /// Removes a file, a link or an empty folder.
@@ -328,7 +329,7 @@ pub struct ReadVersion {
     /// How the kernel described it.
     pub stamp: Stamp,
     /// What was in it.
-    pub bytes: Option<Arc<[u8]>>,
+    pub bytes: Option<Bytes>,
 }
 
 /// What a door did under a permit.

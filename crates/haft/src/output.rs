@@ -1,7 +1,6 @@
 //! What a tool returns when it worked.
 
-use std::sync::Arc;
-
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -45,7 +44,7 @@ pub struct Image {
     /// How many rows there are.
     pub height: u32,
     /// The bytes of the file.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Bytes,
 }
 
 /// What a tool returns when it worked: words for the model, perhaps others for the person.

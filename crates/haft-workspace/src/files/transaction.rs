@@ -9,9 +9,9 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use haft::stamp::Basis;
 use rustix::fs::Stat;
 
@@ -24,6 +24,9 @@ use super::replace::New;
 use crate::state::journal::{
     By, ContentHash, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
+
+/// From this size on a second processor is worth its while.
+const LARGE: usize = 1024 * 1024;
 
 /// One thing to do.
 #[derive(Clone, Debug)]
@@ -49,7 +52,7 @@ pub(crate) enum Action {
 /// New content.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    Bytes(Arc<[u8]>),
+    Bytes(Bytes),
     /// A content that the journal keeps.
     Object(ContentHash, u64),
 }
@@ -189,14 +192,17 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());
-    let looked = match (&deed.action, &deed.expected) {
-        // A move keeps everything; there is nothing to save, and a terabyte need not be read.
-        (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
-            image::glance(job.root, &deed.place)
-        }
-        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(job.root, &deed.place),
-        _ => image::keep(job.root, &deed.place, keep),
-    };
+    let (looked, hash) = std::thread::scope(|scope| {
+        // Two large contents are recognised at the same time: what goes and what comes.
+        let coming = match &deed.action {
+            Action::Put(Content::Bytes(bytes), _) if bytes.len() > LARGE => {
+                Some(scope.spawn(|| ContentHash::of(bytes)))
+            }
+            _ => None,
+        };
+        let looked = looked(job, deed, keep);
+        (looked, coming.and_then(|coming| coming.join().ok()))
+    });
     let Seen { state: before, stat } = looked.map_err(system)?;
     if !is_expected(&deed.expected, &before, stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
@@ -210,7 +216,7 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
             let (size, hash, content) = match content {
                 Content::Bytes(bytes) => {
                     let kept = image::after(&before, bytes, keep).map_err(system)?;
-                    (bytes.len() as u64, ContentHash::of(bytes), kept)
+                    (bytes.len() as u64, hash.unwrap_or_else(|| ContentHash::of(bytes)), kept)
                 }
                 Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
             };
@@ -231,6 +237,18 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
     };
     let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
     Ok(Prepared { step: Some(Step::Change { path, before, after, beside }), stat })
+}
+
+/// Looks at the place of a deed, and keeps what is there where that will be gone.
+fn looked(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> io::Result<Seen> {
+    match (&deed.action, &deed.expected) {
+        // A move keeps everything; there is nothing to save, and a terabyte need not be read.
+        (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
+            image::glance(job.root, &deed.place)
+        }
+        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(job.root, &deed.place),
+        _ => image::keep(job.root, &deed.place, keep),
+    }
 }
 
 fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Receipts, Written};
 use haft::effect::{Change, Effect};
 use haft::error::{Next, Operation, ToolError};
@@ -29,7 +29,7 @@ pub(super) struct Write {
 
 impl Write {
     /// Plans to put contents in place, with the folders that are missing above them.
-    pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Arc<[u8]>)]) -> Result<Self, ToolError> {
+    pub(super) fn admitted(root: &Root, permit: &Permit, contents: &[(Target, Bytes)]) -> Result<Self, ToolError> {
         let mut write = Self { deeds: Vec::new(), changes: Vec::new() };
         for (target, content) in contents {
             let change = admitted_change(root, permit, target)?;

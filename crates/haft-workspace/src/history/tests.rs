@@ -5,8 +5,8 @@ mod again;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::call::CallId;
 use haft::door::{Errand, Permit, SessionName};
 use haft::effect::{Change, Effect};
@@ -68,8 +68,8 @@ impl Ground {
 
     fn write(&self, files: &[(&str, &str)]) -> Result<u64, ToolError> {
         let permit = self.permit();
-        let contents: Vec<(Target, Arc<[u8]>)> =
-            files.iter().map(|(name, content)| (target(name), Arc::from(content.as_bytes()))).collect();
+        let contents: Vec<(Target, Bytes)> =
+            files.iter().map(|(name, content)| (target(name), Bytes::copy_from_slice(content.as_bytes()))).collect();
         run(self.workspace().doors(&self.state()).files.write(&permit, &contents))?;
         Ok(permit.receipts().change_set().expect("it was changed").0)
     }

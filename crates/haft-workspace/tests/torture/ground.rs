@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::call::CallId;
 use haft::door::{Doors, Errand, PageRequest, Permit, SessionName};
 use haft::effect::{Change, Effect};
@@ -91,8 +91,8 @@ impl Ground {
     }
 
     pub(crate) fn write_with(&self, permit: &Permit, files: &[(&str, &[u8])]) -> Result<u64, ToolError> {
-        let contents: Vec<(Target, Arc<[u8]>)> =
-            files.iter().map(|(name, content)| (target(name), Arc::from(*content))).collect();
+        let contents: Vec<(Target, Bytes)> =
+            files.iter().map(|(name, content)| (target(name), Bytes::copy_from_slice(content))).collect();
         run(self.doors().files.write(permit, &contents))?;
         Ok(permit.receipts().change_set().expect("it was changed").0)
     }

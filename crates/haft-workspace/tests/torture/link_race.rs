@@ -82,5 +82,5 @@ fn located_write(ground: &Ground, name: &str) -> Result<(), haft::error::ToolErr
         Target::Inside(_) => located,
         Target::Outside(_) => target(name),
     };
-    run(doors.files.write(&permit, &[(place, std::sync::Arc::from(&b"inside\n"[..]))])).map(drop)
+    run(doors.files.write(&permit, &[(place, bytes::Bytes::from_static(b"inside\n"))])).map(drop)
 }

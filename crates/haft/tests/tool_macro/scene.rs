@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use haft::BoxFuture;
 use haft::call::{CallId, Origin};
 use haft::context::{PlanContext, Progress, RunContext, Seen};
@@ -136,10 +137,10 @@ impl Files for OneFile {
     fn write<'a>(
         &'a self,
         permit: &'a Permit,
-        contents: &'a [(Target, Arc<[u8]>)],
+        contents: &'a [(Target, Bytes)],
     ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
         Box::pin(async move {
-            let write = |(target, _): &(Target, Arc<[u8]>)| {
+            let write = |(target, _): &(Target, Bytes)| {
                 let change = if is_notes(target) { Change::Replace } else { Change::Create };
                 permit.admit(&Effect::Change(target.clone(), change))?;
                 Ok(Written { change, notes: Vec::new() })

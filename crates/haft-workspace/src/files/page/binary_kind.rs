@@ -1,7 +1,6 @@
 //! Says in words what a file is that is not text.
 
-use std::sync::Arc;
-
+use bytes::Bytes;
 use haft::output::Image;
 use imagesize::ImageType;
 use infer::MatcherType;
@@ -26,7 +25,7 @@ pub(super) fn kind_of(start: &[u8]) -> &'static str {
 }
 
 /// Returns an image that models take. A broken one is none: a provider would refuse the whole request for it.
-pub(in crate::files) fn image(bytes: &Arc<[u8]>) -> Option<Image> {
+pub(in crate::files) fn image(bytes: &Bytes) -> Option<Image> {
     let media_type = match imagesize::image_type(bytes).ok()? {
         ImageType::Png => "image/png",
         ImageType::Jpeg => "image/jpeg",
