@@ -264,3 +264,33 @@ async fn a_profile_may_only_create_and_the_data_has_bytes_and_the_difference() {
     assert_eq!((&data["bytes"], &data["created"]), (&json!(4), &json!(false)));
     assert_eq!(data["diff"], "@@ line 1 @@\n- one\n+ two\n");
 }
+
+#[tokio::test]
+async fn line_ends_of_a_file_that_is_replaced_stay_with_their_lines() {
+    let scene = scene().file("mac.txt", "a\rb\r").file("mixed.txt", "a\r\nb\nc\r\n").file("dos.txt", "a\r\nb\r\n");
+    let all = json!({ "paths": ["mac.txt", "mixed.txt", "dos.txt"] });
+    scene.call("read_file", all).await;
+    snapshot!(scene.told("write_file", json!({ "path": "mixed.txt", "content": "a\nb\nX\nc\n" })).await, @"
+    ok: Replaced mixed.txt (10 bytes; +1 −0 lines). Its mixed line ends were kept line by line.
+    @@ line 1 @@
+      a
+      b
+    + X
+      c
+    did: changed mixed.txt
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "mac.txt", "content": "a\nc\n" })).await, @"
+    ok: Replaced mac.txt (4 bytes; +1 −1 lines). Its CR line ends were kept.
+    @@ line 1 @@
+      a
+    - b
+    + c
+    did: changed mac.txt
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "dos.txt", "content": "a\nb\n" })).await, @"
+    ok: dos.txt has exactly this content already. Nothing was changed.
+    did: nothing
+    ");
+    assert_eq!(scene.read("mac.txt"), "a\rc\r");
+    assert_eq!(scene.read("mixed.txt"), "a\r\nb\nX\nc\r\n");
+}
