@@ -294,3 +294,33 @@ async fn line_ends_of_a_file_that_is_replaced_stay_with_their_lines() {
     assert_eq!(scene.read("mac.txt"), "a\rc\r");
     assert_eq!(scene.read("mixed.txt"), "a\r\nb\nX\nc\r\n");
 }
+
+#[tokio::test]
+async fn a_url_or_a_drive_letter_is_no_path_unless_there_is_such_a_name() {
+    let scene = scene().file("c:\\old.txt", "odd\n").file("x:/in.txt", "odd\n");
+    let write = |path: &str| json!({ "path": path, "content": "x" });
+    snapshot!(scene.told("write_file", write("file:///x/a.txt")).await, @r#"
+    failed at line_up (bad_path): "file:///x/a.txt" is a URL, not a path.
+    next: name the path without the scheme: "/x/a.txt"
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", write("https://example.org/a.txt")).await, @r#"
+    failed at line_up (bad_path): "https://example.org/a.txt" is a URL, not a path.
+    next: name a file of the workspace by its path, such as "src/main.rs"
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", write("C:\\temp\\a.txt")).await, @r#"
+    failed at line_up (bad_path): "C:\temp\a.txt" has a drive letter, and paths have none here. This tool has now failed 3 times in a row; try another way.
+    next: name a path relative to the workspace, with "/", such as "temp/a.txt"
+    did: nothing
+    "#);
+    scene.assert_untouched();
+    for path in ["c:\\old.txt", "x:/in.txt"] {
+        let told = scene.told("read_file", json!({ "path": path })).await;
+        assert!(told.starts_with("ok:"), "{told}");
+    }
+    for path in ["x:/new.txt", "./file:/a.txt", "a:b.txt", "c++:notes"] {
+        let told = scene.told("write_file", write(path)).await;
+        assert!(told.starts_with("ok:"), "{told}");
+    }
+}
