@@ -338,3 +338,13 @@ async fn a_file_with_damaged_utf_8_is_not_edited_in_another_encoding() {
     "#);
     scene.assert_untouched();
 }
+
+#[tokio::test]
+async fn arguments_of_other_edit_tools_are_told_where_they_belong() {
+    let scene = scene().file("a.txt", "x\n");
+    let flat = json!({ "path": "a.txt", "old_text": "x", "new_text": "y", "replace_all": true });
+    let told = scene.told("edit_file", flat).await;
+    assert!(told.contains(r#"put it into "edits": [{"old_text": …, "new_text": …}]."#), "{told}");
+    assert!(told.contains(r#"give "count": "all" in "edits" instead."#), "{told}");
+    scene.assert_untouched();
+}
