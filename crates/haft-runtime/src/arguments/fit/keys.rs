@@ -54,7 +54,8 @@ impl<'s> Fitting<'_, 's> {
                 continue;
             }
             if let Some(target) = spellings.target(key) {
-                let rename = renames.get(target).is_none().then(|| key.clone());
+                let is_first = !renames.contains_key(target);
+                let rename = is_first.then(|| key.clone());
                 renames.insert(target, rename);
             }
         }
