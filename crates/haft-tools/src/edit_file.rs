@@ -9,6 +9,7 @@ use haft::encoding::{NoText, decode};
 use haft::error::Operation;
 use haft::grouped::Grouped;
 use haft::limits::EditCount;
+use haft::lines::LineBreak;
 use haft::merge::{NotMerged, merge};
 use haft::plan::FileDiff;
 use haft::prelude::*;
@@ -204,7 +205,7 @@ fn wanted<'a>(args: &'a Args, cx: &PlanContext<'_>) -> Result<Vec<(Target, &'a [
 
 fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
     // What is no text cannot be read first, so whoever did not read it is told that instead.
-    let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, now.bytes.len()))?;
+    let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, &now.bytes))?;
     let edits: Vec<Edit<'_>> = asked.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
     let path = target.to_string();
     let mut notes = Vec::new();
@@ -299,12 +300,25 @@ fn missed(miss: Miss, target: &Target) -> ToolError {
     ToolError::new(miss.kind, miss.what, miss.next).about_file(target.to_string(), Operation::Write)
 }
 
-fn not_text(no_text: &NoText, target: &Target, size: usize) -> ToolError {
-    let (kind, what) = match no_text {
-        NoText::Binary => (ErrorKind::Binary, format!("{target} is not text ({}).", Grouped(size as u64).of("byte"))),
+fn not_text(no_text: &NoText, target: &Target, bytes: &[u8]) -> ToolError {
+    let error = match *no_text {
+        NoText::Binary => {
+            let size = Grouped(bytes.len() as u64).of("byte");
+            ToolError::of(ErrorKind::Binary, format!("{target} is not text ({size})."))
+        }
+        NoText::BadEncoding { looks_like: Some("UTF-8"), at } => {
+            let line = LineBreak::of(&[bytes]).count(&bytes[..at]) + 1;
+            let what = format!(
+                "{target} is UTF-8 with damage: byte {at} (in line {line}) belongs to no character. It was not touched, \
+                 because every byte that is not edited must stay as it is."
+            );
+            let next =
+                format!("tell the user that line {line} is damaged, or replace the whole file with \"write_file\"");
+            ToolError::new(ErrorKind::BadEncoding, what, Next::AskUser(next))
+        }
         NoText::BadEncoding { .. } => {
-            (ErrorKind::BadEncoding, format!("{target} cannot be edited without damage: {no_text}."))
+            ToolError::of(ErrorKind::BadEncoding, format!("{target} cannot be edited without damage: {no_text}."))
         }
     };
-    ToolError::of(kind, what).about_file(target.to_string(), Operation::Decode)
+    error.about_file(target.to_string(), Operation::Decode)
 }

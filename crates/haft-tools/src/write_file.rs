@@ -1,6 +1,6 @@
 //! Writes a whole file: a new one, or in the place of one that the caller knows.
 
-use std::borrow::Cow;
+mod line_ends;
 
 use bytes::Bytes;
 use haft::call::Origin;
@@ -10,7 +10,6 @@ use haft::encoding::{NoText, TextForm, Whole, decode};
 use haft::error::Operation;
 use haft::grouped::Grouped;
 use haft::limits::WriteMode;
-use haft::lines::{LineBreak, LineEnds};
 use haft::plan::FileDiff;
 use haft::prelude::*;
 use serde_json::json;
@@ -19,6 +18,7 @@ use crate::change::{
     CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Replaces, changed_since, effects, known, locate, not_read,
     stale, told, unencodable,
 };
+use line_ends::with_line_ends_of;
 
 /// How a caller replaces a file that it has not read.
 const OR_OVERWRITE: &str = ", or give write_mode \"overwrite\"";
@@ -192,14 +192,11 @@ fn over(
             notes,
         });
     };
-    let mut notes = Vec::new();
     let new = with_line_ends_of(&decoded.text, content);
-    if matches!(new, Cow::Owned(_)) {
-        notes.push("Its CRLF line ends were kept.".to_owned());
-    }
-    let whole = [(0..decoded.text.len(), &*new)];
+    let whole = [(0..decoded.text.len(), &*new.text)];
     let bytes = decoded.splice(&now.bytes, &whole).map_err(|error| unencodable(target, &error))?;
-    Ok(New { bytes: bytes.into(), diff: Diff::between(&decoded.text, &new, CONTEXT), notes })
+    let diff = Diff::between(&decoded.text, &new.text, CONTEXT);
+    Ok(New { bytes: bytes.into(), diff, notes: new.note.into_iter().collect() })
 }
 
 fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>)) -> Result<New, ToolError> {
@@ -228,16 +225,6 @@ fn unreadable(target: &Target, now: &FileCopy) -> ToolError {
     let what = format!("{target} is no text that can be read first ({size}). It was not touched.");
     let next = Next::FixArguments("give write_mode \"overwrite\" to replace it all the same".into());
     ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), Operation::Write)
-}
-
-/// A file whose lines all end in CRLF keeps that when the new content has plain line ends.
-fn with_line_ends_of<'c>(old: &str, new: &'c str) -> Cow<'c, str> {
-    let lines = LineBreak::of(&[old.as_bytes()]).split(old.as_bytes());
-    let ends = lines.iter().fold(LineEnds::None, |ends, line| ends.and(LineEnds::of_line(line)));
-    if ends == LineEnds::ReturnNewline && !new.contains('\r') && new.contains('\n') {
-        return Cow::Owned(new.replace('\n', "\r\n"));
-    }
-    Cow::Borrowed(new)
 }
 
 fn folder(target: &Target) -> ToolError {

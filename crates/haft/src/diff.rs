@@ -178,6 +178,21 @@ pub fn render_file_diff(target: &str, patch: &str) -> Vec<DiffLine> {
     ops.iter().flat_map(|op| lines_of(op, (&old, &new), show)).collect()
 }
 
+/// Finds, for each new line, the old line that it is, stands for, or follows; nothing when that takes too long.
+///
+/// A line before all old lines has the first of them, and is 0 also when there are none.
+pub fn counterparts(old: &[&str], new: &[&str]) -> Option<Vec<usize>> {
+    let deadline = Instant::now() + LONGEST;
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline));
+    let of_op = |op: &DiffOp| {
+        let (old, new) = (op.old_range(), op.new_range());
+        let last = if old.is_empty() { old.start.saturating_sub(1) } else { old.end - 1 };
+        (0..new.len()).map(move |index| (old.start + index).min(last))
+    };
+    let found = ops.iter().flat_map(of_op).collect();
+    (Instant::now() < deadline).then_some(found)
+}
+
 /// Lines of both texts that are compared with each other.
 struct Stretch<'t> {
     old: Vec<&'t str>,

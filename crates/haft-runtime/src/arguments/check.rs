@@ -3,7 +3,7 @@
 //! The verdict is that of the `jsonschema` crate. Its messages speak of keywords ("not valid under any of
 //! the schemas"), so each error is translated: which place, what belongs there, what came, what to do.
 //! `check/report.rs` does that, `check/wanted.rs` says what a schema wants, `check/union.rs` picks the
-//! branch of a union worth speaking of, `check/narrow.rs` keeps the cost of it bounded.
+//! branch of a union worth speaking of, `check/unknown.rs` says where a key belongs, `check/narrow.rs` keeps the cost of it bounded.
 //!
 //! Not here: changing a value (`fit.rs`), fetching a schema from elsewhere: a reference to another
 //! document is an error when the checker is made.
@@ -11,6 +11,7 @@
 mod narrow;
 mod report;
 mod union;
+mod unknown;
 mod wanted;
 
 #[cfg(test)]
@@ -79,8 +80,12 @@ impl Checker {
             return Err(vec![narrow::one_fault(&outline, &self.schema, value)]);
         }
         let mut report = Report::new(&self.schema, value);
-        for error in self.validator.iter_errors(value).take(MOST_ERRORS) {
+        let mut errors = self.validator.iter_errors(value);
+        for error in errors.by_ref().take(MOST_ERRORS) {
             report.add(&error);
+        }
+        if errors.next().is_some() {
+            report.note_more();
         }
         Err(report.finish(MOST_FAULTS))
     }

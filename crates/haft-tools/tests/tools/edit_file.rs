@@ -320,3 +320,31 @@ async fn a_profile_may_mean_the_first_of_several_places() {
     scene.call("edit_file", twice).await;
     assert_eq!(scene.read("a.txt"), "z\nz\n");
 }
+
+#[tokio::test]
+async fn a_file_with_damaged_utf_8_is_not_edited_in_another_encoding() {
+    let scene = scene().file("a.txt", b"\xc3\xa9 x\n\xff\n").file("cut.txt", b"ok x\n\xe2\x82");
+    scene.call("read_file", json!({ "paths": ["a.txt", "cut.txt"] })).await;
+    let edit = |path: &str| json!({ "path": path, "edits": [{ "old_text": "x", "new_text": "\u{e9}" }] });
+    snapshot!(scene.told("edit_file", edit("a.txt")).await, @r#"
+    failed at execute (bad_encoding): a.txt is UTF-8 with damage: byte 5 (in line 2) belongs to no character. It was not touched, because every byte that is not edited must stay as it is.
+    next: tell the user that line 2 is damaged, or replace the whole file with "write_file"
+    did: nothing
+    "#);
+    snapshot!(scene.told("edit_file", edit("cut.txt")).await, @r#"
+    failed at execute (bad_encoding): cut.txt is UTF-8 with damage: byte 5 (in line 2) belongs to no character. It was not touched, because every byte that is not edited must stay as it is.
+    next: tell the user that line 2 is damaged, or replace the whole file with "write_file"
+    did: nothing
+    "#);
+    scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn arguments_of_other_edit_tools_are_told_where_they_belong() {
+    let scene = scene().file("a.txt", "x\n");
+    let flat = json!({ "path": "a.txt", "old_text": "x", "new_text": "y", "replace_all": true });
+    let told = scene.told("edit_file", flat).await;
+    assert!(told.contains(r#"put it into "edits": [{"old_text": …, "new_text": …}]."#), "{told}");
+    assert!(told.contains(r#"give "count": "all" in "edits" instead."#), "{told}");
+    scene.assert_untouched();
+}

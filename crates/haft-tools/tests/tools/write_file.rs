@@ -264,3 +264,63 @@ async fn a_profile_may_only_create_and_the_data_has_bytes_and_the_difference() {
     assert_eq!((&data["bytes"], &data["created"]), (&json!(4), &json!(false)));
     assert_eq!(data["diff"], "@@ line 1 @@\n- one\n+ two\n");
 }
+
+#[tokio::test]
+async fn line_ends_of_a_file_that_is_replaced_stay_with_their_lines() {
+    let scene = scene().file("mac.txt", "a\rb\r").file("mixed.txt", "a\r\nb\nc\r\n").file("dos.txt", "a\r\nb\r\n");
+    let all = json!({ "paths": ["mac.txt", "mixed.txt", "dos.txt"] });
+    scene.call("read_file", all).await;
+    snapshot!(scene.told("write_file", json!({ "path": "mixed.txt", "content": "a\nb\nX\nc\n" })).await, @"
+    ok: Replaced mixed.txt (10 bytes; +1 −0 lines). Its mixed line ends were kept line by line.
+    @@ line 1 @@
+      a
+      b
+    + X
+      c
+    did: changed mixed.txt
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "mac.txt", "content": "a\nc\n" })).await, @"
+    ok: Replaced mac.txt (4 bytes; +1 −1 lines). Its CR line ends were kept.
+    @@ line 1 @@
+      a
+    - b
+    + c
+    did: changed mac.txt
+    ");
+    snapshot!(scene.told("write_file", json!({ "path": "dos.txt", "content": "a\nb\n" })).await, @"
+    ok: dos.txt has exactly this content already. Nothing was changed.
+    did: nothing
+    ");
+    assert_eq!(scene.read("mac.txt"), "a\rc\r");
+    assert_eq!(scene.read("mixed.txt"), "a\r\nb\nX\nc\r\n");
+}
+
+#[tokio::test]
+async fn a_url_or_a_drive_letter_is_no_path_unless_there_is_such_a_name() {
+    let scene = scene().file("c:\\old.txt", "odd\n").file("x:/in.txt", "odd\n");
+    let write = |path: &str| json!({ "path": path, "content": "x" });
+    snapshot!(scene.told("write_file", write("file:///x/a.txt")).await, @r#"
+    failed at line_up (bad_path): "file:///x/a.txt" is a URL, not a path.
+    next: name the path without the scheme: "/x/a.txt"
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", write("https://example.org/a.txt")).await, @r#"
+    failed at line_up (bad_path): "https://example.org/a.txt" is a URL, not a path.
+    next: name a file of the workspace by its path, such as "src/main.rs"
+    did: nothing
+    "#);
+    snapshot!(scene.told("write_file", write("C:\\temp\\a.txt")).await, @r#"
+    failed at line_up (bad_path): "C:\temp\a.txt" has a drive letter, and paths have none here. This tool has now failed 3 times in a row; try another way.
+    next: name a path relative to the workspace, with "/", such as "temp/a.txt"
+    did: nothing
+    "#);
+    scene.assert_untouched();
+    for path in ["c:\\old.txt", "x:/in.txt"] {
+        let told = scene.told("read_file", json!({ "path": path })).await;
+        assert!(told.starts_with("ok:"), "{told}");
+    }
+    for path in ["x:/new.txt", "./file:/a.txt", "a:b.txt", "c++:notes"] {
+        let told = scene.told("write_file", write(path)).await;
+        assert!(told.starts_with("ok:"), "{told}");
+    }
+}

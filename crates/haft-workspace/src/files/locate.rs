@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use haft::error::{Operation, ToolError};
+use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, RawPath, Target, one_line};
 
@@ -29,12 +29,70 @@ pub(super) fn locate(root: &Root, raw: &RawPath, extent: Extent) -> Result<Targe
     if text == "~" || text.starts_with("~/") {
         return Ok(Target::Outside(Place::new(text, extent)));
     }
+    if let Some(foreign) = Foreign::of(text).filter(|_| !begins_with_a_name(root, text)) {
+        return Err(foreign.error(text));
+    }
     let real = resolve(&root.path().join(text)).map_err(|error| unresolvable(error, text))?;
     Ok(match root.place_of(&real) {
         Some(place) => Target::Inside(Place::new(place, extent)),
         // As it was written: where links outside lead is nobody's business.
         None => Target::Outside(Place::new(text, extent)),
     })
+}
+
+/// A way to name something that is not a path here. Taken for one, it would make folders such as `file:`.
+enum Foreign<'t> {
+    /// `file://` before a path.
+    FileUrl(&'t str),
+    Url,
+    /// `C:\` or `C:/` before a path.
+    Drive(&'t str),
+}
+
+impl<'t> Foreign<'t> {
+    fn of(text: &'t str) -> Option<Self> {
+        let (begin, rest) = text.split_once(':')?;
+        let is_letter = begin.len() == 1 && begin.starts_with(|c: char| c.is_ascii_alphabetic());
+        if is_letter && rest.starts_with(['\\', '/']) {
+            return Some(Self::Drive(rest));
+        }
+        let is_scheme = begin.starts_with(|c: char| c.is_ascii_alphabetic())
+            && begin.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+        let rest = rest.strip_prefix("//").filter(|_| is_scheme)?;
+        if begin.eq_ignore_ascii_case("file") {
+            return Some(Self::FileUrl(rest.strip_prefix("localhost").unwrap_or(rest)));
+        }
+        Some(Self::Url)
+    }
+
+    fn error(&self, text: &str) -> ToolError {
+        let shown = shortened(text);
+        let (what, next) = match self {
+            Self::FileUrl(path) => (
+                format!("\"{shown}\" is a URL, not a path."),
+                format!("name the path without the scheme: \"{}\"", shortened(path)),
+            ),
+            Self::Url => (
+                format!("\"{shown}\" is a URL, not a path."),
+                "name a file of the workspace by its path, such as \"src/main.rs\"".to_owned(),
+            ),
+            Self::Drive(path) => {
+                let path = path.trim_start_matches(['\\', '/']).replace('\\', "/");
+                let example = if path.is_empty() { ".".to_owned() } else { shortened(&path) };
+                (
+                    format!("\"{shown}\" has a drive letter, and paths have none here."),
+                    format!("name a path relative to the workspace, with \"/\", such as \"{example}\""),
+                )
+            }
+        };
+        ToolError::new(ErrorKind::BadPath, what, Next::FixArguments(next)).about_file(shown, Operation::Access)
+    }
+}
+
+/// Tells whether the first part of a path is really there: then it means what it says, however odd it looks.
+fn begins_with_a_name(root: &Root, text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or(text);
+    root.path().join(first).symlink_metadata().is_ok()
 }
 
 fn unresolvable(error: io::Error, text: &str) -> ToolError {

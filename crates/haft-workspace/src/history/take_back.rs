@@ -1,6 +1,6 @@
 //! Decides what to do at each path so that changes are taken back and nobody's work is lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -260,10 +260,14 @@ impl Plan {
             Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) => Some(deed.place.clone()),
             Action::Remove => None,
         });
-        for place in returning.collect::<Vec<_>>() {
-            let is_new = |deed: &Deed| self.deeds.iter().all(|known| known.place != deed.place);
-            let missing: Vec<Deed> = missing_folders(contents.root, &place).into_iter().filter(is_new).collect();
-            self.deeds.extend(missing);
+        let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
+        let made: HashSet<PathBuf> = self.deeds.iter().filter(makes).map(|deed| deed.place.clone()).collect();
+        let mut known: HashSet<PathBuf> = self.deeds.iter().map(|deed| deed.place.clone()).collect();
+        // What comes into a folder that comes back has all above it with that folder.
+        let is_open = |place: &PathBuf| place.parent().is_none_or(|parent| !made.contains(parent));
+        for place in returning.filter(is_open).collect::<Vec<_>>() {
+            let missing = missing_folders(contents.root, &place).into_iter();
+            self.deeds.extend(missing.filter(|deed| known.insert(deed.place.clone())));
         }
     }
 
@@ -271,15 +275,13 @@ impl Plan {
     fn remove_folders(&mut self, contents: &Contents<'_>) {
         let mut folders = std::mem::take(&mut self.folders);
         folders.sort_by(|(one, _), (other, _)| other.cmp(one));
+        let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
+        let mut going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
         for (folder, now) in folders {
-            let goes = |place: &PathBuf| {
-                self.deeds
-                    .iter()
-                    .any(|deed| deed.place == *place && matches!(deed.action, Action::Remove | Action::Rename(_)))
-            };
-            let is_empty = contents.entries(&folder).is_some_and(|entries| entries.iter().all(goes));
+            let is_empty = contents.entries(&folder).is_some_and(|entries| entries.iter().all(|at| going.contains(at)));
             if is_empty {
                 let expected = Expected::Same(now);
+                going.insert(folder.clone());
                 self.deeds.push(Deed { place: folder.clone(), action: Action::Remove, expected });
             }
             self.files.push((folder, if is_empty { Became::Removed } else { Became::Kept }));

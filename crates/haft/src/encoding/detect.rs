@@ -108,7 +108,8 @@ fn guess(start: &[u8], whole: Whole) -> Result<TextForm, NoText> {
     if controls * 100 > start.len() {
         return Err(NoText::Binary);
     }
-    if is_damaged_utf8(start) {
+    let utf8 = Likeness::of(start, whole);
+    if utf8 == Likeness::Surely {
         return Ok(TextForm::utf8());
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -117,20 +118,48 @@ fn guess(start: &[u8], whole: Whole) -> Result<TextForm, NoText> {
     // GB18030 has everything that GBK has, and the four-byte characters.
     let encoding = if guessed == GBK { GB18030 } else { guessed };
     let shown = unmarked(encoding).show(start, whole);
-    if shown.lossy || shown.text.chars().any(|character| ('\u{80}'..='\u{9f}').contains(&character)) {
-        return Err(NoText::BadEncoding { looks_like: None, at: 0 });
+    let fits = !shown.lossy && !shown.text.chars().any(|character| ('\u{80}'..='\u{9f}').contains(&character));
+    // An encoding of single bytes fits nearly all bytes, which says nothing for it.
+    if utf8 == Likeness::Perhaps && (!fits || encoding.is_single_byte()) {
+        return Ok(TextForm::utf8());
     }
-    Ok(unmarked(encoding))
+    if fits { Ok(unmarked(encoding)) } else { Err(NoText::BadEncoding { looks_like: None, at: 0 }) }
 }
 
-/// Tells whether most of what is not ASCII is UTF-8, so that the rest is damage and no other encoding.
-fn is_damaged_utf8(start: &[u8]) -> bool {
-    let (mut good, mut bad) = (0, 0);
-    for chunk in start.utf8_chunks() {
-        good += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
-        bad += usize::from(!chunk.invalid().is_empty());
+/// How likely it is that bytes are UTF-8 with some damage, and not text in another encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    /// Most of what is not ASCII is UTF-8.
+    Surely,
+    /// At least half of it is. Words in an encoding of two bytes may look so; real texts in others do not.
+    Perhaps,
+    No,
+}
+
+impl Likeness {
+    fn of(start: &[u8], whole: Whole) -> Self {
+        let (mut good, mut bad) = (0, 0);
+        for chunk in start.utf8_chunks() {
+            good += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
+            bad += usize::from(!chunk.invalid().is_empty());
+        }
+        match (good, bad) {
+            // A character cut off by the end of the file after two bytes or three. One byte is rather a letter of an
+            // older encoding: "café" without a line end.
+            (0, 1) if whole == Whole::Yes && cut_off(start) > 1 => Self::Surely,
+            _ if good >= bad * 2 => Self::Surely,
+            _ if good >= bad => Self::Perhaps,
+            _ => Self::No,
+        }
     }
-    good >= bad * 2
+}
+
+/// Returns how many bytes of a character there are where the bytes end within the first that is not ASCII.
+fn cut_off(start: &[u8]) -> usize {
+    match std::str::from_utf8(start) {
+        Err(error) if error.error_len().is_none() => start.len() - error.valid_up_to(),
+        Ok(_) | Err(_) => 0,
+    }
 }
 
 fn is_odd(character: char) -> bool {

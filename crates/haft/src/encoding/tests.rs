@@ -155,14 +155,34 @@ fn text_of_many_languages_is_recognised() {
         assert_eq!((decoded.form.name(), &*decoded.text), (encoding.name(), text));
     };
     check(WINDOWS_1252, "Der Müller grüßt höflich, naïve façade, 5 €.\r\n");
+    check(WINDOWS_1252, "El niño comió una manzana y la señora salió.\n");
+    check(WINDOWS_1252, "Où êtes-vous allé hier, à la fête de Noël ?\n");
+    check(WINDOWS_1252, "caf\u{e9}");
     check(WINDOWS_1251, "Привет, мир. Это обычный русский текст.\n");
+    check(WINDOWS_1251, "Съешь же ещё этих мягких французских булок.\n");
     check(KOI8_U, "Привет, мир. Это обычный русский текст.\n");
+    check(KOI8_U, "Съешь же ещё этих мягких французских булок.\n");
+    check(IBM866, "Привет, мир. Это обычный русский текст.\n");
     check(ISO_8859_2, "Zażółć gęślą jaźń, proszę bardzo, śledź i źdźbło.\n");
+    check(WINDOWS_1250, "Příliš žluťoučký kůň úpěl ďábelské ódy.\n");
+    check(WINDOWS_1253, "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι.\n");
+    check(WINDOWS_1255, "כל בני האדם נולדו בני חורין ושווים בערכם.\n");
+    check(WINDOWS_1256, "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق.\n");
+    check(WINDOWS_874, "นี่คือประโยคภาษาไทยที่ใช้ทดสอบการเข้ารหัส\n");
+    check(WINDOWS_874, "การทดสอบ อาคาร มาก ยาก\n");
     check(SHIFT_JIS, "これは日本語の文章です。カタカナも漢字もあります。\r\n");
+    check(SHIFT_JIS, "吾輩は猫である。名前はまだ無い。\n");
+    check(SHIFT_JIS, "ﾊﾝｶｸ ｶﾀｶﾅ ﾉ ﾌﾞﾝｼｮｳ ﾃﾞｽ。設定ﾌｧｲﾙ。\n");
     check(EUC_JP, "これは日本語の文章です。カタカナも漢字もあります。\n");
+    check(EUC_JP, "吾輩は猫である。名前はまだ無い。どこで生れたか。\n");
     check(GB18030, "这是一个简体中文的句子，用来测试编码。\n");
+    check(GB18030, "人人生而自由，在尊严和权利上一律平等。\n");
     check(BIG5, "這是一個繁體中文的句子，用來測試編碼。\n");
+    check(BIG5, "人人生而自由，在尊嚴和權利上一律平等。\n");
     check(EUC_KR, "이것은 한국어 문장입니다. 인코딩을 시험합니다.\n");
+    check(EUC_KR, "모든 인간은 태어날 때부터 자유로우며 동등하다.\n");
+    // Half of its bytes could be UTF-8.
+    check(EUC_KR, "테스트\n");
     check(UTF_16LE, "plain words without a mark\r\n");
     check(UTF_16BE, "plain words without a mark\r\n");
 }
@@ -201,6 +221,22 @@ fn utf_8_with_damage_is_not_taken_for_another_encoding() {
     let bytes = [damaged.as_bytes(), b"\xe4y"].concat();
     assert_eq!(decode(&bytes), Err(NoText::BadEncoding { looks_like: Some("UTF-8"), at: damaged.len() }));
     assert_eq!(TextForm::detect(&bytes, Whole::Yes), Ok(TextForm::utf8()));
+}
+
+#[test]
+fn little_utf_8_with_as_little_damage_is_damaged_utf_8() {
+    let bad_at = |bytes: &[u8]| match decode(bytes) {
+        Err(NoText::BadEncoding { looks_like: Some("UTF-8"), at }) => Some(at),
+        _ => None,
+    };
+    assert_eq!(bad_at(b"\xc3\xa9 x\n\xff\n"), Some(5));
+    assert_eq!(bad_at(b"\xc3\xa9\xff"), Some(2));
+    assert_eq!(bad_at(&["é ü ö x\n".as_bytes(), b"\xff\xfe"].concat()), Some(11));
+    assert_eq!(bad_at(&["naïve — x\n".as_bytes(), b"caf\xe9 \xe9t\xe9\n"].concat()), None);
+    // A character that the end of the file cut off; a single byte is rather a letter of an older encoding.
+    assert_eq!(bad_at(b"ok\n\xe2\x82"), Some(3));
+    assert_eq!(bad_at(b"ok\n\xf0\x9f\x98"), Some(3));
+    assert_eq!(form_of(b"ok, caf\xe9"), "windows-1252");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::super::fault::{Fault, key_path, push_index, push_key, shown, shown_te
 use super::super::outline::{Outline, property_schema};
 use super::shortened;
 use super::union::{Telling, choices_of, worth_telling};
+use super::unknown::{Unknown, names};
 use super::wanted::{choices, listed, wanted};
 use haft::closest::closest;
 
@@ -24,11 +25,21 @@ pub(super) struct Report<'s> {
     value: &'s Value,
     missing: Vec<Fault>,
     others: Vec<Fault>,
+    /// How many more were seen and not kept.
+    beyond: usize,
+    /// Whether there are more than anyone counted.
+    is_open: bool,
 }
 
 impl<'s> Report<'s> {
     pub(super) fn new(schema: &'s Value, value: &'s Value) -> Self {
-        Report { schema, outline: Outline::new(schema), value, missing: Vec::new(), others: Vec::new() }
+        let outline = Outline::new(schema);
+        Report { schema, outline, value, missing: Vec::new(), others: Vec::new(), beyond: 0, is_open: false }
+    }
+
+    /// Notes that there are more errors than are looked at.
+    pub(super) fn note_more(&mut self) {
+        self.is_open = true;
     }
 
     /// Adds what one error says.
@@ -38,7 +49,7 @@ impl<'s> Report<'s> {
 
     fn add_at(&mut self, error: &ValidationError<'_>, depth: usize) {
         if self.missing.len() + self.others.len() >= MOST_KEPT {
-            return;
+            return self.note_more();
         }
         let place = self.place(error.instance_path().as_str());
         match error.kind() {
@@ -47,6 +58,7 @@ impl<'s> Report<'s> {
                 for key in unexpected.iter().take(MOST_KEPT) {
                     self.add_unknown(error, &place, key);
                 }
+                self.beyond += unexpected.len().saturating_sub(MOST_KEPT);
             }
             Kind::PropertyNames { error: inner } => {
                 let key = shown(inner.instance());
@@ -88,25 +100,13 @@ impl<'s> Report<'s> {
         let layers = self.layers_at(error);
         let object = error.instance();
         let value = object.get(key).map_or_else(|| "a value".to_owned(), shown);
-        let names: Vec<&str> = layers.iter().flat_map(|layer| property_names(layer)).collect();
+        let names: Vec<&str> = names(&layers).collect();
         let expected = if names.is_empty() {
             "no properties at all".to_owned()
         } else {
             format!("only the properties {}", listed(names.iter().copied()))
         };
-        let required = layers.iter().filter_map(|layer| layer.get("required")?.as_array()).flatten();
-        let missing: Vec<&str> =
-            required.filter_map(Value::as_str).filter(|name| object.get(*name).is_none()).collect();
-        let free = names.iter().copied().filter(|name| object.get(*name).is_none());
-        let hint = match (closest(key, free), &missing[..]) {
-            (Some(name), _) => format!("did you mean {}?", shown_text(name)),
-            (None, [name]) => format!(
-                "the property {} is missing; if {} is meant for it, send it under that name",
-                shown_text(name),
-                shown_text(key)
-            ),
-            _ => "leave it out".to_owned(),
-        };
+        let hint = Unknown { outline: &self.outline, layers: &layers, object, key }.hint();
         self.tell(key_path(place, key), expected, value, Some(hint));
     }
 
@@ -152,10 +152,11 @@ impl<'s> Report<'s> {
     /// Returns the faults, missing properties first.
     pub(super) fn finish(mut self, most: usize) -> Vec<Fault> {
         self.missing.append(&mut self.others);
-        let rest = self.missing.len().saturating_sub(most);
+        let rest = self.missing.len().saturating_sub(most) + self.beyond;
         self.missing.truncate(most);
         if let Some(last) = self.missing.last_mut().filter(|_| rest > 0) {
-            let more = format!("{rest} more problems are not listed");
+            let about = if self.is_open { "at least " } else { "" };
+            let more = format!("{about}{rest} more problems are not listed");
             last.hint = Some(last.hint.take().map_or(more.clone(), |hint| format!("{hint}; {more}")));
         }
         self.missing
@@ -203,11 +204,6 @@ impl<'s> Report<'s> {
     fn layers_at(&self, error: &ValidationError<'_>) -> Vec<&'s Map<String, Value>> {
         self.outline.layers(self.parent(error))
     }
-}
-
-fn property_names(layer: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let properties = layer.get("properties").and_then(Value::as_object);
-    properties.into_iter().flat_map(Map::keys).map(String::as_str)
 }
 
 fn did_you_mean(value: &Value, choices: &[&Value]) -> Option<String> {

@@ -71,6 +71,62 @@ fn a_missing_property_comes_first_and_an_unknown_one_names_the_nearest() {
     );
 }
 
+/// A tool whose arguments have objects in lists.
+fn edit_file() -> Value {
+    let edit = json!({
+        "type": "object", "additionalProperties": false, "required": ["old_text", "new_text"],
+        "properties": {
+            "old_text": {"type": "string"}, "new_text": {"type": "string"},
+            "count": {"anyOf": [{"enum": ["unique", "all", "first"]}, {"type": "integer"}]},
+        },
+    });
+    json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {"path": {"type": "string"}, "paths": {"type": "array"}, "edits": {"type": "array", "items": edit}},
+    })
+}
+
+fn hints(schema: &Value, value: &Value) -> Vec<String> {
+    let faults = Checker::new(schema).expect("valid").check(value).expect_err("wrong");
+    faults.into_iter().filter_map(|fault| fault.hint).collect()
+}
+
+#[test]
+fn a_key_that_belongs_one_level_deeper_is_told_where() {
+    let place = "put it into \"edits\": [{\"old_text\": …, \"new_text\": …}]";
+    assert_eq!(hints(&edit_file(), &json!({"path": "a", "old_text": "x", "newText": "y"})), [place, place]);
+    let object = json!({
+        "additionalProperties": false,
+        "properties": {"options": {"properties": {"depth": {"type": "integer"}}}, "mode": {"type": "string"}},
+    });
+    assert_eq!(hints(&object, &json!({"depth": 1})), ["put it into \"options\": {\"depth\": …}"]);
+}
+
+#[test]
+fn a_key_that_is_a_choice_of_another_property_is_told_which() {
+    let schema = edit_file();
+    assert_eq!(hints(&schema, &json!({"replace_all": true})), ["give \"count\": \"all\" in \"edits\" instead"]);
+    let edit = json!({"old_text": "x", "new_text": "y", "replace_all": true});
+    assert_eq!(hints(&schema, &json!({"edits": [edit]})), ["give \"count\": \"all\" instead"]);
+    assert_eq!(hints(&schema, &json!({"replace_all": false})), ["leave it out"]);
+    assert_eq!(hints(&schema, &json!({"first_or_all": true})), ["leave it out"]);
+}
+
+#[test]
+fn a_property_in_two_spellings_is_given_twice() {
+    let told = "it is \"path\" in another spelling, which is given too: send only \"path\"";
+    assert_eq!(hints(&edit_file(), &json!({"path": "b.txt", "Path": "x"})), [told]);
+    assert_eq!(hints(&edit_file(), &json!({"paht": "x"})), ["did you mean \"path\"?"]);
+}
+
+#[test]
+fn many_unknown_keys_are_counted_and_few_are_told() {
+    let keys: Vec<String> = (0..10_000).map(|number| format!("key_{number}")).collect();
+    let value: Value = keys.iter().map(|key| (key.clone(), json!(1))).collect::<serde_json::Map<_, _>>().into();
+    let hints = hints(&edit_file(), &value);
+    assert_eq!((hints.len(), hints[7].as_str()), (8, "leave it out; 9992 more problems are not listed"));
+}
+
 #[test]
 fn a_union_of_constants_lists_them() {
     let schema = json!({"properties": {"mode": {"oneOf": [{"const": "fast"}, {"const": "slow", "description": "…"}]}}});
@@ -125,6 +181,8 @@ fn at_most_eight_faults_are_told_and_the_rest_is_counted() {
     let faults = Checker::new(&schema).expect("valid").check(&json!(vec!["x"; 20])).expect_err("wrong");
     assert_eq!(faults.len(), 8);
     assert_eq!(faults[7].hint.as_deref(), Some("12 more problems are not listed"));
+    let faults = Checker::new(&schema).expect("valid").check(&json!(vec!["x"; 200])).expect_err("wrong");
+    assert_eq!(faults[7].hint.as_deref(), Some("at least 56 more problems are not listed"));
 }
 
 #[test]

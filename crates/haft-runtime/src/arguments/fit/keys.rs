@@ -3,6 +3,8 @@
 //! Letters are the limit. `timeout` for `timeout_ms` may be seconds and `path` for `paths` may be one of
 //! many, so those are hints in a fault and never a rename.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::super::fault::shown_text;
@@ -44,18 +46,21 @@ impl<'s> Fitting<'_, 's> {
         if names.is_open {
             return;
         }
-        let mut renames: Vec<(String, &str)> = Vec::new();
+        let spellings = Spellings::new(&names, aliases);
+        // The one key that stands for a property; nothing where several do.
+        let mut renames: BTreeMap<&str, Option<String>> = BTreeMap::new();
         for key in entries.keys() {
             if names.known.contains(&key.as_str()) || site.known.contains(&key.as_str()) {
                 continue;
             }
-            if let Some(target) = names.target(key, aliases) {
-                renames.push((key.clone(), target));
+            if let Some(target) = spellings.target(key) {
+                let is_first = !renames.contains_key(target);
+                let rename = is_first.then(|| key.clone());
+                renames.insert(target, rename);
             }
         }
-        let is_single = |target: &str| renames.iter().filter(|(_, other)| *other == target).count() == 1;
-        let settled: Vec<&(String, &str)> =
-            renames.iter().filter(|(_, target)| is_single(target) && !entries.contains_key(*target)).collect();
+        let single = renames.into_iter().filter_map(|(target, key)| Some((key?, target)));
+        let settled: Vec<(String, &str)> = single.filter(|(_, target)| !entries.contains_key(*target)).collect();
         if settled.is_empty() {
             return;
         }
@@ -120,15 +125,36 @@ impl<'s> Fitting<'_, 's> {
     }
 }
 
-impl<'s> Names<'s> {
+/// The names that a key may stand for, each with its letters. They are folded once: a call may have many keys.
+struct Spellings<'s> {
+    /// Listed aliases with the property that each of them means, if the schema has it.
+    aliases: Vec<(Vec<char>, Option<&'s str>)>,
+    targets: Vec<(Vec<char>, &'s str)>,
+    /// The longest of them, in letters.
+    longest: usize,
+}
+
+impl<'s> Spellings<'s> {
+    fn new(names: &Names<'s>, aliases: &[(String, String)]) -> Self {
+        let meant = |name: &String| names.targets.iter().copied().find(|target| target == name);
+        let aliases: Vec<_> = aliases.iter().map(|(alias, name)| (folded(alias), meant(name))).collect();
+        let targets: Vec<_> = names.targets.iter().map(|target| (folded(target), *target)).collect();
+        let lengths = aliases.iter().map(|(letters, _)| letters.len()).chain(targets.iter().map(|(l, _)| l.len()));
+        let longest = lengths.max().unwrap_or(0);
+        Self { aliases, targets, longest }
+    }
+
     /// The property a key stands for: a listed alias, or the only one with the same letters.
-    fn target(&self, key: &str, aliases: &[(String, String)]) -> Option<&'s str> {
-        let letters = folded(key);
-        let listed = aliases.iter().find(|(alias, _)| folded(alias) == letters);
-        if let Some((_, name)) = listed {
-            return self.targets.iter().copied().find(|target| target == name);
+    fn target(&self, key: &str) -> Option<&'s str> {
+        // A key of a megabyte is no spelling of anything. Dashes do not count as letters, but so many are none either.
+        if key.len() > 8 * self.longest {
+            return None;
         }
-        let mut found = self.targets.iter().copied().filter(|target| folded(target) == letters);
+        let letters = folded(key);
+        if let Some((_, meant)) = self.aliases.iter().find(|(alias, _)| *alias == letters) {
+            return *meant;
+        }
+        let mut found = self.targets.iter().filter(|(target, _)| *target == letters).map(|(_, target)| *target);
         let target = found.next().filter(|_| !letters.is_empty())?;
         found.all(|other| other == target).then_some(target)
     }
