@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::Edit;
 use super::even::{EvenText, evened};
 use super::exact;
 use super::nearest::Nearest;
-use super::{Edit, whole_lines};
+use super::whole_lines::BLANKS;
 
 /// Letters and digits a new text must have to be recognised for sure.
 const TELLING: usize = 6;
@@ -29,13 +30,12 @@ pub(super) fn already(text: &EvenText<'_>, edit: &Edit<'_>, nearest: Option<&Nea
         return None;
     }
     let is_telling = letters == TELLING;
+    let is_blank = |range: Range<usize>| text.as_str()[range].trim_matches(BLANKS).is_empty();
+    let lines = |place: &Range<usize>| text.line_start(place.start)..text.line_end(place.end);
     let is_whole =
-        |place: &Range<usize>| text.line_start(place.start) == place.start && text.line_end(place.end) == place.end;
-    let holds = |place: &Range<usize>, near: &Range<usize>| {
-        let near_text = &text.as_str()[near.clone()];
-        let leading = near_text.len() - near_text.trim_start_matches(whole_lines::BLANKS).len();
-        place.start <= near.start + leading && near.end <= place.end
-    };
+        |place: &Range<usize>| is_blank(lines(place).start..place.start) && is_blank(place.end..lines(place).end);
+    let holds =
+        |place: &Range<usize>, near: &Range<usize>| lines(place).start <= near.start && near.end <= lines(place).end;
     let touches = |place: &Range<usize>, near: &Range<usize>| place.start <= near.end && near.start <= place.end;
     let places: Vec<Range<usize>> = exact::in_turn(text.as_str(), new).take(LOOKED_AT).collect();
     let whole: Vec<&Range<usize>> = places.iter().filter(|place| is_whole(place)).collect();

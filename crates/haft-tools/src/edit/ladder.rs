@@ -90,7 +90,8 @@ fn unique(text: &EvenText<'_>, old: &str) -> Result<Vec<Range<usize>>, Reason> {
 fn exactly(text: &EvenText<'_>, old: &str, wanted: usize) -> Result<Vec<Range<usize>>, Reason> {
     let places = exact::overlapping(text.as_str(), old);
     let ranges: Vec<Range<usize>> = exact::in_turn(text.as_str(), old).collect();
-    let overlap = if places.count == ranges.len() { Overlap::No } else { Overlap::Yes };
+    // Only what overlaps is counted in part.
+    let overlap = if places.count == ranges.len() && !places.may_be_more { Overlap::No } else { Overlap::Yes };
     let is_wanted = places.count == wanted && overlap == Overlap::No;
     if is_wanted || places.count == 0 { Ok(ranges) } else { Err(Reason::Miscounted { places, wanted, overlap }) }
 }

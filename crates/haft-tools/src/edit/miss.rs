@@ -84,7 +84,8 @@ impl Asked<'_> {
 
     fn miscounted(&self, text: &EvenText<'_>, places: &Places, (wanted, overlap): (usize, Overlap)) -> Miss {
         let count = places.count;
-        let kind = if count < wanted { ErrorKind::NoMatch } else { ErrorKind::Ambiguous };
+        let is_less = count < wanted && !places.may_be_more;
+        let kind = if is_less { ErrorKind::NoMatch } else { ErrorKind::Ambiguous };
         let occurs = format!(
             "{} occurs {} {} in {} ({})",
             self.old_text(),
@@ -115,8 +116,8 @@ impl Asked<'_> {
                 "{place} without its line numbers, but it is not clear whether the numbers in new_text are line numbers too."
             ),
             Misfit::TabWidth => format!(
-                "{place} when {differing} may differ, but new_text has depths that old_text lacks, and how wide a tab \
-                 is there is not certain."
+                "{place} when {differing} may differ, but new_text has depths that old_text lacks, and it is not \
+                 certain how wide a tab is there."
             ),
             Misfit::Lacking => {
                 format!("{place} when {differing} may differ, but new_text cannot be changed in the same way.")

@@ -131,6 +131,9 @@ fn places_that_overlap_are_counted_and_never_replaced_by_number() {
     }
     check_all("aaaa\n", &[edit("aa", "b", Count::Exactly(2))], Err(ErrorKind::Ambiguous));
     check_all("aa aa\n", &[edit("aa", "b", Count::Exactly(2))], Ok("b b\n"));
+    for wanted in [1_000, 1_001, 1_002] {
+        check_all(&"a".repeat(2 * wanted), &[edit("aa", "b", Count::Exactly(wanted))], Err(ErrorKind::Ambiguous));
+    }
     let miss = fit("=====\n", &[edit("====", "----", Count::Exactly(1))], "f").expect_err("it may be either");
     assert_eq!(
         format!("{} Next: {}", miss.what, miss.next),

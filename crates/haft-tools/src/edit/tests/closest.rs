@@ -56,6 +56,7 @@ fn a_short_change_may_be_there_already() {
         let told = told(text, old, new);
         assert!(told.contains("so the change may have been made") && told.contains("next: go on if"), "{told}");
     }
+    assert!(told("f:\n    x = 2\n", "x = 1", "x = 2").contains("new_text stands in line 2 already"));
     let told = told("x = 2\n\nqqq\n", "zzzz", "qqq");
     insta::assert_snapshot!(told, @"
     old_text does not occur in src/lib.rs. new_text stands there already, line 3.

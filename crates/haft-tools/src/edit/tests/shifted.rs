@@ -7,7 +7,7 @@ use super::*;
 fn check_unsure(text: &str, [old, new]: [&str; 2]) -> Miss {
     let miss = changed(text, old, new).expect_err("it may come to several depths");
     assert_eq!((miss.kind, miss.count), (ErrorKind::NoMatch, 1));
-    assert!(miss.what.contains("how wide a tab is there is not certain"), "{}", miss.what);
+    assert!(miss.what.contains("it is not certain how wide a tab is there"), "{}", miss.what);
     miss
 }
 
@@ -18,7 +18,7 @@ fn one_depth_does_not_say_how_wide_a_tab_is() {
     let miss = check_unsure(text, wrapped);
     assert_eq!(miss.near, Some(Near { first_line: 3, last_line: 4 }));
     insta::assert_snapshot!(format!("{}\nnext: {}", miss.what, miss.next), @r#"
-    old_text fits lines 3-4 of src/lib.rs when the indentation may differ, but new_text has depths that old_text lacks, and how wide a tab is there is not certain.
+    old_text fits lines 3-4 of src/lib.rs when the indentation may differ, but new_text has depths that old_text lacks, and it is not certain how wide a tab is there.
     next: if that is the place, send "old_text": "        a()\n        b()", and a "new_text" for the whole of it
     "#);
     check_unsure("        a()\n        b()\n", wrapped);
