@@ -59,6 +59,8 @@ pub enum Class {
     TrailingBlanks,
     /// The whole block is shifted, or tabs and spaces differ.
     Indentation,
+    /// Tabs and spaces differ, outer levels are perhaps left out, and the new text has a line one level deeper.
+    Nested,
     /// Typographic quotes, dashes or blanks on one side.
     Typography,
     /// Line numbers were copied in from a read result.
@@ -112,16 +114,19 @@ pub enum Truth {
     Becomes(String),
     /// Only a refusal is right.
     Refused,
+    /// A refusal, or exactly this result.
+    RefusedOr(String),
     /// A refusal, or this result with blanks and quotes aside.
     RefusedOrLike(String),
 }
 
 impl Class {
     /// All classes, in the order of the report.
-    pub const ALL: [Class; 12] = [
+    pub const ALL: [Class; 13] = [
         Class::Exact,
         Class::TrailingBlanks,
         Class::Indentation,
+        Class::Nested,
         Class::Typography,
         Class::LineNumbers,
         Class::LineEnds,
@@ -139,6 +144,7 @@ impl Class {
             Class::Exact => "exact",
             Class::TrailingBlanks => "trailing blanks",
             Class::Indentation => "indentation",
+            Class::Nested => "a new depth",
             Class::Typography => "quotes/dashes",
             Class::LineNumbers => "copied line numbers",
             Class::LineEnds => "line ends",

@@ -10,6 +10,7 @@
 //! Not here: files, encodings, byte order marks (the text is decoded already), the tool `edit_file`,
 //! and similarity as a reason to change anything (`nearest` only finds words for a refusal).
 
+mod already;
 mod even;
 mod exact;
 mod ladder;
@@ -48,11 +49,11 @@ pub struct Edit<'a> {
 pub enum Count {
     /// The only one; more are ambiguous.
     Unique,
-    /// All, at least one. Only exact matches count.
+    /// All, at least one; where none is exact, the only one.
     All,
-    /// The first of possibly several. Only exact matches count.
+    /// The first of possibly several; where none is exact, the only one.
     First,
-    /// This many, no more and no fewer. Only exact matches count.
+    /// This many, no more and no fewer. More than one must be exact.
     Exactly(usize),
 }
 

@@ -22,6 +22,7 @@ pub fn damaged(dice: &mut Dice, class: Class) -> Option<Case> {
         Class::Exact => exact(dice, &block),
         Class::TrailingBlanks => whitespace::trailing_blanks(dice, block),
         Class::Indentation => whitespace::indentation(dice, &block),
+        Class::Nested => whitespace::nested(dice, block),
         Class::Typography => typography(dice, block),
         Class::LineNumbers => numbers::copied(dice, block),
         Class::LineEnds => whitespace::line_ends(dice, &block),

@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 /// How many places are named at most; the rest is counted.
 const NAMED: usize = 10;
 
-/// How many overlapping places are counted at most; more are as ambiguous.
+/// How many places that overlap are counted at most; more are as ambiguous.
 const OVERLAPPING: usize = 1000;
 
 /// The places that fit: how many, and the first of them.
@@ -15,6 +15,8 @@ const OVERLAPPING: usize = 1000;
 pub(super) struct Places {
     pub(super) first: Vec<Range<usize>>,
     pub(super) count: usize,
+    /// Counting stopped early: there may be more.
+    pub(super) may_be_more: bool,
 }
 
 impl Places {
@@ -36,18 +38,23 @@ pub(super) fn in_turn<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = R
 pub(super) fn all(text: &str, old: &str) -> Places {
     let mut places = Places::default();
     in_turn(text, old).for_each(|range| places.push(range));
-    if places.count == 1 {
-        let only = places.first[0].clone();
-        let finder = Finder::new(old.as_bytes());
-        let until = text.len().min(only.end + old.len());
-        let mut from = only.start + 1;
-        while let Some(at) = text.as_bytes().get(from..until).and_then(|rest| finder.find(rest)) {
-            places.push(from + at..from + at + old.len());
-            from += at + 1;
-            if places.count >= OVERLAPPING {
-                break;
-            }
+    if places.count == 1 { overlapping(text, old) } else { places }
+}
+
+/// Returns every place of a text, also those that overlap others.
+pub(super) fn overlapping(text: &str, old: &str) -> Places {
+    let mut places = Places::default();
+    let finder = Finder::new(old.as_bytes());
+    let (mut from, mut overlaps, mut last_end) = (0, 0, 0);
+    while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+        let range = from + at..from + at + old.len();
+        overlaps += usize::from(range.start < last_end);
+        if overlaps > OVERLAPPING {
+            places.may_be_more = true;
+            break;
         }
+        (from, last_end) = (range.start + 1, range.end);
+        places.push(range);
     }
     places
 }

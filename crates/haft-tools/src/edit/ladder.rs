@@ -1,5 +1,7 @@
 //! From an edit to its places: as it is, or else with exactly one thing forgiven.
 //!
+//! What is forgiven leads to one place, so nothing is when more than one is asked for by number.
+//!
 //! Every rung is tried and all of them have to agree on one place; a rung that fits twice makes the
 //! edit ambiguous even when another fits once. Rungs are never combined.
 
@@ -7,7 +9,7 @@ use std::ops::Range;
 
 use super::even::{EvenText, evened};
 use super::exact::{self, Places};
-use super::rungs::{self, Found};
+use super::rungs::{self, Found, Misfit};
 use super::{Count, Edit, Rung};
 
 /// Texts above this size are only searched for exact matches: rungs copy or walk the whole text.
@@ -33,6 +35,7 @@ pub(super) enum Reason {
     Miscounted {
         places: Places,
         wanted: usize,
+        overlap: Overlap,
     },
     Ambiguous {
         places: Places,
@@ -42,7 +45,15 @@ pub(super) enum Reason {
     CannotAdapt {
         range: Range<usize>,
         rung: Rung,
+        misfit: Misfit,
     },
+}
+
+/// Whether places of one edit share text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overlap {
+    Yes,
+    No,
 }
 
 /// Finds the places an edit means.
@@ -52,40 +63,37 @@ pub(super) fn locate(text: &EvenText<'_>, edit: &Edit<'_>) -> Result<Located, Re
     }
     let old = evened(edit.old);
     let found = exact::in_turn(text.as_str(), &old);
-    match edit.count {
-        Count::Unique => unique(text, &old, edit.new),
-        Count::First => as_they_are(found.take(1).collect()),
-        Count::All => as_they_are(found.collect()),
-        Count::Exactly(wanted) => {
-            let mut places = Places::default();
-            exact::in_turn(text.as_str(), &old).for_each(|range| places.push(range));
-            match places.count {
-                count if count == wanted => Ok(Located { places: found.map(as_it_is).collect(), rung: Rung::Exact }),
-                0 => Err(Reason::NoMatch),
-                _ => Err(Reason::Miscounted { places, wanted }),
-            }
-        }
+    let ranges = match edit.count {
+        Count::Unique => unique(text, &old)?,
+        Count::First => found.take(1).collect(),
+        Count::All => found.collect(),
+        Count::Exactly(wanted) => exactly(text, &old, wanted)?,
+    };
+    match (ranges.is_empty(), edit.count) {
+        (true, Count::Unique | Count::First | Count::All | Count::Exactly(1)) => forgiving(text, &old, edit.new),
+        (true, Count::Exactly(_)) => Err(Reason::NoMatch),
+        (false, _) => Ok(Located { places: ranges.into_iter().map(as_it_is).collect(), rung: Rung::Exact }),
     }
-}
-
-fn as_they_are(ranges: Vec<Range<usize>>) -> Result<Located, Reason> {
-    if ranges.is_empty() {
-        return Err(Reason::NoMatch);
-    }
-    Ok(Located { places: ranges.into_iter().map(as_it_is).collect(), rung: Rung::Exact })
 }
 
 fn as_it_is(range: Range<usize>) -> Place {
     Place { range, new: None }
 }
 
-fn unique(text: &EvenText<'_>, old: &str, new: &str) -> Result<Located, Reason> {
-    let mut places = exact::all(text.as_str(), old);
-    match places.count {
-        0 => forgiving(text, old, new),
-        1 => as_they_are(std::mem::take(&mut places.first)),
-        _ => Err(Reason::Ambiguous { places, forgiven: Vec::new() }),
-    }
+/// Returns the only place, or none.
+fn unique(text: &EvenText<'_>, old: &str) -> Result<Vec<Range<usize>>, Reason> {
+    let places = exact::all(text.as_str(), old);
+    if places.count > 1 { Err(Reason::Ambiguous { places, forgiven: Vec::new() }) } else { Ok(places.first) }
+}
+
+/// Returns this many places, or none. Places that overlap are different places, of which not all can be replaced.
+fn exactly(text: &EvenText<'_>, old: &str, wanted: usize) -> Result<Vec<Range<usize>>, Reason> {
+    let places = exact::overlapping(text.as_str(), old);
+    let ranges: Vec<Range<usize>> = exact::in_turn(text.as_str(), old).collect();
+    // Only what overlaps is counted in part.
+    let overlap = if places.count == ranges.len() && !places.may_be_more { Overlap::No } else { Overlap::Yes };
+    let is_wanted = places.count == wanted && overlap == Overlap::No;
+    if is_wanted || places.count == 0 { Ok(ranges) } else { Err(Reason::Miscounted { places, wanted, overlap }) }
 }
 
 fn forgiving(text: &EvenText<'_>, old: &str, new: &str) -> Result<Located, Reason> {
@@ -112,8 +120,8 @@ fn forgiving(text: &EvenText<'_>, old: &str, new: &str) -> Result<Located, Reaso
         fits.iter().for_each(|(_, found)| places.push(found.range.clone()));
         return Err(Reason::Ambiguous { places, forgiven: fits.iter().map(|(rung, _)| *rung).collect() });
     }
-    match found.adapted(&evened(new)) {
-        Some(new) => Ok(Located { places: vec![Place { range: found.range.clone(), new: Some(new) }], rung: *rung }),
-        None => Err(Reason::CannotAdapt { range: found.range.clone(), rung: *rung }),
+    match found.adapted(text, &evened(new)) {
+        Ok(new) => Ok(Located { places: vec![Place { range: found.range.clone(), new: Some(new) }], rung: *rung }),
+        Err(misfit) => Err(Reason::CannotAdapt { range: found.range.clone(), rung: *rung, misfit }),
     }
 }

@@ -8,24 +8,25 @@ use std::ops::Range;
 use haft::error::Next;
 use haft::kinds::ErrorKind;
 
+use super::already::{Already, already};
 use super::even::{EvenText, evened};
 use super::exact::{self, Places};
-use super::ladder::{FORGIVING, Reason};
+use super::ladder::{FORGIVING, Overlap, Reason};
 use super::nearest::{Nearest, nearest};
+use super::rungs::Misfit;
 use super::shown;
-use super::{Edit, Miss, Near, Rung};
+use super::{Count, Edit, Miss, Near, Rung};
 
 /// Characters of a whole refusal.
 const WORDS: usize = 3_900;
 /// Lines and bytes of a region that is sent back as the text to use.
 const CORRECTED_LINES: usize = 20;
 const CORRECTED_BYTES: usize = 1_600;
-/// Letters and digits a new text must have to be recognised as already there.
-const RECOGNISED: usize = 6;
-/// Places of the new text that are looked at.
-const LOOKED_AT: usize = 1_000;
 /// A region this alike is offered as the text to send.
 const OFFERED: f32 = 0.5;
+
+/// What to do when the new text is there.
+const GO_ON: &str = "go on if that is what you want; else copy the text to replace from there";
 
 /// Which edit of which call is refused.
 pub(super) struct Asked<'a> {
@@ -40,9 +41,9 @@ impl Asked<'_> {
         match reason {
             Reason::EmptyOld => self.empty_old(),
             Reason::NoMatch => self.no_match(text),
-            Reason::Miscounted { places, wanted } => self.miscounted(text, &places, wanted),
+            Reason::Miscounted { places, wanted, overlap } => self.miscounted(text, &places, (wanted, overlap)),
             Reason::Ambiguous { places, forgiven } => self.ambiguous(text, &places, &forgiven),
-            Reason::CannotAdapt { range, rung } => self.cannot_adapt(text, &range, rung),
+            Reason::CannotAdapt { range, rung, misfit } => self.cannot_adapt(text, &range, (rung, misfit)),
         }
     }
 
@@ -53,49 +54,72 @@ impl Asked<'_> {
     }
 
     fn ambiguous(&self, text: &EvenText<'_>, places: &Places, forgiven: &[Rung]) -> Miss {
-        let (count, lines) = (places.count, line_list(text, places));
+        let (count, lines) = (count_words(places), line_list(text, places));
         let (old_text, path) = (self.old_text(), self.path());
         let what = match forgiven.iter().filter_map(|rung| rung.differing()).collect::<Vec<_>>().as_slice() {
             [] => format!("{old_text} occurs {count} times in {path} ({lines})."),
             differing => format!(
-                "{old_text} does not occur in {path} as it is; when {} may differ, {count} places fit ({lines}).",
-                differing.join(" or ")
+                "{old_text} does not occur in {path} as it is; when {} may differ, {count} places fit ({lines}).{}",
+                differing.join(" or "),
+                if forgiven == [Rung::LineNumbers] {
+                    " The numbers do not choose: they may be out of date."
+                } else {
+                    ""
+                }
             ),
         };
-        let next = match forgiven {
-            [] => "add a line before or after it so that it occurs once, or give count \"all\" to replace every one",
+        let next = match (forgiven, self.edits[self.index].count) {
+            ([], _) => {
+                "add a line before or after it so that it occurs once, or give count \"all\" to replace every one"
+            }
+            (_, Count::All) => "copy the text exactly from the file: count \"all\" takes only what is exactly there",
             _ => "copy the text exactly from the file, with a line before or after it so that it occurs once",
         };
         Miss {
-            count,
+            count: places.count,
             near: near_first(text, places),
             ..self.miss(ErrorKind::Ambiguous, what, Next::FixArguments(next.into()))
         }
     }
 
-    fn miscounted(&self, text: &EvenText<'_>, places: &Places, wanted: usize) -> Miss {
+    fn miscounted(&self, text: &EvenText<'_>, places: &Places, (wanted, overlap): (usize, Overlap)) -> Miss {
         let count = places.count;
-        let kind = if count > wanted { ErrorKind::Ambiguous } else { ErrorKind::NoMatch };
-        let what = format!(
-            "{} occurs {count} {} in {} ({}), not {wanted}.",
+        let is_less = count < wanted && !places.may_be_more;
+        let kind = if is_less { ErrorKind::NoMatch } else { ErrorKind::Ambiguous };
+        let occurs = format!(
+            "{} occurs {} {} in {} ({})",
             self.old_text(),
+            count_words(places),
             if count == 1 { "time" } else { "times" },
             self.path(),
             line_list(text, places)
         );
-        let next = format!("give count {count} or \"all\" if every one is meant, or add lines to old_text");
+        let (what, next) = match overlap {
+            Overlap::Yes => (
+                format!("{occurs}, and some of these places overlap."),
+                "add what stands before or after it, so that it is plain which place is meant".to_owned(),
+            ),
+            Overlap::No => (
+                format!("{occurs}, not {wanted}."),
+                format!("give count {count} or \"all\" if every one is meant, or add lines to old_text"),
+            ),
+        };
         Miss { count, near: near_first(text, places), ..self.miss(kind, what, Next::FixArguments(next)) }
     }
 
-    fn cannot_adapt(&self, text: &EvenText<'_>, range: &Range<usize>, rung: Rung) -> Miss {
+    fn cannot_adapt(&self, text: &EvenText<'_>, range: &Range<usize>, (rung, misfit): (Rung, Misfit)) -> Miss {
         let (first, last) = text.lines_of(range);
         let place = format!("{} fits {} of {}", self.old_text(), line_words(first, last), self.path());
-        let what = match rung {
-            Rung::LineNumbers => format!(
+        let differing = rung.differing().unwrap_or("something");
+        let what = match misfit {
+            Misfit::Numbers => format!(
                 "{place} without its line numbers, but it is not clear whether the numbers in new_text are line numbers too."
             ),
-            _ => {
-                let differing = rung.differing().unwrap_or("something");
+            Misfit::TabWidth => format!(
+                "{place} when {differing} may differ, but new_text has depths that old_text lacks, and it is not \
+                 certain how wide a tab is there."
+            ),
+            Misfit::Lacking => {
                 format!("{place} when {differing} may differ, but new_text cannot be changed in the same way.")
             }
         };
@@ -112,20 +136,33 @@ impl Asked<'_> {
             return self.miss(ErrorKind::NoMatch, format!("{intro}."), next);
         }
         let nearest = nearest(text, &old);
-        if let Some(there) = self.already_there(text, nearest.as_ref()) {
-            let (first, last) = text.lines_of(&there);
-            let lines = line_words(first, last);
-            let what = format!("{intro}; the change seems to be there already, {lines}.");
-            let next = "go on if that is what you want; else copy the text to replace from there".to_owned();
-            let near = Some(Near { first_line: first, last_line: last });
-            return Miss { near, ..self.miss(ErrorKind::NoMatch, what, Next::FixArguments(next)) };
+        let already = already(text, &self.edits[self.index], nearest.as_ref());
+        if let Some(Already::Seems(there)) = already {
+            return self.is_there(text, &there, format!("{intro}; the change seems to be there already"));
         }
         let hint = self.hint(&old);
+        if let (Some(Already::MayBe(there)), None) = (&already, &nearest) {
+            return self.is_there(text, there, format!("{intro}.{hint} new_text stands there already"));
+        }
         let Some(nearest) = nearest else {
             let next = Next::LookFirst { tool: "read_file".into(), at: self.path() };
             return self.miss(ErrorKind::NoMatch, format!("{intro}, nor anything like it.{hint}"), next);
         };
-        self.near_miss(text, &nearest, format!("{intro}.{hint}"))
+        let may_be = match already {
+            Some(Already::MayBe(there)) => {
+                let (first, last) = text.lines_of(&there);
+                format!(" new_text stands in {} already, so the change may have been made.", line_words(first, last))
+            }
+            Some(Already::Seems(_)) | None => String::new(),
+        };
+        self.near_miss(text, &nearest, format!("{intro}.{hint}{may_be}"))
+    }
+
+    fn is_there(&self, text: &EvenText<'_>, there: &Range<usize>, intro: String) -> Miss {
+        let (first, last) = text.lines_of(there);
+        let what = format!("{intro}, {}.", line_words(first, last));
+        let near = Some(Near { first_line: first, last_line: last });
+        Miss { near, ..self.miss(ErrorKind::NoMatch, what, Next::FixArguments(GO_ON.to_owned())) }
     }
 
     fn near_miss(&self, text: &EvenText<'_>, nearest: &Nearest<'_>, intro: String) -> Miss {
@@ -150,21 +187,6 @@ impl Asked<'_> {
         Miss { near, ..self.miss(ErrorKind::NoMatch, what, next) }
     }
 
-    /// Returns where the new text stands already, if that is where the old one should be.
-    fn already_there(&self, text: &EvenText<'_>, nearest: Option<&Nearest<'_>>) -> Option<Range<usize>> {
-        let edit = &self.edits[self.index];
-        let new = evened(edit.new);
-        let new = new.trim_matches('\n');
-        let is_telling = new.chars().filter(|letter| letter.is_alphanumeric()).take(RECOGNISED).count() == RECOGNISED;
-        if !is_telling {
-            return None;
-        }
-        let touches = |place: &Range<usize>| {
-            nearest.is_none_or(|near| place.start <= near.range.end && near.range.start <= place.end)
-        };
-        exact::in_turn(text.as_str(), new).take(LOOKED_AT).find(touches)
-    }
-
     /// Returns what is often the reason, when the old text shows it.
     fn hint(&self, old: &str) -> &'static str {
         let is_gap = |line: &str| {
@@ -174,6 +196,8 @@ impl Asked<'_> {
         let others = self.edits.iter().enumerate().filter(|(index, _)| *index != self.index);
         if others.map(|(_, edit)| evened(edit.new)).any(|new| new.contains(old)) {
             " It is in the new text of another edit, but all edits are located in the file as it was."
+        } else if old.split('\n').any(|line| line.starts_with("[end of file")) {
+            " \"[end of file…\" is a note of \"read_file\", not a line of the file: leave it out."
         } else if old.split('\n').any(is_gap) {
             " It has a line of dots: lines that are left out cannot be found; write all of them, or use two edits."
         } else {
@@ -184,6 +208,9 @@ impl Asked<'_> {
     /// Returns the text to send instead, if the region is short and occurs once.
     fn corrected(&self, text: &EvenText<'_>, range: &Range<usize>) -> Option<Next> {
         let region = &text.as_str()[range.clone()];
+        if region.trim_end_matches('\n') == evened(self.edits[self.index].new).trim_end_matches('\n') {
+            return Some(Next::FixArguments(GO_ON.to_owned()));
+        }
         let is_short = region.len() <= CORRECTED_BYTES && region.matches('\n').count() < CORRECTED_LINES;
         if !is_short || exact::all(text.as_str(), region).count != 1 {
             return None;
@@ -256,6 +283,10 @@ fn near_first(text: &EvenText<'_>, places: &Places) -> Option<Near> {
 
 fn line_words(first: usize, last: usize) -> String {
     if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
+}
+
+fn count_words(places: &Places) -> String {
+    if places.may_be_more { format!("at least {}", places.count) } else { places.count.to_string() }
 }
 
 fn line_list(text: &EvenText<'_>, places: &Places) -> String {

@@ -1,12 +1,13 @@
 //! Finds the lines that are most like a text that was not found, for the words of a refusal only.
 //!
-//! Two cheap passes over the text propose starts: lines that are equal but for outer blanks vote for
-//! the start they imply, and pairs of bytes that also occur in the old text are summed up over a
-//! window. Only the few best starts are compared line by line, so that a large file costs one walk.
+//! Typography, white space and copied line numbers do not count here. Two cheap passes over the text propose starts:
+//! lines that are equal vote for the start they imply, and pairs of bytes that also occur in the old text are summed
+//! up over a window. Only the few best starts are compared line by line, so that a large file costs one walk.
 //!
 //! Not here: any say in where an edit is applied.
 
 mod alignment;
+mod folded;
 mod likeness;
 
 use std::collections::HashMap;
@@ -19,7 +20,8 @@ use super::even::EvenText;
 use super::whole_lines::BLANKS;
 
 pub(super) use alignment::Pair;
-use likeness::{PairSet, alike};
+use folded::{Wanted, folded};
+use likeness::PairSet;
 
 /// Lines of the old text that are looked at; the rest adds nothing to finding the place.
 const OLD_LINES: usize = 60;
@@ -40,7 +42,7 @@ pub(super) struct Nearest<'t> {
     numbers: Vec<usize>,
     /// Its bytes in the even text, without the last line end.
     pub(super) range: Range<usize>,
-    /// From 0 (nothing in common) to 1 (equal but for outer blanks).
+    /// From 0 (nothing in common) to 1 (equal but for white space and typography).
     pub(super) likeness: f32,
     /// Which line of the old text belongs to which line of the region.
     pub(super) pairs: Vec<Pair<'t>>,
@@ -54,7 +56,8 @@ pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Neares
         wanted.pop();
     }
     let leading = wanted.iter().take_while(|line| line.trim_matches(BLANKS).is_empty()).count();
-    let wanted = &wanted[leading..];
+    let wanted: Vec<Wanted<'_>> = wanted[leading..].iter().map(|line| Wanted::new(line)).collect();
+    let wanted = wanted.as_slice();
     if wanted.is_empty() || lines.is_empty() {
         return None;
     }
@@ -65,7 +68,7 @@ pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Neares
     starts.dedup();
     let likeness = |start: usize| {
         let pairs = wanted.iter().enumerate();
-        pairs.map(|(index, line)| weight(line) as f32 * closely_alike(line, lines.at(start + index))).sum::<f32>()
+        pairs.map(|(index, line)| weight(line.line) as f32 * line.alike(lines.at(start + index))).sum::<f32>()
     };
     let compared = starts.into_iter().map(|start| (start, likeness(start)));
     let (start, _) = compared.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
@@ -88,13 +91,6 @@ impl Nearest<'_> {
 /// Returns how much a line says about the place: a long one more than a brace.
 fn weight(line: &str) -> u32 {
     1 + line.trim_matches(BLANKS).len().min(40) as u32
-}
-
-/// Returns how much two lines have in common, a little more where they are indented alike.
-fn closely_alike(old: &str, line: &str) -> f32 {
-    let indentation = |line: &str| line.len() - line.trim_start_matches(BLANKS).len();
-    let kept = if indentation(old) == indentation(line) { 1.0 } else { 0.98 };
-    kept * alike(old, line)
 }
 
 /// The lines of a text.
@@ -134,12 +130,13 @@ impl<'t> Lines<'t> {
 }
 
 /// Lets every line that is equal to one of the old text vote for the start that follows from it.
-fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
+fn by_equal_lines(lines: &Lines<'_>, wanted: &[Wanted<'_>]) -> Vec<usize> {
     let hasher = RandomState::new();
     let mut positions: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (index, line) in
-        wanted.iter().map(|line| line.trim_matches(BLANKS)).enumerate().filter(|(_, line)| !line.is_empty())
-    {
+    let forms = wanted.iter().enumerate().flat_map(|(index, line)| {
+        [Some(&line.folded), line.bare.as_ref()].into_iter().flatten().map(move |form| (index, &**form))
+    });
+    for (index, line) in forms.filter(|(_, line)| !line.is_empty()) {
         let places = positions.entry(hasher.hash_one(line)).or_default();
         if places.len() < VOTES {
             places.push(index);
@@ -147,10 +144,10 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
     }
     let mut votes = vec![0_u32; lines.len()];
     for index in 0..lines.len() {
-        let line = lines.at(index).trim_matches(BLANKS);
-        for position in positions.get(&hasher.hash_one(line)).into_iter().flatten() {
+        let line = folded(lines.at(index));
+        for position in positions.get(&hasher.hash_one(&*line)).into_iter().flatten() {
             if let Some(start) = index.checked_sub(*position) {
-                votes[start] += weight(line) + u32::from(wanted[*position] == lines.at(index));
+                votes[start] += weight(&line) + u32::from(wanted[*position].line == lines.at(index));
             }
         }
     }
@@ -161,9 +158,9 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
 }
 
 /// Slides a window over the text and keeps the starts where most byte pairs also occur in the old text.
-fn by_byte_pairs(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
-    let set = PairSet::new(wanted);
-    let sums: Vec<(u32, u32)> = (0..lines.len()).map(|index| set.shared(lines.at(index))).collect();
+fn by_byte_pairs(lines: &Lines<'_>, wanted: &[Wanted<'_>]) -> Vec<usize> {
+    let set = PairSet::new(wanted.iter().map(|line| &*line.folded));
+    let sums: Vec<(u32, u32)> = (0..lines.len()).map(|index| set.shared(&folded(lines.at(index)))).collect();
     let (mut shared, mut total) = (0_u64, 0_u64);
     let mut best: Vec<(f64, usize)> = Vec::new();
     for (index, sum) in sums.iter().enumerate() {

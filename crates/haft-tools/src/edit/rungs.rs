@@ -16,7 +16,8 @@ use super::exact::Places;
 use super::whole_lines::{Stand, WholeLines};
 
 pub(super) use indentation::Shift;
-pub(super) use line_numbers::Numbering;
+pub(super) use line_numbers::{Numbering, without_number};
+pub(super) use typography::plain;
 
 /// Finds the places of an old text: how many there are, and the first.
 type Find = fn(&EvenText<'_>, &str) -> (Places, Option<Found>);
@@ -28,6 +29,17 @@ pub(super) const ALL: [(Rung, Find); 4] = [
     (Rung::Typography, typography::find),
     (Rung::LineNumbers, line_numbers::find),
 ];
+
+/// Why a new text cannot be changed like the old one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// A line lacks what has to change, or would end up in the line before.
+    Lacking,
+    /// It has depths that the old text lacks, in tabs or spaces whose width there is not certain.
+    TabWidth,
+    /// Its numbers may be line numbers or text.
+    Numbers,
+}
 
 /// A place that fits, and what the new text has to go through.
 pub(super) struct Found {
@@ -54,15 +66,15 @@ impl Found {
         Self { range, change: Change::AsSent, follows_line_end: false, lacks_last_end: false }
     }
 
-    /// Returns the new text as it fits here; nothing when it cannot be changed like the old one.
-    pub(super) fn adapted(&self, new: &str) -> Option<String> {
+    /// Returns the new text as it fits here; else why it cannot be changed like the old one.
+    pub(super) fn adapted(&self, text: &EvenText<'_>, new: &str) -> Result<String, Misfit> {
         let kept = if self.lacks_last_end { new.strip_suffix('\n').unwrap_or(new) } else { new };
         let begins_a_line = !self.follows_line_end || kept.is_empty() || kept.starts_with('\n');
         match &self.change {
-            Change::AsSent => Some(kept.to_owned()),
-            Change::Shift(shift) if begins_a_line => shift.apply(kept),
-            Change::Unnumber(numbering) if begins_a_line => numbering.new_text(kept),
-            Change::Shift(_) | Change::Unnumber(_) => None,
+            Change::AsSent => Ok(kept.to_owned()),
+            Change::Shift(shift) if begins_a_line => shift.new_text(text, &self.range, kept),
+            Change::Unnumber(numbering) if begins_a_line => numbering.new_text(kept).ok_or(Misfit::Numbers),
+            Change::Shift(_) | Change::Unnumber(_) => Err(Misfit::Lacking),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The rules of the ladder, one scene each.
 
+mod closest;
 mod forgiven;
+mod shifted;
 mod words;
 
 use super::*;
@@ -121,16 +123,44 @@ fn a_count_is_held_to() {
 }
 
 #[test]
+fn places_that_overlap_are_counted_and_never_replaced_by_number() {
+    for (text, old) in [("=====\n", "===="), ("}\n}\n}\n", "}\n}"), ("aaaa\n", "aaa")] {
+        check_all(text, &[edit(old, "new", Count::Exactly(1))], Err(ErrorKind::Ambiguous));
+        check_all(text, &[edit(old, "new", Count::Exactly(2))], Err(ErrorKind::Ambiguous));
+        check_all(text, &[edit(old, "new", Count::Exactly(3))], Err(ErrorKind::NoMatch));
+    }
+    check_all("aaaa\n", &[edit("aa", "b", Count::Exactly(2))], Err(ErrorKind::Ambiguous));
+    check_all("aa aa\n", &[edit("aa", "b", Count::Exactly(2))], Ok("b b\n"));
+    for wanted in [1_000, 1_001, 1_002] {
+        check_all(&"a".repeat(2 * wanted), &[edit("aa", "b", Count::Exactly(wanted))], Err(ErrorKind::Ambiguous));
+    }
+    let miss = fit("=====\n", &[edit("====", "----", Count::Exactly(1))], "f").expect_err("it may be either");
+    assert_eq!(
+        format!("{} Next: {}", miss.what, miss.next),
+        "old_text occurs 2 times in f (lines 1, 1), and some of these places overlap. Next: add what stands before or \
+         after it, so that it is plain which place is meant"
+    );
+}
+
+#[test]
 fn a_wrong_count_is_told_with_the_right_one() {
     let miss = fit("z\nz\n", &[edit("z", "y", Count::Exactly(5))], "f").expect_err("there are two");
     assert_eq!((miss.count, &*miss.what), (2, "old_text occurs 2 times in f (lines 1, 2), not 5."));
 }
 
 #[test]
-fn with_a_count_nothing_is_forgiven() {
+fn one_place_is_forgiven_unless_more_are_asked_for() {
     for count in [Count::All, Count::First, Count::Exactly(1)] {
-        check_all("  a()\n  b()\n", &[edit("a()\nb()", "c()", count)], Err(ErrorKind::NoMatch));
-        check_all("a() \nb()\n", &[edit("a()\nb()", "c()", count)], Err(ErrorKind::NoMatch));
+        check_all("  a()\n  b()\n", &[edit("a()\nb()", "c()", count)], Ok("  c()\n"));
+        check_all("a() \nb()\n", &[edit("a()\nb()", "c()", count)], Ok("c()\n"));
+        check_all("f(‘a’)\n", &[edit("f('a')", "f('b')", count)], Ok("f('b')\n"));
+        check_all("f(‘a’)\nf(‘a’)\n", &[edit("f('a')", "f('b')", count)], Err(ErrorKind::Ambiguous));
+    }
+    check_all("f(‘a’)\nf('a')\n", &[edit("f('a')", "b", Count::All)], Ok("f(‘a’)\nb\n"));
+    check_all("f(‘a’)\nf('a')\n", &[edit("f('a')", "b", Count::First)], Ok("f(‘a’)\nb\n"));
+    for text in ["f(‘a’)\n", "f(‘a’)\nf(‘a’)\n"] {
+        let miss = fit(text, &[edit("f('a')", "f('b')", Count::Exactly(2))], "f").expect_err("none is exact");
+        assert_eq!((miss.kind, miss.near.map(|near| near.first_line)), (ErrorKind::NoMatch, Some(1)));
     }
 }
 
@@ -185,4 +215,9 @@ fn a_text_that_repeats_itself_without_end_does_not_take_long() {
     let old = format!("  {}b\n", "a\n  ".repeat(3_000));
     check_refused(&text, &old, ErrorKind::NoMatch);
     check_refused(&"a".repeat(1 << 20), &"a".repeat(5_000), ErrorKind::Ambiguous);
+    check_all(&"a".repeat(1 << 20), &[edit(&"a".repeat(5_000), "b", Count::Exactly(209))], Err(ErrorKind::Ambiguous));
+    let miss = check_refused(&"a \n".repeat(300_000), "a\na", ErrorKind::Ambiguous);
+    assert!(miss.what.contains("at least 100 places fit (lines 1, 2, "), "{}", miss.what);
+    check_refused(&"  a()\n".repeat(300_000), "a()\na()", ErrorKind::Ambiguous);
+    check_refused(&"x()\n".repeat(300_000), "     299999\tx()", ErrorKind::Ambiguous);
 }

@@ -15,6 +15,9 @@ use super::exact::Places;
 /// How many lines are compared at most for one block, whatever the text repeats.
 const PATIENCE: usize = 1_000_000;
 
+/// How many places are counted at most: more than a handful are as ambiguous, and there may be a million.
+const COUNTED: usize = 100;
+
 /// How many lines of the block are looked at to find one that is rare in the text.
 const RARE: usize = 8;
 
@@ -68,7 +71,11 @@ impl<'a> WholeLines<'a> {
                 places.push(stand.range);
                 first.get_or_insert(found);
             }
+            if places.count == COUNTED || patience == 0 {
+                break;
+            }
         }
+        places.may_be_more = places.count == COUNTED || patience == 0;
         if patience == 0 {
             // A text that repeats itself this much has no single place; counting on would take minutes.
             places.count = places.count.max(2);

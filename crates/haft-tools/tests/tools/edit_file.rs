@@ -319,6 +319,36 @@ async fn a_profile_may_mean_the_first_of_several_places() {
     let twice = json!({ "path": "a.txt", "edits": [{ "old_text": "x", "new_text": "z", "count": 2 }] });
     scene.call("edit_file", twice).await;
     assert_eq!(scene.read("a.txt"), "z\nz\n");
+    let scene = read(scene.file("b.py", "class A:\n    def b(self):\n        pass\n"), "b.py").await;
+    scene.call("edit_file", edit("b.py", "def b(self):\n    pass", "def b(self):\n    return 42")).await;
+    assert_eq!(scene.read("b.py"), "class A:\n    def b(self):\n        return 42\n");
+}
+
+#[tokio::test]
+async fn copied_line_numbers_of_an_older_state_never_choose_the_place() {
+    let text = "x()\ny()\nz\nx()\ny()\nw\n";
+    let old_texts = ["     4\tx()", "     4\tx()\n     5\ty()"];
+    for old in old_texts {
+        // The tool itself puts three lines above, so that line 4 is now what line 1 was.
+        let scene = read(scene().file("a.txt", text), "a.txt").await;
+        scene.call("edit_file", edit("a.txt", "x()\ny()\nz", "1\n2\n3\nx()\ny()\nz")).await;
+        let before = scene.read("a.txt");
+        let told = scene.told("edit_file", edit("a.txt", old, "wrong")).await;
+        assert!(told.contains("The numbers do not choose: they may be out of date."), "{told}");
+        assert_eq!(scene.read("a.txt"), before);
+        // So do others.
+        let scene = read(scene_with(text), "a.txt").await.file("a.txt", format!("1\n2\n3\n{text}"));
+        scene.told("edit_file", edit("a.txt", old, "wrong")).await;
+        assert_eq!(scene.read("a.txt"), format!("1\n2\n3\n{text}"));
+    }
+    // Where one place fits, numbers of an older state do no harm.
+    let scene = read(scene_with(text), "a.txt").await.file("a.txt", format!("1\n2\n3\n{text}"));
+    scene.call("edit_file", edit("a.txt", "     5\ty()\n     6\tw", "v")).await;
+    assert_eq!(scene.read("a.txt"), "1\n2\n3\nx()\ny()\nz\nx()\nv\n");
+}
+
+fn scene_with(text: &str) -> Scene {
+    scene().file("a.txt", text)
 }
 
 #[tokio::test]

@@ -82,6 +82,37 @@ impl Shift {
     }
 }
 
+/// Adds a line one level deeper, and sends all levels as tabs for spaces or the other way round, perhaps without the
+/// outer ones.
+pub fn nested(dice: &mut Dice, mut block: Block) -> Option<Case> {
+    let blanks = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
+    let depths = block.lines.iter().filter(|line| !line.trim().is_empty()).map(|line| blanks(line));
+    let unit = depths.filter(|blanks| blanks.len() > 1 || blanks == "\t").min_by_key(String::len)?;
+    let at = dice.below(block.old().len());
+    let mut new = block.old().to_vec();
+    new.insert(at + 1, format!("{}{unit}nested line", blanks(&new[at])));
+    block.new = new;
+    let sent_unit = if unit == "\t" { " ".repeat(*dice.pick(&[2, 4, 8])?) } else { "\t".to_owned() };
+    let level = |line: &String| {
+        let blanks = blanks(line);
+        let levels = blanks.len() / unit.len();
+        (unit.repeat(levels) == blanks).then_some(levels)
+    };
+    let levels: Option<Vec<usize>> =
+        block.old().iter().chain(&block.new).filter(|line| !line.trim().is_empty()).map(level).collect();
+    let outer = dice.below(levels?.into_iter().min()? + 1);
+    let apply = |line: &String| match level(line).filter(|_| !line.is_empty()) {
+        Some(levels) => format!("{}{}", sent_unit.repeat(levels.saturating_sub(outer)), line.trim_start()),
+        None => line.clone(),
+    };
+    let (old, new): (Vec<String>, Vec<String>) =
+        (block.old().iter().map(apply).collect(), block.new.iter().map(apply).collect());
+    let tail = block.tail(dice);
+    let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
+    let is_damaged = old != block.old() && !block.before().contains(&edit.old);
+    is_damaged.then(|| case(Class::Nested, &block, vec![edit], Truth::RefusedOr(block.after())))
+}
+
 fn shared_indentation(block: &Block) -> Option<String> {
     let lines = block.old().iter().chain(&block.new).filter(|line| !line.trim().is_empty());
     let blanks = |line: &'_ String| line[..line.len() - line.trim_start().len()].to_owned();

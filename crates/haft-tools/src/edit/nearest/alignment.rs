@@ -1,12 +1,16 @@
 //! Which line of the old text belongs to which line of the region.
 
 use super::Lines;
-use super::likeness::alike;
+use super::folded::Wanted;
 
 /// How many lines may have been added or left out around the proposed start.
 const BAND: usize = 8;
 /// Lines that have less in common are not paired.
 const PAIRED: f32 = 0.35;
+/// What a line of the file between two pairs takes away, so that lines next to each other are preferred.
+const GAP: f32 = 0.06;
+/// Sums that differ less are equal.
+const CLOSE: f32 = 1e-4;
 
 /// A line of the old text, a line of the file, or both where they belong together.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +22,7 @@ pub(in super::super) struct Pair<'t> {
 }
 
 /// Pairs the lines so that most is in common, and returns how much that is.
-pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[&'t str], start: usize) -> (Vec<Pair<'t>>, f32) {
+pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[Wanted<'t>], start: usize) -> (Vec<Pair<'t>>, f32) {
     let first = start.saturating_sub(BAND);
     let height = lines.len().min(start + wanted.len() + BAND).saturating_sub(first);
     let scores = scores(lines, wanted, (first, height));
@@ -30,13 +34,13 @@ pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[&'t str], start: usize) -> 
         let here = scores.at(old, file);
         if old < wanted.len() && file < height && scores.at(old + 1, file + 1) < here && scores.paired(old, file, here)
         {
-            pairs.push(Pair { old: Some(wanted[old]), file: Some(line(file)) });
+            pairs.push(Pair { old: Some(wanted[old].line), file: Some(line(file)) });
             (old, file) = (old + 1, file + 1);
-        } else if file < height && scores.at(old, file + 1) >= here {
+        } else if file < height && scores.at(old, file + 1) - gap(old, wanted.len()) >= here - CLOSE {
             pairs.push(Pair { old: None, file: Some(line(file)) });
             file += 1;
         } else {
-            pairs.push(Pair { old: wanted.get(old).copied(), file: None });
+            pairs.push(Pair { old: wanted.get(old).map(|old| old.line), file: None });
             old += 1;
         }
     }
@@ -64,20 +68,25 @@ impl Scores {
 
     fn paired(&self, old: usize, file: usize, here: f32) -> bool {
         let alike = self.alike[old * self.width + file];
-        alike >= PAIRED && (alike + self.at(old + 1, file + 1) - here).abs() < 1e-4
+        alike >= PAIRED && (alike + self.at(old + 1, file + 1) - here).abs() < CLOSE
     }
 }
 
-fn scores(lines: &Lines<'_>, wanted: &[&str], (first, height): (usize, usize)) -> Scores {
+/// Returns what it costs to leave out a line of the file; before the first and after the last it is free.
+fn gap(old: usize, height: usize) -> f32 {
+    if old == 0 || old == height { 0.0 } else { GAP }
+}
+
+fn scores(lines: &Lines<'_>, wanted: &[Wanted<'_>], (first, height): (usize, usize)) -> Scores {
     let width = height + 1;
     let mut scores =
         Scores { best: vec![0.0; width * (wanted.len() + 1)], alike: vec![0.0; width * (wanted.len() + 1)], width };
     for old in (0..wanted.len()).rev() {
         for file in (0..height).rev() {
             let is_near = file.abs_diff(old) <= 2 * BAND;
-            let alike = if is_near { alike(wanted[old], lines.at(first + file)) } else { 0.0 };
+            let alike = if is_near { wanted[old].alike(lines.at(first + file)) } else { 0.0 };
             let diagonal = if alike >= PAIRED { alike + scores.at(old + 1, file + 1) } else { 0.0 };
-            let best = diagonal.max(scores.at(old + 1, file)).max(scores.at(old, file + 1));
+            let best = diagonal.max(scores.at(old + 1, file)).max(scores.at(old, file + 1) - gap(old, wanted.len()));
             scores.alike[old * width + file] = alike;
             scores.best[old * width + file] = best;
         }

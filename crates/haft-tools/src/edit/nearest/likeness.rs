@@ -1,11 +1,7 @@
 //! How much two lines have in common, measured by the pairs of bytes they share.
 
-use super::super::whole_lines::BLANKS;
-
 /// Bytes of a line of the old text that are compared; the rest of a very long line is left out.
 const COMPARED: usize = 400;
-/// Bytes of a line of the file that are compared.
-const SEARCHED: usize = 64 << 10;
 /// Bytes an old text must have to be looked for as a part of a line.
 const PART: usize = 6;
 const BUCKETS: usize = 1024;
@@ -17,9 +13,9 @@ pub(super) struct PairSet {
 }
 
 impl PairSet {
-    pub(super) fn new(lines: &[&str]) -> Self {
+    pub(super) fn new<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let mut set = Self { bits: vec![0; (1 << 16) / 64], len: 0 };
-        for pair in lines.iter().flat_map(|line| line.trim_matches(BLANKS).as_bytes().array_windows::<2>()) {
+        for pair in lines.flat_map(|line| line.as_bytes().array_windows::<2>()) {
             let number = usize::from(u16::from_be_bytes(*pair));
             set.bits[number / 64] |= 1 << (number % 64);
             set.len += 1;
@@ -33,7 +29,7 @@ impl PairSet {
 
     /// Returns how many pairs of a line are in the set, and how many it has.
     pub(super) fn shared(&self, line: &str) -> (u32, u32) {
-        let bytes = line.trim_matches(BLANKS).as_bytes();
+        let bytes = line.as_bytes();
         let mut shared = 0;
         for pair in bytes.array_windows::<2>() {
             let number = usize::from(u16::from_be_bytes(*pair));
@@ -43,13 +39,13 @@ impl PairSet {
     }
 }
 
-/// Returns how much a line of the old text and one of the file have in common, from 0 to 1; outer blanks do not count.
+/// Returns how much a line of the old text and one of the file have in common, from 0 to 1; both are folded.
 pub(super) fn alike(old: &str, line: &str) -> f32 {
-    let (old, line) = (old.trim_matches(BLANKS).as_bytes(), line.trim_matches(BLANKS).as_bytes());
+    let (old, line) = (old.as_bytes(), line.as_bytes());
     if old == line {
         return 1.0;
     }
-    let (old, line) = (&old[..old.len().min(COMPARED)], &line[..line.len().min(SEARCHED)]);
+    let old = &old[..old.len().min(COMPARED)];
     if old.is_empty() || line.is_empty() {
         return 0.0;
     }

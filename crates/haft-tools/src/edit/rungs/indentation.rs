@@ -1,23 +1,26 @@
 //! Forgives one shift of the indentation that is the same on all lines, and shifts the new text too.
 //!
 //! Strict on purpose: one prefix added or removed everywhere, or tabs for the same number of spaces
-//! everywhere. A block that was indented anew line by line is another block.
+//! everywhere. A block that was indented anew line by line is another block. Where the new text is indented in
+//! another way than the old one, so that tabs and spaces would be mixed, it is refused.
+
+mod conversion;
+
+use std::collections::HashSet;
+use std::ops::Range;
 
 use super::super::even::EvenText;
 use super::super::exact::Places;
 use super::super::whole_lines::{BLANKS, WholeLines};
-use super::{Change, Found};
-
-/// How many spaces a tab may stand for.
-const WIDTHS: std::ops::RangeInclusive<usize> = 2..=8;
+use super::{Change, Found, Misfit};
+use conversion::Conversion;
 
 /// What has to be done to a line that was sent to get a line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum Shift {
     Add(String),
     Remove(String),
-    SpacesToTabs(usize),
-    TabsToSpaces(usize),
+    Convert(Conversion),
 }
 
 /// Finds the blocks that are the old text shifted.
@@ -30,8 +33,7 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
 }
 
 fn shift_between(sent: &[&str], lines: &[&str]) -> Option<Shift> {
-    let pairs = || sent.iter().zip(lines).filter(|(sent, _)| !is_blank(sent));
-    let (first_sent, first_line) = pairs().next()?;
+    let (first_sent, first_line) = sent.iter().zip(lines).find(|(sent, _)| !is_blank(sent))?;
     let (sent_blanks, line_blanks) = (indentation(first_sent), indentation(first_line));
     let mut candidates = Vec::new();
     if let Some(prefix) = line_blanks.strip_suffix(sent_blanks).filter(|prefix| !prefix.is_empty()) {
@@ -40,65 +42,61 @@ fn shift_between(sent: &[&str], lines: &[&str]) -> Option<Shift> {
     if let Some(prefix) = sent_blanks.strip_suffix(line_blanks).filter(|prefix| !prefix.is_empty()) {
         candidates.push(Shift::Remove(prefix.to_owned()));
     }
-    // The first line that is indented at all says how wide a tab is.
-    let unstarred = pairs().filter(|(_, line)| !line.trim_start_matches(BLANKS).starts_with('*'));
-    let widths = unstarred.map(|(sent, line)| (indentation(sent).len(), indentation(line).len()));
-    if let Some((sent_width, line_width)) = widths.into_iter().find(|(sent, line)| *sent > 0 && *line > 0) {
-        candidates.push(Shift::SpacesToTabs(sent_width / line_width));
-        candidates.push(Shift::TabsToSpaces(line_width / sent_width));
-    }
-    candidates.into_iter().filter(Shift::is_sensible).find(|shift| {
-        let blank_lines = sent.iter().zip(lines).filter(|(sent, _)| is_blank(sent));
-        let mut blank_lines = blank_lines.map(|(sent, line)| sent == line || sent.is_empty() || line.is_empty());
-        blank_lines.all(|agrees| agrees) && pairs().all(|(sent, line)| shift.line(sent).as_deref() == Some(*line))
-    })
+    candidates.extend(Conversion::candidates(sent, lines).into_iter().map(Shift::Convert));
+    let fits = |(sent, line): (&&str, &&str), shift: &Shift| match (sent.is_empty(), line.is_empty()) {
+        // What has blanks only on one side differs in the blanks at its end as well.
+        (true, is_empty) => is_empty,
+        (false, _) => shift.line(sent).as_deref() == Some(*line),
+    };
+    candidates.into_iter().find(|shift| sent.iter().zip(lines).all(|pair| fits(pair, shift)))
 }
 
 impl Shift {
-    fn is_sensible(&self) -> bool {
-        match self {
-            Shift::Add(_) | Shift::Remove(_) => true,
-            Shift::SpacesToTabs(width) | Shift::TabsToSpaces(width) => WIDTHS.contains(width),
-        }
+    /// Returns a new text shifted like the old one, for a stretch of the text.
+    pub(super) fn new_text(&self, text: &EvenText<'_>, range: &Range<usize>, new: &str) -> Result<String, Misfit> {
+        // Blanks without text show nothing, so a blank line that cannot be shifted stays.
+        let shifted = |line| self.line(line).or_else(|| is_blank(line).then(|| line.to_owned()));
+        let lines: Option<Vec<String>> = new.split('\n').map(shifted).collect();
+        let lines = lines.ok_or(Misfit::Lacking)?;
+        let is_certain = match self {
+            Shift::Convert(conversion) => conversion.is_certain(text, new),
+            Shift::Add(prefix) | Shift::Remove(prefix) => {
+                let there = text.as_str()[range.clone()].split('\n').map(indentation);
+                let known: HashSet<char> = there.chain([prefix.as_str()]).flat_map(str::chars).collect();
+                lines.iter().all(|line| depth(line).chars().all(|blank| known.contains(&blank)))
+            }
+        };
+        if is_certain { Ok(lines.join("\n")) } else { Err(Misfit::TabWidth) }
     }
 
-    /// Shifts every line of a text; nothing when a line lacks what has to be removed.
-    pub(super) fn apply(&self, text: &str) -> Option<String> {
-        let lines: Option<Vec<String>> = text.split('\n').map(|line| self.line(line)).collect();
-        lines.map(|lines| lines.join("\n"))
-    }
-
+    /// Shifts a line; nothing when it lacks what has to be removed. An empty line stays empty.
     fn line(&self, line: &str) -> Option<String> {
-        if is_blank(line) {
-            return Some(line.to_owned());
+        if line.is_empty() {
+            return Some(String::new());
         }
         let blanks = indentation(line);
         let rest = &line[blanks.len()..];
         let blanks = match self {
             Shift::Add(prefix) => format!("{prefix}{blanks}"),
             Shift::Remove(prefix) => blanks.strip_prefix(prefix.as_str())?.to_owned(),
-            Shift::SpacesToTabs(width) => {
-                let (levels, star) = (blanks.len() / width, &blanks[..blanks.len() % width]);
-                let fits = blanks.bytes().all(|blank| blank == b' ') && (star.is_empty() || is_starred(star, rest));
-                fits.then(|| format!("{}{star}", "\t".repeat(levels)))?
-            }
-            Shift::TabsToSpaces(width) => {
-                let star = blanks.trim_start_matches('\t');
-                let fits = star.is_empty() || is_starred(star, rest);
-                fits.then(|| format!("{}{star}", " ".repeat((blanks.len() - star.len()) * width)))?
-            }
+            Shift::Convert(conversion) => conversion.blanks(blanks, rest)?,
         };
         Some(format!("{blanks}{rest}"))
     }
 }
 
-/// Returns whether blanks are the one space before the star of a comment's further lines, which no tab stands for.
-fn is_starred(blanks: &str, rest: &str) -> bool {
-    blanks == " " && rest.starts_with('*')
-}
-
 fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches(BLANKS).len()]
+}
+
+/// Returns the blanks that are a line's depth: none of a blank line, and not the space before the star of a comment.
+fn depth(line: &str) -> &str {
+    let blanks = indentation(line);
+    match &line[blanks.len()..] {
+        "" => "",
+        rest if rest.starts_with('*') => blanks.strip_suffix(' ').unwrap_or(blanks),
+        _ => blanks,
+    }
 }
 
 fn is_blank(line: &str) -> bool {

@@ -3,6 +3,9 @@
 //! All lines must carry consecutive numbers in one style. A single number proves little, so a single
 //! line must also stand at the line it names.
 //!
+//! Numbers never choose among several places: they may be those of an earlier state of the file, which an edit has
+//! changed since, and then they name another place.
+//!
 //! Lines of a file may begin with numbers of their own, and then the numbers of a new text may be either. They are
 //! left out where they go on as those of the old text did, they stay where the file has such numbers itself, and
 //! where both may be meant the edit is refused.
@@ -50,17 +53,36 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
         let block = WholeLines::new(&numbering.bare);
         // A block that begins with the end of the line before is counted from there.
         let named = numbering.first + usize::from(block.follows_line_end);
-        let is_single = block.lines.len() == 1;
+        if block.lines.len() == 1 && !stands_at(text, &block, named) {
+            continue;
+        }
         let (places, found) = block.places(text, |stand| {
-            let stands_there = !is_single || text.lines_of(&stand.range).0 == named;
-            let agrees = stands_there && block.lines == stand.lines;
+            let agrees = block.lines == stand.lines;
             agrees.then(|| Found::new(&block, stand, Change::Unnumber(numbering.clone())))
         });
         all.count += places.count;
+        all.may_be_more |= places.may_be_more;
         all.first.extend(places.first);
         first = first.or(found);
     }
     (all, first)
+}
+
+/// Returns a line without the number in front of it, if it has one, for the words of a refusal.
+pub(in super::super) fn without_number(line: &str) -> Option<&str> {
+    STYLES.iter().find_map(|style| style.number(line)?.1)
+}
+
+/// Tells whether a block stands at the line that it names.
+fn stands_at(text: &EvenText<'_>, block: &WholeLines<'_>, named: usize) -> bool {
+    let (mut at, mut line) = (0, 1);
+    let (places, _) = block.places(text, |stand| {
+        let start = stand.range.start + usize::from(block.follows_line_end);
+        line += text.lines_between(&(at..start));
+        at = start;
+        (line == named && block.lines == stand.lines).then_some(())
+    });
+    places.count > 0
 }
 
 impl Numbering {

@@ -26,6 +26,7 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
     whole.for_each(|range| places.push(range));
     if found.count > found.first.len() {
         places.count = found.count;
+        places.may_be_more = found.may_be_more;
     }
     let first = places.first.first().cloned().map(Found::inside_lines);
     (places, first)
@@ -72,7 +73,8 @@ impl<'a> Folded<'a> {
     }
 }
 
-fn plain(letter: char) -> Option<&'static str> {
+/// Returns the plain form of a typographic character.
+pub(in super::super) fn plain(letter: char) -> Option<&'static str> {
     match letter {
         '\u{2018}'..='\u{201b}' => Some("'"),
         '\u{201c}'..='\u{201f}' => Some("\""),

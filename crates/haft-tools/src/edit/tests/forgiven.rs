@@ -191,6 +191,15 @@ fn a_single_numbered_line_must_stand_where_it_says() {
 }
 
 #[test]
+fn numbers_never_choose_among_places() {
+    let text = "x()\ny()\nz\nx()\ny()\n";
+    for old in ["     4\tx()", "     4\tx()\n     5\ty()", "4: x()\n5: y()\n"] {
+        assert_eq!(check_refused(text, old, ErrorKind::Ambiguous).count, 2, "{old:?}");
+    }
+    check(text, ["     3\tz\n     4\tx()", "z"], "x()\ny()\nz\ny()\n");
+}
+
+#[test]
 fn a_rung_that_fits_twice_is_ambiguous() {
     let miss = check_refused("  a()\n  b()\nx\n    a()\n    b()\n", "a()\nb()\n", ErrorKind::Ambiguous);
     assert_eq!(miss.count, 2);
