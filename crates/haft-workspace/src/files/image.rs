@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
@@ -19,13 +18,12 @@ use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathTex
 const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
 /// The largest content that is kept for undo; what is larger is not replaced.
 pub(super) const LARGEST_KEPT: u64 = 4 * 1024 * 1024 * 1024;
-/// How much is compared at once from the end.
-const STEP: usize = 64 * 1024;
-
 /// What is at a place, with how the kernel describes it.
 pub(crate) struct Seen {
     pub(crate) state: State,
     pub(super) stat: Option<Stat>,
+    /// How much of a large content stays: at its beginning, and at its end.
+    pub(super) stays: Option<(usize, usize)>,
 }
 
 /// Where contents of one intent are put: small ones together, large ones as objects.
@@ -75,33 +73,38 @@ pub(super) fn glance(root: &Root, place: &Path) -> io::Result<Seen> {
     seen(root, place, &mut |_, _| Ok((ContentHash([0; 32]), Kept::No)))
 }
 
-/// Looks at a place and keeps what is there.
-pub(super) fn keep(root: &Root, place: &Path, keep: &mut Keep<'_>) -> io::Result<Seen> {
-    seen(root, place, &mut |mut file, size| {
+/// Looks at a place and keeps what is there; what comes in its place is compared with it on the way.
+pub(super) fn keep(root: &Root, place: &Path, coming: Option<&[u8]>, keep: &mut Keep<'_>) -> io::Result<Seen> {
+    let mut stays = None;
+    let mut seen = seen(root, place, &mut |file, size| {
         if size > LARGEST_KEPT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if size > INLINE {
             keep.has_kept = true;
-            let hash = keep.objects.keep(&mut file, Durable::Yes, keep.stopped)?;
+            let mut compared = Compared::with(file, size, coming.unwrap_or_default());
+            let hash = keep.objects.keep(&mut compared, Durable::Yes, keep.stopped)?;
+            stays = compared.stays();
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         file.take(INLINE).read_to_end(&mut bytes)?;
         Ok((ContentHash::of(&bytes), keep.small(&bytes)))
-    })
+    })?;
+    seen.stays = stays;
+    Ok(seen)
 }
 
 type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
 
 fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
     let (folder, name) = match root.open_parent(place) {
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen { state: State::Absent, stat: None }),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen { state: State::Absent, stat: None, stays: None }),
         parent => parent?,
     };
     let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => return Ok(Seen { state: State::Absent, stat: None }),
+        Err(Errno::NOENT) => return Ok(Seen { state: State::Absent, stat: None, stays: None }),
         stat => stat?,
     };
     let mode = stat.st_mode & 0o7777;
@@ -123,7 +126,7 @@ fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen
         }
         _ => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
     };
-    Ok(Seen { state, stat: Some(stat) })
+    Ok(Seen { state, stat: Some(stat), stays: None })
 }
 
 /// Returns whether both describe the same file with the same content, mode and owner. A rename alone changes the
@@ -135,20 +138,20 @@ pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
 }
 
 /// Describes new content by what it shares with the content before.
-pub(super) fn after(before: &State, new: &[u8], keep: &mut Keep<'_>) -> io::Result<Kept> {
-    let State::File { size, content, .. } = before else { return Ok(keep_whole(new, keep)) };
-    let (begin, end) = match content {
-        Kept::Inline { at, length } => {
+pub(super) fn after(before: &Seen, new: &[u8], keep: &mut Keep<'_>) -> Kept {
+    let State::File { content, .. } = &before.state else { return keep_whole(new, keep) };
+    let (begin, end) = match (content, before.stays) {
+        (Kept::Inline { at, length }, _) => {
             let old = &keep.inline[*at as usize..*at as usize + *length as usize];
             let begin = shared_beginning(old, new);
             let room = old.len().min(new.len()) - begin;
             (begin, shared_end(&old[old.len() - room..], &new[new.len() - room..]))
         }
-        Kept::Object { hash } => shared_with_file(&keep.objects.open(*hash)?, *size, new)?,
-        Kept::Splice { .. } | Kept::No => return Ok(keep_whole(new, keep)),
+        (_, Some(stays)) => stays,
+        _ => return keep_whole(new, keep),
     };
     let middle = keep.if_worth_it(&new[begin..new.len() - end]);
-    Ok(Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 })
+    Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 }
 }
 
 fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
@@ -171,32 +174,62 @@ fn shared_end(old: &[u8], new: &[u8]) -> usize {
     end + rest.take_while(|(old, new)| old == new).count()
 }
 
-fn shared_with_file(old: &File, size: u64, new: &[u8]) -> io::Result<(usize, usize)> {
-    let size = usize::try_from(size).unwrap_or(usize::MAX);
-    let most = size.min(new.len());
-    let mut buffer = vec![0; STEP];
-    let mut begin = 0;
-    while begin < most {
-        let piece = &mut buffer[..STEP.min(most - begin)];
-        old.read_exact_at(piece, begin as u64)?;
-        let shared = shared_beginning(piece, &new[begin..begin + piece.len()]);
-        begin += shared;
-        if shared < piece.len() {
-            break;
-        }
+/// A content that is compared with another one while it is read.
+struct Compared<'n, R> {
+    content: R,
+    size: u64,
+    /// How much was read.
+    read: u64,
+    new: &'n [u8],
+    /// How many bytes are the same at the beginning.
+    begin: u64,
+    /// Where the stretch begins that is the same up to the end, as far as was read.
+    end_from: u64,
+}
+
+impl<'n, R: Read> Compared<'n, R> {
+    fn with(content: R, size: u64, new: &'n [u8]) -> Self {
+        Self { content, size, read: 0, new, begin: 0, end_from: 0 }
     }
-    let mut end = 0;
-    while begin + end < most {
-        let piece = &mut buffer[..STEP.min(most - begin - end)];
-        old.read_exact_at(piece, (size - end - piece.len()) as u64)?;
-        let behind = new.len() - end;
-        let shared = shared_end(piece, &new[behind - piece.len()..behind]);
-        end += shared;
-        if shared < piece.len() {
-            break;
+
+    /// Returns how many bytes are the same at the beginning and at the end; nothing when there was no such content.
+    fn stays(&self) -> Option<(usize, usize)> {
+        // Whoever replaces a content that grew meanwhile notices.
+        if self.read != self.size {
+            return None;
         }
+        let (old, new) = (usize::try_from(self.size).ok()?, self.new.len());
+        let begin = usize::try_from(self.begin).ok()?;
+        let end = old - usize::try_from(self.end_from).ok()?;
+        Some((begin, end.min(old.min(new) - begin)))
     }
-    Ok((begin, end))
+
+    /// Compares a piece with what stands in its place, counted from the beginning and from the end.
+    fn compare(&mut self, piece: &[u8]) {
+        let new = self.new;
+        let there = |at: u64| usize::try_from(at).ok().and_then(|at| new.get(at..)).unwrap_or_default();
+        if self.begin == self.read {
+            self.begin += shared_beginning(piece, there(self.read)) as u64;
+        }
+        let behind = self.read + piece.len() as u64;
+        // The place in the new content is as far from its end.
+        let shared = match (new.len() as u64 + behind).checked_sub(self.size) {
+            Some(end) => shared_end(piece, &new[..usize::try_from(end).unwrap_or(0).min(new.len())]),
+            None => 0,
+        };
+        if shared < piece.len() {
+            self.end_from = behind - shared as u64;
+        }
+        self.read = behind;
+    }
+}
+
+impl<R: Read> Read for Compared<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(buffer)?;
+        self.compare(&buffer[..read]);
+        Ok(read)
+    }
 }
 
 /// Makes a file beside the one it shall replace as much like it as possible; returns what could not be kept.
@@ -228,4 +261,45 @@ fn attributes_of(file: impl AsFd) -> Vec<String> {
     let size = rustix::fs::flistxattr(file, &mut names).unwrap_or(0);
     let names = names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty());
     names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stays when one content comes in the place of another, by a look at all bytes.
+    fn plainly(old: &[u8], new: &[u8]) -> (usize, usize) {
+        let begin = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let most = old.len().min(new.len()) - begin;
+        let end = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(old, new)| old == new).count();
+        (begin, end)
+    }
+
+    #[test]
+    fn what_stays_is_found_while_reading_whatever_the_pieces() {
+        let text: Vec<u8> = (0..20_000_u32).map(|n| (n % 251) as u8).collect();
+        let changed = |at: usize, gone: usize, come: &[u8]| [&text[..at], come, &text[at + gone..]].concat();
+        let others = [
+            text.clone(),
+            Vec::new(),
+            changed(0, 1, b""),
+            changed(0, 0, b"new"),
+            changed(9_000, 10, b"ten bytes."),
+            changed(9_000, 251, b""),
+            changed(4_096, 0, &text[4_096..4_347]),
+            changed(19_999, 1, b"end"),
+            changed(20_000, 0, b"more"),
+            changed(100, 19_800, b"-"),
+        ];
+        for (index, new) in others.iter().enumerate() {
+            for step in [1, 7, 4_096, 5_000, 65_536] {
+                for (old, new) in [(&text, new), (new, &text)] {
+                    let mut compared = Compared::with(&old[..], old.len() as u64, new);
+                    let mut buffer = vec![0; step];
+                    while compared.read(&mut buffer).expect("memory can be read") > 0 {}
+                    assert_eq!(compared.stays(), Some(plainly(old, new)), "case {index} in pieces of {step}");
+                }
+            }
+        }
+    }
 }

@@ -81,7 +81,7 @@ fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Troubl
             (path.path(), before, after, name_for_the_way_back(beside.as_deref().unwrap_or_default()))
         }
     };
-    let Seen { state: now, stat } = image::look(root, &path)?;
+    let Seen { state: now, stat, .. } = image::look(root, &path)?;
     if !now.is_same_content(after) {
         return if now.is_same_content(before) { Ok(()) } else { Err(Trouble::Overtaken) };
     }

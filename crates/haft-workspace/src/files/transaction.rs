@@ -25,9 +25,6 @@ use crate::state::journal::{
     By, ContentHash, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
 
-/// From this size on a second processor is worth its while.
-const LARGE: usize = 1024 * 1024;
-
 /// One thing to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Deed {
@@ -192,51 +189,41 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());
-    let (looked, hash) = std::thread::scope(|scope| {
-        // Two large contents are recognised at the same time: what goes and what comes.
-        let coming = match &deed.action {
-            Action::Put(Content::Bytes(bytes), _) if bytes.len() > LARGE => {
-                Some(scope.spawn(|| ContentHash::of(bytes)))
-            }
-            _ => None,
-        };
-        let looked = looked(job, deed, keep);
-        (looked, coming.and_then(|coming| coming.join().ok()))
-    });
-    let Seen { state: before, stat } = looked.map_err(system)?;
-    if !is_expected(&deed.expected, &before, stat.as_ref()) {
+    let seen = looked(job, deed, keep).map_err(system)?;
+    if !is_expected(&deed.expected, &seen.state, seen.stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
     }
     let after = match &deed.action {
-        Action::Put(..) if matches!(before, State::Folder { .. }) => {
+        Action::Put(..) if matches!(seen.state, State::Folder { .. }) => {
             return Err(system(io::ErrorKind::IsADirectory.into()));
         }
         Action::Put(content, rights) => {
-            let Rights { mode, owner } = rights.or(before.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
+            let Rights { mode, owner } = rights.or(seen.state.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
             let (size, hash, content) = match content {
                 Content::Bytes(bytes) => {
-                    let kept = image::after(&before, bytes, keep).map_err(system)?;
-                    (bytes.len() as u64, hash.unwrap_or_else(|| ContentHash::of(bytes)), kept)
+                    let kept = image::after(&seen, bytes, keep);
+                    (bytes.len() as u64, ContentHash::of(bytes), kept)
                 }
                 Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
             };
             State::File { mode, size, hash, content, owner }
         }
-        Action::Remove if before == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
+        Action::Remove if seen.state == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
         Action::Remove => State::Absent,
         // Somebody else made it since, for something of their own.
-        Action::MakeFolder(None) if matches!(before, State::Folder { .. }) => {
-            return Ok(Prepared { step: None, stat });
+        Action::MakeFolder(None) if matches!(seen.state, State::Folder { .. }) => {
+            return Ok(Prepared { step: None, stat: seen.stat });
         }
         Action::MakeFolder(mode) => State::Folder { mode: mode.unwrap_or(0o755) },
         Action::MakeLink(to) => State::Link { to: PathText::from(to.as_path()) },
         Action::Rename(to) => {
             let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
-            return Ok(Prepared { step: Some(step), stat });
+            return Ok(Prepared { step: Some(step), stat: seen.stat });
         }
     };
     let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
-    Ok(Prepared { step: Some(Step::Change { path, before, after, beside }), stat })
+    let step = Step::Change { path, before: seen.state, after, beside };
+    Ok(Prepared { step: Some(step), stat: seen.stat })
 }
 
 /// Looks at the place of a deed, and keeps what is there where that will be gone.
@@ -247,7 +234,8 @@ fn looked(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> io::Result<Seen> {
             image::glance(job.root, &deed.place)
         }
         (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(job.root, &deed.place),
-        _ => image::keep(job.root, &deed.place, keep),
+        (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(new), keep),
+        _ => image::keep(job.root, &deed.place, None, keep),
     }
 }
 
