@@ -6,6 +6,7 @@
 //!
 //! Not here: deciding whether something may be touched, running anything.
 
+mod eager;
 pub mod files;
 pub mod history;
 pub mod state;

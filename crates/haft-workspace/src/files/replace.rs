@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use super::image::{copy_metadata, is_same};
 use super::open::Root;
 use super::owner;
+use crate::eager::Eager;
 use crate::state::journal::Rights;
 
 /// What to put somewhere.
@@ -133,7 +134,7 @@ fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble>
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
 fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -> Result<(Vec<String>, Stat), Trouble> {
     match new {
-        New::Bytes(bytes) => file.write_all(bytes)?,
+        New::Bytes(bytes) => Eager::new(&file).write_all(bytes)?,
         New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
     }
     let mut notes = Vec::new();

@@ -2,12 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Advice, fadvise};
-
 use super::record::ContentHash;
+use crate::eager::Eager;
 use crate::state::private;
 
 /// How much is copied at once.
@@ -70,10 +68,10 @@ impl Objects {
         durable: Durable,
         stopped: &dyn Fn() -> bool,
     ) -> io::Result<ContentHash> {
-        let mut file = private::create_file(temporary).map_err(not_kept)?;
+        let file = private::create_file(temporary).map_err(not_kept)?;
+        let mut eager = Eager::new(&file);
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; STEP];
-        let mut written = 0;
         loop {
             let read = source.read(&mut buffer)?;
             if read == 0 {
@@ -81,10 +79,7 @@ impl Objects {
             }
             let piece = &buffer[..read];
             hasher.update(piece);
-            file.write_all(piece).map_err(not_kept)?;
-            // Nobody will read it soon. The system begins to put it on the disk, and the sync has less to wait for.
-            let _ = fadvise(&file, written, NonZeroU64::new(read as u64), Advice::DontNeed);
-            written += read as u64;
+            eager.write_all(piece).map_err(not_kept)?;
             if stopped() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
