@@ -81,9 +81,9 @@ impl Report {
 }
 
 impl Row {
-    /// Returns how many percent of the cases with one sensible place were applied.
-    pub fn percent(&self) -> f64 {
-        if self.sensible == 0 { 100.0 } else { 100.0 * self.applied as f64 / self.sensible as f64 }
+    /// Returns how many percent of the cases with one sensible place were applied; nothing where there are none.
+    pub fn percent(&self) -> Option<f64> {
+        (self.sensible > 0).then(|| 100.0 * self.applied as f64 / self.sensible as f64)
     }
 }
 
@@ -102,9 +102,10 @@ impl fmt::Display for Report {
         writeln!(out, "{class:<22}{cases:>7}{sensible:>10}{applied:>9}{percent:>9}{refused:>9}{wrong:>7}")?;
         let rows = self.rows.iter().map(|(class, row)| (class.name(), *row));
         for (name, row) in rows.chain([("all", self.total())]) {
-            let (applied, percent) = (row.applied + row.applied_anyway, row.percent());
+            let applied = row.applied + row.applied_anyway;
+            let percent = row.percent().map_or("–".to_owned(), |percent| format!("{percent:.1}"));
             let Row { cases, sensible, refused, wrong, .. } = row;
-            writeln!(out, "{name:<22}{cases:>7}{sensible:>10}{applied:>9}{percent:>9.1}{refused:>9}{wrong:>7}")?;
+            writeln!(out, "{name:<22}{cases:>7}{sensible:>10}{applied:>9}{percent:>9}{refused:>9}{wrong:>7}")?;
         }
         Ok(())
     }
