@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::files::Workspace;
 use crate::state::WorkspaceState;
 use crate::state::journal::{By, ContentHash, Journal, Kept};
 
@@ -50,12 +51,18 @@ impl Ground {
         WorkspaceState::new(&self.at("state"), Path::new("ws")).journal()
     }
 
-    /// Writes the intent down, lets the next one come, and returns what it made of it.
-    fn recovered(&self, steps: Vec<Step>) -> Outcome {
-        let journal = self.journal();
+    /// Writes an intent down, as somebody does who is killed then.
+    fn intended(&self, steps: Vec<Step>) -> Intent {
         let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
         let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, steps };
+        let journal = self.journal();
         journal.lock(&|| false).expect("it is free").intend(&intent, &self.inline).expect("it can be written");
+        intent
+    }
+
+    /// Writes the intent down, lets the next one come, and returns what it made of it.
+    fn recovered(&self, steps: Vec<Step>) -> Outcome {
+        let (journal, intent) = (self.journal(), self.intended(steps));
         let root = Root::open(&self.at("ws")).expect("it is there");
         recover(&root, &mut journal.lock(&|| false).expect("it is free")).expect("it can be written");
         let reading = journal.read().expect("it can be read");
@@ -74,6 +81,26 @@ impl Ground {
 
 fn files(files: &[(&str, &str)]) -> BTreeMap<String, String> {
     files.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect()
+}
+
+#[test]
+fn whoever_only_looks_sees_no_half_of_a_change() {
+    for opens_doors in [true, false] {
+        let mut ground = Ground::new();
+        ground.put("ws/a", "new a");
+        ground.put("ws/b", "old b");
+        let steps = vec![ground.step("a", "old a", "new a"), ground.step("b", "old b", "new b")];
+        ground.intended(steps);
+        let state = WorkspaceState::new(&ground.at("state"), Path::new("ws"));
+        let workspace = Workspace::open(&ground.at("ws")).expect("it is there");
+        if opens_doors {
+            drop(workspace.doors(&state));
+        } else {
+            assert_eq!(workspace.history(&state).log().expect("it can be read").sets, []);
+        }
+        assert_eq!(ground.files(), files(&[("ws/a", "old a"), ("ws/b", "old b")]));
+        assert!(!ground.journal().is_unfinished());
+    }
 }
 
 #[test]
