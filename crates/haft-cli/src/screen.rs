@@ -9,11 +9,6 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-/// A name from outside that must stay on its line.
-pub(crate) fn name(text: &str) -> String {
-    text.replace('\n', "\\n")
-}
-
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {
     let mut stderr = anstream::stderr().lock();

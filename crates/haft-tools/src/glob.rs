@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft::prelude::*;
 
-use crate::left_out::{Ways, one_line, words};
+use crate::left_out::{Ways, words};
 
 const WAYS: Ways = Ways {
     ignored: "to look in an ignored folder, name it as \"path\"",
@@ -111,7 +112,7 @@ fn shown(found: &Found) -> String {
     if found.matched == 0 {
         let _infallible = write!(text, "[nothing fits; {} compared", Grouped(found.compared).of("name"));
         if !found.near.is_empty() {
-            let near: Vec<String> = found.near.iter().map(|path| one_line(path)).collect();
+            let near: Vec<_> = found.near.iter().map(|path| one_line(path)).collect();
             let _infallible = write!(text, "; near: {}", near.join(", "));
         }
     } else {

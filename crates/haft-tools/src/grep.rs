@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft::prelude::*;
 use haft::search::FoundLine;
 
-use crate::left_out::{Ways, one_line, words};
+use crate::left_out::{Ways, words};
 
 /// A file or folder that is named is searched, whatever ignores or hides it.
 const NAME_IT: &str = "to search an ignored or hidden one, name it as \"path\"";

@@ -4,6 +4,7 @@
 //! not looked at; the three tools that walk say it in the same words, each with its own way to get at it.
 
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft::search::LeftOut;
 
 /// How a tool gets at what it left out, in words that name its arguments.
@@ -37,7 +38,7 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
         parts.push(format!("left out: {}{}", passed.join(", "), how(left_out, ways)));
     }
     if left_out.unreadable > 0 {
-        let paths: Vec<String> = left_out.unreadable_paths.iter().map(|path| one_line(path)).collect();
+        let paths: Vec<_> = left_out.unreadable_paths.iter().map(|path| one_line(path)).collect();
         let more = left_out.unreadable.saturating_sub(paths.len() as u64);
         let more = if more > 0 { format!(" and {} more", Grouped(more)) } else { String::new() };
         parts.push(format!("could not open {}{more}", paths.join(", ")));
@@ -54,11 +55,6 @@ fn how(left_out: &LeftOut, ways: &Ways) -> String {
         .collect();
     how.dedup();
     if how.is_empty() { String::new() } else { format!(" ({})", how.join("; ")) }
-}
-
-/// Returns a name on one line: it may hold line ends, and one entry stays one line.
-pub(crate) fn one_line(name: &str) -> String {
-    haft::path::one_line(name).into_owned()
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft::prelude::*;
 
-use crate::left_out::{Ways, one_line, words};
+use crate::left_out::{Ways, words};
 
 const WAYS: Ways = Ways {
     ignored: "to list an ignored folder, name it as \"path\"",

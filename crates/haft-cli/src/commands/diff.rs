@@ -2,6 +2,7 @@
 
 use haft::diff::Diff;
 use haft::encoding::decode;
+use haft::path::one_line;
 use haft_workspace::history::{FileChange, Side};
 use serde_json::{Value, json};
 
@@ -42,7 +43,7 @@ pub(super) fn show(change: &FileChange) -> anyhow::Result<()> {
         (_, Side::Absent, _) => "  (removed)".to_owned(),
         _ => String::new(),
     };
-    screen::line(&[Part::Strong(&screen::name(&change.path)), Part::Faint(&screen::name(&what))])?;
+    screen::line(&[Part::Strong(&one_line(&change.path)), Part::Faint(&one_line(&what))])?;
     match between(&change.before, &change.after) {
         Compared::Diff(diff) => {
             shown_diff::lines(&diff, MOST_LINES).iter().try_for_each(|line| screen::line(&[line.part()]))?;

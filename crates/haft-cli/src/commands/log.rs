@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use haft::effect::Change;
+use haft::path::one_line;
 use haft_workspace::history::{ChangeSet, Kind, Undone};
 use serde_json::{Value, json};
 
@@ -73,8 +74,7 @@ fn files(set: &ChangeSet) -> String {
         Change::Replace => "~",
         Change::Remove => "−",
     };
-    let one =
-        |file: &haft_workspace::history::ChangedFile| format!("{}{}", sign(file.change), screen::name(&file.path));
+    let one = |file: &haft_workspace::history::ChangedFile| format!("{}{}", sign(file.change), one_line(&file.path));
     let named: Vec<String> = set.files.iter().take(MOST_FILES).map(one).collect();
     match set.files.len().saturating_sub(MOST_FILES) {
         0 => named.join(" "),

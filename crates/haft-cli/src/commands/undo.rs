@@ -2,7 +2,7 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
-use haft::path::{Extent, RawPath};
+use haft::path::{Extent, RawPath, one_line};
 use haft_workspace::history::{Became, HistoryError, Side, TakenBack, Which};
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
         return plan_mode(common);
     }
     let desk = Desk::open(common)?;
-    told(common, desk.history.redo(), "Brought back what was taken back by")
+    told(common, desk.history.redo(), "Took back the undo,")
 }
 
 /// Whoever plans changes nothing, not even back.
@@ -83,7 +83,7 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
     for (path, became) in &taken.files {
         screen::line(&[
             Part::Plain("  "),
-            Part::Plain(&screen::name(path)),
+            Part::Plain(&one_line(path)),
             Part::Faint(": "),
             Part::Plain(words(*became)),
         ])?;
@@ -134,7 +134,7 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
         screen::answer(&told.to_string())?;
         return Ok(Exit::Failed);
     }
-    screen::talk(&screen::name(&format!("haft: {error}.")));
+    screen::talk(&one_line(&format!("haft: {error}.")));
     if let Some(diff) = difference {
         screen::talk("Changed since:");
         for line in shown_diff::lines(&diff, MOST_LINES) {

@@ -30,6 +30,8 @@ pub(super) fn already(text: &EvenText<'_>, edit: &Edit<'_>, nearest: Option<&Nea
         return None;
     }
     let is_telling = letters == TELLING;
+    let as_sure_as_it_is =
+        |place: &Range<usize>| if is_telling { Already::Seems(place.clone()) } else { Already::MayBe(place.clone()) };
     let is_blank = |range: Range<usize>| text.as_str()[range].trim_matches(BLANKS).is_empty();
     let lines = |place: &Range<usize>| text.line_start(place.start)..text.line_end(place.end);
     let is_whole =
@@ -40,12 +42,10 @@ pub(super) fn already(text: &EvenText<'_>, edit: &Edit<'_>, nearest: Option<&Nea
     let places: Vec<Range<usize>> = exact::in_turn(text.as_str(), new).take(LOOKED_AT).collect();
     let whole: Vec<&Range<usize>> = places.iter().filter(|place| is_whole(place)).collect();
     let Some(near) = nearest.map(|nearest| &nearest.range) else {
-        let place = whole.first().copied().or(places.first().filter(|_| is_telling))?.clone();
-        return Some(if is_telling { Already::Seems(place) } else { Already::MayBe(place) });
+        return whole.first().copied().or(places.first().filter(|_| is_telling)).map(as_sure_as_it_is);
     };
     if let Some(place) = whole.iter().find(|place| holds(place, near)) {
-        let place = (*place).clone();
-        return Some(if is_telling { Already::Seems(place) } else { Already::MayBe(place) });
+        return Some(as_sure_as_it_is(place));
     }
     if old.contains(new) {
         // What is left of a text from which something is taken away proves nothing.
