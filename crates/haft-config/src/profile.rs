@@ -85,6 +85,9 @@ pub(crate) struct SomeLimits {
     glob_paths: Option<Positive>,
     grep_matches: Option<Positive>,
     call_time: Option<Seconds>,
+    command_time: Option<Seconds>,
+    command_time_most: Option<Seconds>,
+    command_output: Option<Positive>,
     failures_in_a_row: Option<Positive>,
 }
 
@@ -113,6 +116,9 @@ impl SomeLimits {
             glob_paths: number(self.glob_paths, limits.glob_paths),
             grep_matches: number(self.grep_matches, limits.grep_matches),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
+            command_time: self.command_time.map_or(limits.command_time, |Seconds(time)| time),
+            command_time_most: self.command_time_most.map_or(limits.command_time_most, |Seconds(time)| time),
+            command_output: self.command_output.map_or(limits.command_output, |Positive(bytes)| bytes as u64),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
         }
     }

@@ -58,7 +58,7 @@ impl GrantScope {
                 vec![GrantScope::Remote { server: claim.server.clone(), tool: claim.tool.clone() }]
             }
             Effect::Delegate(agent) => vec![GrantScope::Agent(agent.clone())],
-            Effect::Change(..) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
+            Effect::Change(..) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The judge: all rules over all effects of a call, the strictest wins.
 
 use haft::effect::Effect;
+use haft::process::Settle;
 
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
@@ -18,8 +19,20 @@ pub enum Mode {
     /// They are, by the rules.
     #[default]
     Normal,
-    /// Nothing is changed; planning only.
+    /// Nothing is changed: changes are refused, and what commands change is shown and thrown away.
     Plan,
+    /// As normal, but what commands change is shown and thrown away.
+    Try,
+}
+
+impl Mode {
+    /// Returns what becomes of what a command changes.
+    pub fn settling(self) -> Settle {
+        match self {
+            Mode::Normal => Settle::Keep,
+            Mode::Plan | Mode::Try => Settle::Show,
+        }
+    }
 }
 
 /// What holds at the moment of judging.
@@ -69,7 +82,8 @@ impl Policy {
     fn judge_effect(&self, effect: &Effect, Situation { mode, grants }: Situation<'_>) -> Ruling {
         let judged = self.rules.iter().filter_map(|rule| rule.on_effect(effect)).reduce(Ruling::stricter);
         let judged = judged.unwrap_or_else(|| no_rule_knows(effect));
-        if mode == Mode::Plan && effect.changes() {
+        // What a command changes is thrown away then, by the door.
+        if mode == Mode::Plan && effect.changes() && !matches!(effect, Effect::Run(_)) {
             return judged.stricter(plan_mode(effect));
         }
         // A grant answers an ordinary question. It never loosens a denial, and the dangerous class is asked each time.
@@ -115,7 +129,7 @@ fn plan_mode(effect: &Effect) -> Ruling {
 mod tests {
     use super::*;
     use crate::rule::{EffectSort, Pattern};
-    use haft::effect::{Change, Claim, CommandLine, Host, RemoteClaim, StateKey};
+    use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey};
     use haft::path::{Extent, Place, Target};
 
     fn inside(path: &str) -> Target {
@@ -141,6 +155,7 @@ mod tests {
             Effect::Read(inside(".env")),
             Effect::Change(inside(".git/hooks/pre-push"), Change::Create),
             Effect::Run(CommandLine("make".into())),
+            Effect::Expose(Exposure::WideWorkspace("/".into())),
             Effect::Connect(Host("x.example".into())),
             Effect::Remote(remote(Claim::OnlyReads)),
             Effect::Remote(remote(Claim::MayChange)),
@@ -154,17 +169,17 @@ mod tests {
         use Decision::*;
         let decisions: Vec<Decision> =
             every_sort().iter().map(|e| judge(std::slice::from_ref(e), Mode::Normal).0).collect();
-        assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Allow]);
+        assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Allow]);
         assert_eq!(judge(&[], Mode::Normal).0, Allow);
     }
 
     #[test]
-    fn plan_mode_denies_whatever_changes_something() {
+    fn plan_mode_denies_whatever_changes_something_but_commands_which_are_tried() {
         for effect in every_sort() {
             let (decision, rule) = judge(std::slice::from_ref(&effect), Mode::Plan);
             assert_eq!(
                 decision == Decision::Deny && rule == "plan mode",
-                effect.changes() && effect != every_sort()[3],
+                effect.changes() && effect != every_sort()[3] && !matches!(effect, Effect::Run(_)),
                 "{effect}"
             );
         }

@@ -49,6 +49,8 @@ pub enum EffectSort {
     ChangeOutside,
     /// Runs a command.
     Run,
+    /// Runs a command with less in its way than there should be.
+    Expose,
     /// Opens a connection.
     Connect,
     /// A remote tool that says it only reads.
@@ -76,6 +78,7 @@ impl EffectSort {
             Effect::Change(Target::Inside(_), _) => EffectSort::ChangeInside,
             Effect::Change(Target::Outside(_), _) => EffectSort::ChangeOutside,
             Effect::Run(_) => EffectSort::Run,
+            Effect::Expose(_) => EffectSort::Expose,
             Effect::Connect(_) => EffectSort::Connect,
             Effect::Remote(claim) if claim.claims == Claim::OnlyReads => EffectSort::RemoteRead,
             Effect::Remote(_) => EffectSort::RemoteChange,
@@ -151,6 +154,7 @@ pub fn defaults() -> Vec<Rule> {
         rule("changes", EffectSort::ChangeInside, Ask, "It would {}.", ask),
         dangerous("secret files", EffectSort::ReadSecret, "It would {}, which is a secret by its name."),
         dangerous("protected names", EffectSort::ChangeGuarded, "It would {}."),
+        dangerous("weak sandbox", EffectSort::Expose, "It would {}."),
         rule("commands", EffectSort::Run, Ask, "It would {}.", ask),
         rule("connections", EffectSort::Connect, Ask, "It would {}.", ask),
         rule("remote reads", EffectSort::RemoteRead, Ask, "It would {}.", ask),

@@ -2,6 +2,7 @@
 //!
 //! Timing, tracing and events of stages live here, so that stages and tools contain none of it.
 
+use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,20 +10,21 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use haft::call::{CallId, Origin, RawArguments, ToolCall};
-use haft::context::{PlanContext, Progress};
+use haft::context::{Hiding, PlanContext, Progress};
 use haft::door::{Errand, Permit, Receipt};
 use haft::effect::Effect;
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::path::Target;
+use haft::process::Level;
 use haft::result::{Did, Status, ToolResult};
 use serde_json::Value;
 use tracing::Instrument;
 
 use crate::events::What;
 use crate::memory::{CallKey, Remembered, Went};
-use crate::redact::ChunkRedactor;
+use crate::redact::{ChunkRedactor, Redactor};
 use crate::session::Session;
 use crate::stage::{Halt, Stage};
 use crate::stages::execute::Ran;
@@ -154,10 +156,12 @@ impl<'a> CallContext<'a> {
     /// Returns what the doors say was done; what was given up in the middle is not known.
     pub(crate) fn did(&self) -> Did {
         let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
-        if abandoned && effects.iter().any(Effect::changes) {
+        let receipts = self.receipts();
+        let is_unseen = |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. });
+        if abandoned && effects.iter().any(Effect::changes) || receipts.iter().any(is_unseen) {
             return Did::Unknown(effects);
         }
-        let files = changed_in(&self.receipts());
+        let files = changed_in(&receipts);
         if files.is_empty() {
             return Did::Nothing;
         }
@@ -168,11 +172,30 @@ impl<'a> CallContext<'a> {
     /// Returns what was done by a call that failed: what no door sees may have happened once it had begun.
     pub(crate) fn did_of_failure(&self) -> Did {
         let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
-        let is_unseen = |effect: &Effect| effect.changes() && !matches!(effect, Effect::Change(..));
+        // The doors note every command before it starts, and every change.
+        let is_seen = |effect: &Effect| matches!(effect, Effect::Change(..) | Effect::Run(_) | Effect::Expose(_));
+        let is_unseen = |effect: &Effect| effect.changes() && !is_seen(effect);
         match self.did() {
             Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),
             did => did,
         }
+    }
+
+    /// Returns the exit status of the last command that was run.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        self.receipts().iter().rev().find_map(|receipt| match receipt {
+            Receipt::Exited(status) => Some(*status),
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } => None,
+        })
+    }
+
+    /// Returns how strongly commands were confined: the weakest counts.
+    pub(crate) fn sandbox(&self) -> Option<Level> {
+        let level = |receipt: &Receipt| match receipt {
+            Receipt::Ran { level, .. } => Some(*level),
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) => None,
+        };
+        self.receipts().iter().filter_map(level).min()
     }
 
     /// Returns what the doors noted.
@@ -195,7 +218,7 @@ impl<'a> CallContext<'a> {
 
     /// Returns what a tool sees while it plans.
     pub(crate) fn plan_context(&self) -> PlanContext<'_> {
-        PlanContext::new(&*self.session.ground.doors.look, &self.session.memory, self.origin, self.limits())
+        PlanContext::new(&self.session.ground.doors, &self.session.memory, self.origin, self.limits())
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -258,6 +281,26 @@ impl Progress for CallContext<'_> {
     fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
         self.session.ground.redactor.redact(text)
     }
+
+    fn hiding(&self) -> Box<dyn Hiding> {
+        Box::new(HidingPieces { redactor: self.session.ground.redactor.clone(), held: ChunkRedactor::default() })
+    }
+}
+
+/// A text that comes in pieces, kept apart from what the call tells while it runs.
+struct HidingPieces {
+    redactor: Redactor,
+    held: ChunkRedactor,
+}
+
+impl Hiding for HidingPieces {
+    fn take(&mut self, piece: &str) -> String {
+        self.held.take(&self.redactor, piece)
+    }
+
+    fn rest(&mut self) -> String {
+        self.held.rest(&self.redactor)
+    }
 }
 
 /// A future that is dropped instead of finished still ends in one event, and frees its place.
@@ -280,6 +323,8 @@ impl Drop for CallContext<'_> {
             repairs: Vec::new(),
             warnings: Vec::new(),
             spilled: None,
+            exit_code: None,
+            sandbox: self.sandbox(),
             took: self.elapsed(),
         };
         self.tell_effects();
@@ -303,19 +348,16 @@ fn shown_name(session: &Session, name: &str) -> String {
 fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
     let read = |receipt: &Receipt| match receipt {
         Receipt::Read(target, version) => Some((target.clone(), version.stamp)),
-        Receipt::Changed(..) => None,
+        Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
     };
     receipts.iter().filter_map(read).collect()
 }
 
 fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
-    let mut files = Vec::new();
-    for receipt in receipts {
-        if let Receipt::Changed(target, _) = receipt
-            && !files.contains(target)
-        {
-            files.push(target.clone());
-        }
-    }
-    files
+    let changed = receipts.iter().filter_map(|receipt| match receipt {
+        Receipt::Changed(target, _) => Some(target),
+        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
+    });
+    let mut seen = HashSet::new();
+    changed.filter(|target| seen.insert(*target)).cloned().collect()
 }

@@ -5,6 +5,7 @@
 use base64::prelude::{BASE64_STANDARD, Engine};
 use haft::door::ChangeSetId;
 use haft::output::Image;
+use haft::process::Level;
 use haft::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,12 +33,16 @@ pub struct ResultRecord {
     change_set: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repairs: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spill: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
     duration_ms: u64,
@@ -105,9 +110,11 @@ impl From<&ToolResult> for ResultRecord {
             did,
             change_set,
             files,
+            exit_code: result.exit_code,
             repairs: result.repairs.clone(),
             warnings: result.warnings.clone(),
             spill: result.spilled.clone(),
+            sandbox: result.sandbox.map(Level::code),
             data: result.data.clone(),
             duration_ms: u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX),
         }

@@ -1,6 +1,5 @@
 //! One conversation: who answers its questions, what was granted, what it remembers, its turn.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft::call::{CallId, ToolCall};
@@ -29,7 +28,7 @@ pub struct Session {
     turn: Mutex<Arc<Turn>>,
     /// Turns that have ended while calls of theirs went on.
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
-    planning_only: AtomicBool,
+    mode: Mutex<Mode>,
 }
 
 impl Session {
@@ -44,7 +43,7 @@ impl Session {
             grants: Mutex::default(),
             turn: Mutex::new(Turn::new(1)),
             earlier_turns: Mutex::default(),
-            planning_only: AtomicBool::new(false),
+            mode: Mutex::default(),
         }
     }
 
@@ -94,12 +93,12 @@ impl Session {
 
     /// Lets nothing be changed from now on, or everything by the rules again.
     pub fn set_mode(&self, mode: Mode) {
-        self.planning_only.store(mode == Mode::Plan, Ordering::Relaxed);
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
     /// Returns whether changes are possible at all.
     pub fn mode(&self) -> Mode {
-        if self.planning_only.load(Ordering::Relaxed) { Mode::Plan } else { Mode::Normal }
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers a permission for the rest of the session.

@@ -42,6 +42,7 @@ use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::output::Image;
 use haft::path::{Extent, RawPath, Target};
+use haft::process::{Ground, NoProcesses, Settle, Wanted};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 
@@ -84,6 +85,8 @@ impl Workspace {
     }
 
     /// Returns the doors of this workspace; the journal and what is too long to show are kept in the state.
+    ///
+    /// No command can be run through them yet: see [`Doors::with_processes`].
     pub fn doors(self, state: &WorkspaceState) -> Doors {
         let journal = state.journal();
         if journal.is_unfinished() {
@@ -91,7 +94,12 @@ impl Workspace {
             let _ = transaction::recover(&self.root, &journal);
         }
         let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal) };
-        Doors { look: Arc::new(self), files: Arc::new(files), store: Arc::new(state.spills()) }
+        Doors {
+            look: Arc::new(self),
+            files: Arc::new(files),
+            processes: Arc::new(NoProcesses),
+            store: Arc::new(state.spills()),
+        }
     }
 
     /// Returns what was changed here, and takes it back.
@@ -244,6 +252,18 @@ impl Files for JournalledFiles {
         Box::pin(async move {
             let write = write::Write::of_rename(&self.root, permit, from, to)?;
             self.change(permit, write).await.map(drop)
+        })
+    }
+
+    fn ground<'a>(
+        &'a self,
+        permit: &'a Permit,
+        wanted: Wanted,
+        how: Settle,
+    ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+        Box::pin(async move {
+            permit.go_on()?;
+            Err(ToolError::of(ErrorKind::Unavailable, format!("There is no ground ({wanted:?}, {how:?}).")))
         })
     }
 }

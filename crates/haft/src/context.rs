@@ -7,13 +7,16 @@ use bytes::Bytes;
 
 use crate::call::Origin;
 use crate::door::{
-    ChangeSetId, Doors, FileCopy, Look, Page, PageRequest, Permit, ReadVersion, SessionName, Spill, Written,
+    ChangeSetId, Doors, FileCopy, Look, Page, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling, Written,
 };
-use crate::error::ToolError;
+use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
+use crate::process::{
+    Command, Confinement, Ended, Ground, Heard, HowEnded, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
+};
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::Version;
 
@@ -30,6 +33,18 @@ pub trait Progress: Send + Sync {
 
     /// Returns the text without secrets. Whoever cuts a text asks first: half a secret is not found again.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str>;
+
+    /// Hides secrets in a text that comes in pieces.
+    fn hiding(&self) -> Box<dyn Hiding>;
+}
+
+/// Hides secrets in a text that comes in pieces, also when one lies across two of them.
+pub trait Hiding: Send {
+    /// Takes a piece; returns what can be shown so far.
+    fn take(&mut self, piece: &str) -> String;
+
+    /// Returns what is left at the end.
+    fn rest(&mut self) -> String;
 }
 
 /// How much more of a line is read than shown, so that a secret across the cut is seen as a whole.
@@ -38,6 +53,7 @@ const SEEN_BEYOND_THE_CUT: usize = 512;
 /// What a tool has while it plans: it may look, never change.
 pub struct PlanContext<'a> {
     look: &'a dyn Look,
+    processes: &'a dyn Processes,
     seen: &'a dyn Seen,
     origin: Origin,
     limits: &'a Limits,
@@ -46,8 +62,13 @@ pub struct PlanContext<'a> {
 
 impl<'a> PlanContext<'a> {
     /// Gives a tool its eyes.
-    pub fn new(look: &'a dyn Look, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
-        Self { look, seen, origin, limits, read: Mutex::default() }
+    pub fn new(doors: &'a Doors, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
+        Self { look: &*doors.look, processes: &*doors.processes, seen, origin, limits, read: Mutex::default() }
+    }
+
+    /// Says how well commands are confined here.
+    pub fn confinement(&self) -> Confinement {
+        self.processes.confinement()
     }
 
     /// Reads a whole file of at most so many bytes; what the plan rests on is noted.
@@ -100,6 +121,7 @@ pub struct RunContext<'a> {
     progress: &'a dyn Progress,
     session: &'a SessionName,
     limits: &'a Limits,
+    settle: Settle,
 }
 
 impl<'a> RunContext<'a> {
@@ -110,7 +132,13 @@ impl<'a> RunContext<'a> {
         progress: &'a dyn Progress,
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
-        Self { permit, doors, progress, session, limits }
+        Self { permit, doors, progress, session, limits, settle: Settle::Keep }
+    }
+
+    /// Lets what commands change come to this.
+    pub fn settling(mut self, settle: Settle) -> Self {
+        self.settle = settle;
+        self
     }
 
     /// Reads some lines of a file.
@@ -188,6 +216,64 @@ impl<'a> RunContext<'a> {
         self.doors.files.rename(self.permit, from, to).await
     }
 
+    /// Runs a command, and brings what it changed into the workspace.
+    ///
+    /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
+    pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
+        let confinement = self.doors.processes.confinement();
+        let mut wanted = match confinement.reached {
+            Level::Full => Wanted::Layered,
+            Level::Partial | Level::None => {
+                Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
+            }
+        };
+        loop {
+            let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
+            let uncovered = ground.uncovered().map(str::to_owned);
+            if let (Some(reason), Settle::Show) = (&uncovered, self.settle) {
+                return Err(cannot_be_tried(reason));
+            }
+            match self.doors.processes.run(self.permit, command, &*ground, heard).await {
+                Ok(ended) => return self.settled(ended, ground, uncovered).await,
+                Err(NotRun::Failed(error)) => return Err(error),
+                Err(NotRun::NoLayer(reason)) => {
+                    wanted = match wanted {
+                        Wanted::Layered => Wanted::LayeredInMemory(reason),
+                        Wanted::LayeredInMemory(_) => Wanted::Open(reason),
+                        Wanted::Open(_) => {
+                            return Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them."));
+                        }
+                    };
+                }
+            }
+        }
+    }
+
+    async fn settled(
+        &self,
+        ended: Ended,
+        ground: Box<dyn Ground>,
+        uncovered: Option<String>,
+    ) -> Result<Ran, ToolError> {
+        let settled = match ended.how {
+            HowEnded::Stopped => Settled::default(),
+            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
+                ground.settle(self.permit, self.settle).await?
+            }
+        };
+        Ok(Ran { ended, settled, uncovered, how: self.settle })
+    }
+
+    /// Begins to keep an output that comes in pieces, as much as the limits allow.
+    pub fn spilling(&self) -> Result<Box<dyn Spilling>, ToolError> {
+        self.doors.store.spilling(self.session, self.limits.command_output)
+    }
+
+    /// Hides secrets in a text that comes in pieces.
+    pub fn hiding(&self) -> Box<dyn Hiding> {
+        self.progress.hiding()
+    }
+
     /// Returns the number under which the journal has what this call changed so far.
     pub fn change_set(&self) -> Option<ChangeSetId> {
         self.permit.receipts().change_set()
@@ -243,6 +329,11 @@ impl<'a> RunContext<'a> {
     pub fn limits(&self) -> &Limits {
         self.limits
     }
+}
+
+fn cannot_be_tried(reason: &str) -> ToolError {
+    let what = format!("The command cannot be tried without keeping what it changes: {reason}. It was not run.");
+    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser("ask the user to run it without --plan or --try".into()))
 }
 
 fn seen_beyond(request: PageRequest) -> PageRequest {

@@ -22,6 +22,7 @@ use crate::kinds::ErrorKind;
 use crate::lines::LineEnds;
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
+use crate::process::{Ground, Level, Processes, Settle, Wanted};
 use crate::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::{Basis, Stamp, Version};
 
@@ -32,8 +33,18 @@ pub struct Doors {
     pub look: Arc<dyn Look>,
     /// Reads and changes the user's files.
     pub files: Arc<dyn Files>,
+    /// Runs commands.
+    pub processes: Arc<dyn Processes>,
     /// Keeps what belongs to haft.
     pub store: Arc<dyn Store>,
+}
+
+impl Doors {
+    /// Lets commands be run through this door.
+    pub fn with_processes(mut self, processes: impl Processes + 'static) -> Self {
+        self.processes = Arc::new(processes);
+        self
+    }
 }
 
 /// Looks at the file system while a call is planned. Never changes anything, needs no permit.
@@ -49,6 +60,12 @@ pub trait Look: Send + Sync {
 
     /// Reads a whole file of at most so many bytes. Larger ones are an error.
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError>;
+
+    /// Names the workspace when it is so wide (the home, the whole system) that a person must say yes to commands in it,
+    /// once.
+    fn wide_workspace(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The whole content of a file at one moment.
@@ -144,6 +161,14 @@ pub trait Files: Send + Sync {
         from: &'a Target,
         to: &'a Target,
     ) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Prepares what a command works on; what will become of its changes is known by now.
+    fn ground<'a>(
+        &'a self,
+        permit: &'a Permit,
+        wanted: Wanted,
+        how: Settle,
+    ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>>;
 }
 
 /// What became of one written file.
@@ -199,6 +224,9 @@ pub trait Store: Send + Sync {
     /// Keeps a whole output and returns the id under which it can be read again.
     fn spill<'a>(&'a self, session: &'a SessionName, text: &'a str) -> BoxFuture<'a, Result<String, ToolError>>;
 
+    /// Begins to keep an output that comes in pieces, up to so many bytes.
+    fn spilling(&self, session: &SessionName, most: u64) -> Result<Box<dyn Spilling>, ToolError>;
+
     /// Reads some lines of a kept output of the same session.
     fn spilled<'a>(
         &'a self,
@@ -206,6 +234,15 @@ pub trait Store: Send + Sync {
         spill: Spill<'a>,
         request: PageRequest,
     ) -> BoxFuture<'a, Result<Page, ToolError>>;
+}
+
+/// An output that is being kept. Dropped before it is finished, it is gone.
+pub trait Spilling: Send {
+    /// Keeps a piece of text, from which secrets were hidden. What is beyond the room, or fails, is counted and left out.
+    fn keep(&mut self, text: &str);
+
+    /// Finishes; returns the id under which it can be read again, and how many bytes were left out.
+    fn finish(self: Box<Self>) -> Result<(String, u64), ToolError>;
 }
 
 /// Names a kept output of a session.
@@ -339,6 +376,15 @@ pub enum Receipt {
     Read(Target, ReadVersion),
     /// It changed a file.
     Changed(Target, Change),
+    /// It ran a command.
+    Ran {
+        /// How strongly the command was confined.
+        level: Level,
+        /// Why what it changed cannot be taken back, where that is so.
+        uncovered: Option<String>,
+    },
+    /// The command ended with this status.
+    Exited(i32),
 }
 
 impl Permit {

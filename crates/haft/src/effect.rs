@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::path::Target;
+use crate::process::Level;
 
 /// One thing that a call would touch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +16,8 @@ pub enum Effect {
     Change(Target, Change),
     /// Runs a command.
     Run(CommandLine),
+    /// Runs it with less between it and the user's files than it should be.
+    Expose(Exposure),
     /// Opens a network connection.
     Connect(Host),
     /// Calls a tool of another server, which acts where haft cannot see.
@@ -39,6 +42,20 @@ pub enum Change {
 /// The text of a command, as the shell would get it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CommandLine(pub String);
+
+/// What stands open to a command that should not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Exposure {
+    /// The system does not give the level of confinement that the settings require.
+    BelowRequired {
+        /// The level that the settings require.
+        required: Level,
+        /// The level that there is.
+        reached: Level,
+    },
+    /// The workspace is the user's home or the whole system.
+    WideWorkspace(String),
+}
 
 /// A host to connect to, as written in the address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -78,7 +95,7 @@ impl Effect {
         match self {
             Effect::Read(_) | Effect::Session(_) => false,
             Effect::Remote(claim) => claim.claims == Claim::MayChange,
-            Effect::Change(..) | Effect::Run(_) | Effect::Connect(_) | Effect::Delegate(_) => true,
+            Effect::Change(..) | Effect::Run(_) | Effect::Expose(_) | Effect::Connect(_) | Effect::Delegate(_) => true,
         }
     }
 
@@ -103,6 +120,10 @@ impl fmt::Display for Effect {
             Effect::Change(target, Change::Replace) => write!(f, "change {target}"),
             Effect::Change(target, Change::Remove) => write!(f, "remove {target}"),
             Effect::Run(command) => write!(f, "run {}", command.0),
+            Effect::Expose(Exposure::BelowRequired { required, reached }) => {
+                write!(f, "run it in a sandbox of the level \"{reached}\", where \"{required}\" is required")
+            }
+            Effect::Expose(Exposure::WideWorkspace(path)) => write!(f, "let commands write anywhere in {path}"),
             Effect::Connect(host) => write!(f, "connect to {}", host.0),
             Effect::Remote(claim) => write!(f, "call {} of the server {}", claim.tool, claim.server),
             Effect::Delegate(agent) => write!(f, "hand work to {}", agent.0),

@@ -30,6 +30,7 @@ pub mod output;
 pub mod path;
 pub mod plan;
 pub mod prelude;
+pub mod process;
 pub mod result;
 pub mod schema;
 pub mod schema_rules;

@@ -35,6 +35,12 @@ pub struct Limits {
     pub grep_matches: usize,
     /// Longest time that one call may execute.
     pub call_time: Duration,
+    /// How long a command may run, when the call does not say.
+    pub command_time: Duration,
+    /// The longest time that a call may give a command.
+    pub command_time_most: Duration,
+    /// Most bytes of a command's output that are kept to be read later.
+    pub command_output: u64,
     /// Failures of one tool in a row before the model is told to change its approach.
     pub failures_in_a_row: usize,
 }
@@ -77,6 +83,9 @@ impl Default for Limits {
             glob_paths: 1_000,
             grep_matches: 100,
             call_time: Duration::from_secs(900),
+            command_time: Duration::from_secs(120),
+            command_time_most: Duration::from_secs(600),
+            command_output: 64 * 1024 * 1024,
             failures_in_a_row: 3,
         }
     }

@@ -56,6 +56,8 @@ pub struct ToolOutput {
     pub for_human: Option<String>,
     /// The same as data, for programs.
     pub data: Option<Value>,
+    /// Names the whole output, where the tool has kept it itself.
+    pub spilled: Option<String>,
 }
 
 impl ToolOutput {

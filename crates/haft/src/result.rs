@@ -12,6 +12,7 @@ use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::output::{Content, Image};
 use crate::path::Target;
+use crate::process::Level;
 
 /// The result of one call. Every call has exactly one.
 #[derive(Clone, Debug)]
@@ -40,6 +41,10 @@ pub struct ToolResult {
     pub warnings: Vec<String>,
     /// Names the whole output when the content is only a part of it.
     pub spilled: Option<String>,
+    /// The exit status of the command that it ran.
+    pub exit_code: Option<i32>,
+    /// How strongly that command was confined.
+    pub sandbox: Option<Level>,
     /// How long it took.
     pub took: Duration,
 }
@@ -188,6 +193,8 @@ mod tests {
             repairs: Vec::new(),
             warnings: Vec::new(),
             spilled: None,
+            exit_code: None,
+            sandbox: None,
             took: Duration::ZERO,
         }
     }

@@ -80,7 +80,7 @@ fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {
 async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> String {
     let nothing_read = NothingRead;
     let limits = &desk.settings.limits;
-    let cx = PlanContext::new(&*desk.runtime.doors().look, &nothing_read, Origin::Person, limits);
+    let cx = PlanContext::new(desk.runtime.doors(), &nothing_read, Origin::Person, limits);
     let planned = match entry.tool().clone().bind(example.arguments.clone()) {
         Ok(mut bound) => bound.plan(&cx).await,
         Err(error) => Err(error),

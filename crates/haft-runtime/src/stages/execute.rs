@@ -41,7 +41,8 @@ pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Res
     let permit = cx.issue_permit(&planned, stop.clone());
     let Planned { called, bound, plan, key, .. } = planned;
     let run_context =
-        RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits));
+        RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
+            .settling(cx.session.mode().settling());
     let running = bound.run(&run_context);
     tokio::pin!(running);
 

@@ -47,7 +47,9 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         did,
         repairs: redacted_repairs(cx),
         warnings: Vec::new(),
-        spilled: None,
+        spilled: output.spilled.clone(),
+        exit_code: cx.exit_code(),
+        sandbox: cx.sandbox(),
         took: cx.elapsed(),
     };
     result.data = output.data.clone().and_then(|data| bounded_data(cx, data));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use haft::BoxFuture;
-use haft::door::{Page, PageRequest, Permit, SessionName, Spill, Store};
+use haft::door::{Page, PageRequest, Permit, SessionName, Spill, Spilling, Store};
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 
@@ -99,6 +99,10 @@ impl Store for Spills {
             })
             .await
         })
+    }
+
+    fn spilling(&self, session: &SessionName, _most: u64) -> Result<Box<dyn Spilling>, ToolError> {
+        Err(ToolError::of(ErrorKind::Unavailable, format!("{} keeps no output in pieces.", session.as_str())))
     }
 
     fn spilled<'a>(

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use haft::BoxFuture;
 use haft::call::{CallId, Origin};
-use haft::context::{PlanContext, Progress, RunContext, Seen};
+use haft::context::{Hiding, PlanContext, Progress, RunContext, Seen};
 use haft::door::{
     Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
-    SessionName, Spill, Store, Written,
+    SessionName, Spill, Spilling, Store, Written,
 };
 use haft::effect::{Change, Effect};
 use haft::encoding::TextForm;
@@ -18,6 +18,7 @@ use haft::limits::Limits;
 use haft::lines::LineEnds;
 use haft::output::Image;
 use haft::path::{Extent, Place, RawPath, Target};
+use haft::process::{Ground, NoProcesses, Settle, Wanted};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 use haft::tool::{AnyTool, Tool, Typed};
@@ -34,10 +35,11 @@ pub async fn call(tool: impl Tool, args: Value) -> String {
 }
 
 async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result<(), ToolError> {
-    let doors = Doors { look: Arc::new(OneFile), files: Arc::new(OneFile), store: Arc::new(OneFile) };
+    let processes = Arc::new(NoProcesses);
+    let doors = Doors { look: Arc::new(OneFile), files: Arc::new(OneFile), processes, store: Arc::new(OneFile) };
     let limits = Limits::default();
     let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
-    let plan = bound.plan(&PlanContext::new(&OneFile, &OneFile, Origin::Model, &limits)).await?;
+    let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;
     lines.extend(plan.effects.iter().map(|effect| format!("would {effect}")));
     let session = SessionName::new("scene");
     let errand =
@@ -94,6 +96,23 @@ impl Progress for OneFile {
 
     fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
         text.into()
+    }
+
+    fn hiding(&self) -> Box<dyn Hiding> {
+        Box::new(Nothing)
+    }
+}
+
+/// Hides nothing.
+struct Nothing;
+
+impl Hiding for Nothing {
+    fn take(&mut self, piece: &str) -> String {
+        piece.to_owned()
+    }
+
+    fn rest(&mut self) -> String {
+        String::new()
     }
 }
 
@@ -156,11 +175,19 @@ impl Files for OneFile {
     fn rename<'a>(&'a self, _: &'a Permit, _: &'a Target, _: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(unused())
     }
+
+    fn ground<'a>(&'a self, _: &'a Permit, _: Wanted, _: Settle) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+        Box::pin(unused())
+    }
 }
 
 impl Store for OneFile {
     fn spill<'a>(&'a self, _: &'a SessionName, _: &'a str) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(unused())
+    }
+
+    fn spilling(&self, _: &SessionName, _: u64) -> Result<Box<dyn Spilling>, ToolError> {
+        Err(ToolError::of(ErrorKind::Bug, "No scene needs this."))
     }
 
     fn spilled<'a>(&'a self, _: &'a Permit, _: Spill<'a>, _: PageRequest) -> BoxFuture<'a, Result<Page, ToolError>> {

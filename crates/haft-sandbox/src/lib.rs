@@ -1,0 +1,17 @@
+//! Runs commands: confined by the kernel, watched until the last process is gone.
+//!
+//! haft starts itself again as a *launcher*, which gets its orders through a socket, enters
+//! namespaces of its own, builds the file system that the command sees, and then watches over the
+//! command. The socket is also the lifeline: when haft is gone, however it died, the launcher ends,
+//! and with it everything that the command has started.
+//!
+//! This is the only crate that starts processes. It opens what it mounts, nothing else.
+//!
+//! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
+
+mod launcher;
+mod orders;
+pub mod sandbox;
+
+pub use launcher::{Launcher, launcher};
+pub use sandbox::{Network, Sandbox, Settings};

@@ -1,0 +1,272 @@
+//! Running commands: the door, what it is asked, and what it says of how it went.
+//!
+//! A command runs on a *ground*: the folders it may write, which the file door prepares. Where the
+//! system can, a layer lies over them that takes everything the command changes, so that the file
+//! door can look at it afterwards, refuse parts of it, and write the rest to the journal.
+//!
+//! Not here: how a process is confined (`haft-sandbox`), how a layer is read (`haft-workspace`).
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::BoxFuture;
+use crate::diff::Diff;
+use crate::door::Permit;
+use crate::effect::Change;
+use crate::error::ToolError;
+use crate::kinds::ErrorKind;
+use crate::path::Target;
+
+/// Runs commands.
+pub trait Processes: Send + Sync {
+    /// Says how well commands are confined here. It is tried at the first question and remembered.
+    fn confinement(&self) -> Confinement;
+
+    /// Runs a command on a ground until it ends, and everything that it has started with it.
+    ///
+    /// What it prints is passed on while it runs.
+    fn run<'a>(
+        &'a self,
+        permit: &'a Permit,
+        command: &'a Command,
+        ground: &'a dyn Ground,
+        heard: Heard<'a>,
+    ) -> BoxFuture<'a, Result<Ended, NotRun>>;
+}
+
+/// Is told what a command prints, in pieces as they come.
+pub type Heard<'a> = &'a (dyn Fn(Stream, &[u8]) + Send + Sync);
+
+/// A door that is shut: no command can be run.
+#[derive(Clone, Copy, Debug)]
+pub struct NoProcesses;
+
+impl Processes for NoProcesses {
+    fn confinement(&self) -> Confinement {
+        Confinement { required: Level::None, reached: Level::None, missing: Vec::new() }
+    }
+
+    fn run<'a>(
+        &'a self,
+        _permit: &'a Permit,
+        _command: &'a Command,
+        _ground: &'a dyn Ground,
+        _heard: Heard<'a>,
+    ) -> BoxFuture<'a, Result<Ended, NotRun>> {
+        let error =
+            ToolError::of(ErrorKind::Unavailable, "Commands cannot be run here: no sandbox was set up for them.");
+        Box::pin(async move { Err(NotRun::Failed(error)) })
+    }
+}
+
+/// How well commands are confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    /// The level that the user's settings require.
+    pub required: Level,
+    /// The level that this system gives.
+    pub reached: Level,
+    /// What is missing for more, a sentence each.
+    pub missing: Vec<String>,
+}
+
+/// How strongly a command is confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// Not at all.
+    None,
+    /// The kernel refuses files and network (Landlock, seccomp), but there are no namespaces.
+    Partial,
+    /// Namespaces of its own, Landlock, seccomp.
+    Full,
+}
+
+impl Level {
+    /// Returns the name of the level in records and settings.
+    pub fn code(self) -> &'static str {
+        match self {
+            Level::None => "none",
+            Level::Partial => "partial",
+            Level::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// The text of the command as it was planned and judged.
+    pub line: String,
+    /// The folder it starts in, by its real path.
+    pub folder: PathBuf,
+    /// How long it may run.
+    pub time: Duration,
+}
+
+/// Which stream of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Its output.
+    Out,
+    /// Its errors.
+    Err,
+}
+
+/// How a command ended. Nothing that it started is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// In which way.
+    pub how: HowEnded,
+    /// How long it ran.
+    pub took: Duration,
+    /// How strongly it was confined.
+    pub level: Level,
+    /// How many processes it had left behind, which were ended with it.
+    pub left_behind: usize,
+    /// What else is worth knowing: denials explained, limits that could not be set; a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// In which way a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HowEnded {
+    /// It ended by itself with this status.
+    Exited(i32),
+    /// A signal ended it.
+    Killed(i32),
+    /// Its time was up.
+    TimedOut,
+    /// The call was told to stop.
+    Stopped,
+}
+
+impl HowEnded {
+    /// Returns the exit status as a shell would say it, where there is one.
+    pub fn exit_code(self) -> Option<i32> {
+        match self {
+            HowEnded::Exited(status) => Some(status),
+            HowEnded::Killed(signal) => Some(128 + signal),
+            HowEnded::TimedOut | HowEnded::Stopped => None,
+        }
+    }
+}
+
+/// Why a command was not run. Nothing has happened then.
+#[derive(Debug)]
+pub enum NotRun {
+    /// The system refuses the layers of this ground, for this reason; another ground may do.
+    NoLayer(String),
+    /// It cannot be run.
+    Failed(ToolError),
+}
+
+impl From<ToolError> for NotRun {
+    fn from(error: ToolError) -> Self {
+        NotRun::Failed(error)
+    }
+}
+
+/// What a command works on.
+///
+/// Whoever drops it throws away what the command changed in its layers.
+pub trait Ground: Send + Sync {
+    /// The folders that the command may write.
+    fn roots(&self) -> &[GroundRoot];
+
+    /// Folders and files that must not be visible inside, by their real paths, wherever they lie.
+    fn hidden(&self) -> &[PathBuf];
+
+    /// Says why what the command changes cannot be taken back, where that is so.
+    fn uncovered(&self) -> Option<&str>;
+
+    /// Brings what the command changed into the workspace, or shows it and throws it away.
+    fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>>;
+}
+
+/// One folder that a command may write.
+#[derive(Debug)]
+pub struct GroundRoot {
+    /// Its real path, which is its path inside too.
+    pub path: PathBuf,
+    /// The folder itself.
+    pub folder: OwnedFd,
+    /// What takes the changes; without it they go into the folder itself.
+    pub layer: Option<Layer>,
+    /// Folders in it, by their place, that lie outside the layer: what is written there is written at once.
+    pub through: Vec<PathBuf>,
+    /// Files and folders in it, by their place, that cannot be changed.
+    pub read_only: Vec<PathBuf>,
+}
+
+/// Two empty folders on one file system that take the changes of a command.
+#[derive(Debug)]
+pub struct Layer {
+    /// What comes to hold the changes.
+    pub upper: OwnedFd,
+    /// What the kernel needs beside it.
+    pub work: OwnedFd,
+}
+
+/// Which ground is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// One with layers on disk.
+    Layered,
+    /// One with layers in memory, because those on disk were refused for this reason.
+    LayeredInMemory(String),
+    /// The real folders without layers, for this reason.
+    Open(String),
+}
+
+/// What becomes of what a command changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settle {
+    /// It comes into the workspace.
+    Keep,
+    /// It is shown and thrown away.
+    Show,
+}
+
+/// What a command changed, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// What was changed, or would be.
+    pub changes: Vec<Settlement>,
+    /// What was refused, kept aside, left out or is otherwise worth knowing, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// One file that a command changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The file.
+    pub target: Target,
+    /// What happened to it.
+    pub change: Change,
+    /// How it differs, where it is shown and is text.
+    pub diff: Option<Diff>,
+}
+
+/// A command that was run, with what became of its changes.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it changed. Nothing when the changes were thrown away because it was stopped.
+    pub settled: Settled,
+    /// Why what it changed cannot be taken back, where that is so.
+    pub uncovered: Option<String>,
+    /// What became of its changes.
+    pub how: Settle,
+}
