@@ -17,6 +17,7 @@ mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;
+pub(crate) mod order;
 mod owner;
 pub(crate) mod page;
 mod performance;
