@@ -405,6 +405,24 @@ fn image_hash(file: &File) -> ContentHash {
 }
 
 #[test]
+fn of_a_change_set_with_very_many_files_all_are_named_and_some_are_shown() {
+    let scene = Scene::new();
+    let deeds: Vec<Deed> = (0..1_200)
+        .map(|number| {
+            let name = format!("f{number:04}");
+            scene.put(&format!("layer/{name}"), "new");
+            scene.bring(&name)
+        })
+        .collect();
+    scene.commit(&deeds).expect("nothing is there");
+    let (_, changes) = scene.history().diff(None).expect("it can be read");
+    let shown = changes.iter().filter(|change| change.note.is_none()).count();
+    assert_eq!((changes.len(), shown), (1_200, 1_000));
+    let taken = scene.undo();
+    assert_eq!((taken.files.len(), scene.tree("ws").len()), (1_200, 0));
+}
+
+#[test]
 fn names_of_one_file_stay_names_of_one_file() {
     let scene = Scene::new();
     scene.put("layer/a", "content");
