@@ -9,11 +9,20 @@
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
+mod attend;
 mod exact;
+mod examined;
+mod explain;
 mod launcher;
 mod orders;
+mod private;
+mod refusal;
 mod running;
 pub mod sandbox;
+mod source;
+mod started;
+mod strays;
+mod wake;
 mod wire;
 
 pub use launcher::{Launcher, launcher};

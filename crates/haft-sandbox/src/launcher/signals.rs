@@ -40,11 +40,15 @@ impl AsFd for ChildSignals {
 
 /// Gives the forked command the signals that a program expects: nothing blocked, nothing ignored, nothing handled.
 pub(super) fn reset() -> io::Result<()> {
+    // What the kernel calls a sigaction, all of it zero: the default, no flags. The C library would refuse to touch its
+    // own two signals, which it leaves ignored in whatever it spawns.
+    let default = [0u64; 4];
     for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: the default is no function of ours. Signals that cannot be set refuse it, which is fine.
+        // SAFETY: the kernel reads 32 bytes, of which there are as many, and 8 of them are the mask, as the last number
+        // says. Signals that cannot be set refuse it, which is fine.
         #[allow(unsafe_code)]
         unsafe {
-            libc::signal(signal, libc::SIG_DFL)
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), std::ptr::null::<u64>(), 8usize)
         };
     }
     set_mask(Mask::None)
