@@ -9,9 +9,12 @@
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
+mod exact;
 mod launcher;
 mod orders;
+mod running;
 pub mod sandbox;
+mod wire;
 
 pub use launcher::{Launcher, launcher};
 pub use sandbox::{Network, Sandbox, Settings};
