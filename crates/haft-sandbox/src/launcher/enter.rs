@@ -16,6 +16,7 @@ mod limits;
 mod mounts;
 mod namespaces;
 mod new_root;
+mod partly;
 mod places;
 mod sources;
 mod system_calls;
@@ -26,13 +27,16 @@ use std::path::PathBuf;
 use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
+pub(crate) use self::partly::partly;
+
 use self::file_rights::{Files, Ports};
 use self::namespaces::Side;
 use self::new_root::NewRoot;
 use self::places::{Place, What};
 use self::sources::{Given, Sources};
 use self::system_calls::{Filters, Sockets};
-use crate::orders::{Orders, Visible};
+use super::watch::{self, Tree};
+use crate::orders::{Orders, Report, Visible};
 
 /// Where a launcher finds itself after it has entered the sandbox.
 pub(crate) enum Entered {
@@ -45,7 +49,7 @@ pub(crate) enum Entered {
 /// A process that is restricted as its command will be, up to what the command takes on itself.
 pub(crate) struct ReadyToRun {
     /// What could not be had that is not required, a sentence each.
-    pub(crate) notes: Vec<String>,
+    notes: Vec<String>,
     filters: Filters,
     signals: Signals,
 }
@@ -68,13 +72,39 @@ pub(crate) enum NotEntered {
     Missing(String),
 }
 
+impl From<NotEntered> for Report {
+    fn from(why: NotEntered) -> Self {
+        match why {
+            NotEntered::NoLayer(why) => Report::NoLayer(why),
+            NotEntered::Missing(what) => Report::Missing(what),
+        }
+    }
+}
+
 impl ReadyToRun {
     /// Takes on the last restrictions. For the process that becomes the command, right before it does.
-    pub(crate) fn restrict_command(&self) -> std::io::Result<()> {
+    fn restrict_command(&self) -> std::io::Result<()> {
         if self.signals == Signals::ReachTheWatcher {
             file_rights::keep_signals_inside().map_err(|error| std::io::Error::other(format!("{error:?}")))?;
         }
         self.filters.apply()
+    }
+}
+
+impl watch::Entered for ReadyToRun {
+    fn tree(&self) -> Tree {
+        match self.signals {
+            Signals::DoNotMatter => Tree::Namespace,
+            Signals::ReachTheWatcher => Tree::Descendants,
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn confine(&mut self) -> Result<(), String> {
+        self.restrict_command().map_err(|error| format!("The command could not be confined: {error}."))
     }
 }
 
@@ -133,8 +163,6 @@ impl Building<'_> {
         if !self.orders.network {
             namespaces::raise_loopback().or_missing("A loopback of its own")?;
         }
-        let folder = &self.orders.folder;
-        rustix::process::chdir(folder).or_missing(&format!("The working folder {folder:?}"))?;
         limits::resources()?;
         rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
         notes.extend(file_rights::restrict_to(&self.files())?);

@@ -54,7 +54,7 @@ impl Covers {
     }
 }
 
-/// Returns the secret files there are, seen from the root.
+/// Returns the names of secret files, seen from the root.
 pub(super) fn secret_files(root: BorrowedFd<'_>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in SECRET_FILES.lines() {
@@ -74,7 +74,7 @@ fn with_prefix(root: BorrowedFd<'_>, pattern: &Path) -> Vec<PathBuf> {
     names.into_iter().filter(|name| name.as_bytes().starts_with(prefix)).map(|name| folder.join(name)).collect()
 }
 
-fn names_in(root: BorrowedFd<'_>, folder: &Path) -> std::io::Result<Vec<OsString>> {
+pub(super) fn names_in(root: BorrowedFd<'_>, folder: &Path) -> std::io::Result<Vec<OsString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(find(root, folder)?, ".", flags, Mode::empty())?;
     let mut names = Vec::new();

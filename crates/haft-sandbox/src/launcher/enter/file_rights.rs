@@ -9,7 +9,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetStatus, Scope,
 };
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 
 use super::NotEntered;
 
@@ -106,10 +106,13 @@ fn allow(
     if rights.is_empty() { Ok(ruleset) } else { ruleset.add_rule(PathBeneath::new(place, rights)) }
 }
 
+/// Opens what a path stands for; a right for a link would be one for wherever it leads.
 fn opened(path: &Path) -> Option<(OwnedFd, bool)> {
-    let place = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let mode = rustix::fs::fstat(&place).ok()?.st_mode;
-    Some((place, rustix::fs::FileType::from_raw_mode(mode) == rustix::fs::FileType::Directory))
+    let place = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    match FileType::from_raw_mode(rustix::fs::fstat(&place).ok()?.st_mode) {
+        FileType::Symlink => None,
+        kind => Some((place, kind == FileType::Directory)),
+    }
 }
 
 /// Returns the version of Landlock in this kernel, or why there is none that does.

@@ -79,21 +79,27 @@ fn lowered(now: Rlimit, most: Rlimit) -> Rlimit {
 
 /// Gives up every capability, also those that programs could bring back.
 pub(super) fn give_up_capabilities() -> io::Result<()> {
-    let held = rustix::thread::capabilities(None)?;
-    if held.effective.contains(CapabilitySet::SETPCAP) {
-        for number in 0..64 {
-            let one = CapabilitySet::from_bits_retain(1 << number);
-            match rustix::thread::remove_capability_from_bounding_set(one) {
-                Ok(()) => {}
-                // Behind the last one that this kernel knows.
-                Err(rustix::io::Errno::INVAL) => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
+    give_up_bounding_set()?;
     rustix::thread::clear_ambient_capability_set()?;
     let none = CapabilitySet::empty();
     Ok(rustix::thread::set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
+/// Gives up what programs could bring back. Without the right to do so there is nothing to bring back either:
+/// `no_new_privs` stands before it.
+pub(super) fn give_up_bounding_set() -> io::Result<()> {
+    if !rustix::thread::capabilities(None)?.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
+    }
+    for number in 0..64 {
+        match rustix::thread::remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
+            Ok(()) => {}
+            // Behind the last one that this kernel knows.
+            Err(rustix::io::Errno::INVAL) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 fn kernel_version() -> (u32, u32) {

@@ -184,6 +184,7 @@ impl Scene {
                 libc::dup2(output.as_raw_fd(), 1);
                 libc::dup2(output.as_raw_fd(), 2);
             }
+            rustix::process::chdir(&self.at("w")).unwrap();
             ready.restrict_command().unwrap();
             let failed = std::process::Command::new("/bin/bash")
                 .args(["-c", script])
