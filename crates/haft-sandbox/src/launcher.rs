@@ -4,6 +4,7 @@
 //! program with threads may do next to nothing. The launcher has one thread and nothing to lose.
 
 mod command;
+mod enter;
 mod line;
 mod signals;
 mod watch;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::orders::{Confine, NAME, Report};
+use enter::{Entered, NotEntered};
 use line::Line;
 use watch::{Bare, watch};
 
@@ -41,11 +43,28 @@ fn be_launcher() -> ! {
             line.report(&Report::Watcher(line::own_pid()));
             watch(line, &orders, Bare)
         }
-        Confine::Partly(..) | Confine::Fully(_) => {
-            line.report(&Report::Missing("Nothing confines commands in this version.".into()));
-            leave(0)
-        }
+        Confine::Partly(visible, private) => match enter::partly(&orders, visible, private, &descriptors) {
+            Ok(ready) => {
+                drop(descriptors);
+                line.report(&Report::Watcher(line::own_pid()));
+                watch(line, &orders, ready)
+            }
+            Err(why) => not_entered(&line, why),
+        },
+        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors) {
+            Ok(Entered::Outside(watcher)) => {
+                line.report(&Report::Watcher(watcher));
+                leave(0)
+            }
+            Ok(Entered::Inside(ready)) => watch(line, &orders, ready),
+            Err(why) => not_entered(&line, why),
+        },
     }
+}
+
+fn not_entered(line: &Line, why: NotEntered) -> ! {
+    line.report(&why.into());
+    leave(0)
 }
 
 /// Ends this process at once.
