@@ -420,6 +420,11 @@ impl Permit {
         &self.errand
     }
 
+    /// Returns what was planned and approved.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
     /// Returns what the plan found at a target that it would change.
     pub fn basis(&self, target: &Target) -> Option<Basis> {
         self.basis.iter().find(|(changed, _)| changed == target).map(|(_, basis)| *basis)
