@@ -12,7 +12,7 @@ use rustix::fs::AtFlags;
 use super::image;
 use super::open::Root;
 use super::replace::set_aside;
-use super::step_back::{Images, name_for_the_way_back, take_back};
+use super::step_back::{Back, Images, name_for_the_way_back, take_back};
 use crate::state::journal::{Intent, Outcome, PathText, State, Step, Writing};
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
     if done == came.len() || came[done..].contains(&Came::Unknown) {
         return intent.happened();
     }
-    let steps: Vec<&Step> = intent.steps[..done].iter().collect();
+    let steps: Vec<Back<'_>> = intent.steps[..done].iter().map(|step| Back { step, brought: None }).collect();
     intent.failed(take_back(root, &steps, images))
 }
 
@@ -78,6 +78,14 @@ fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
         Swap { root, place: &path, beside, out: before, coming: after, before }.clear(images)
     });
     match (image::look(root, &path), left) {
+        // Only the mode was to change, so only the mode tells.
+        (Ok(seen), _) if before.is_same_content(after) && seen.state.is_same_content(after) => {
+            match seen.state.mode() {
+                mode if mode == after.mode() => Came::Through,
+                mode if mode == before.mode() => Came::Nowhere,
+                _ => Came::Unknown,
+            }
+        }
         (Ok(seen), _) if seen.state.is_same_content(after) => Came::Through,
         (Ok(seen), _) if seen.state.is_same_content(before) => Came::Nowhere,
         // Somebody has worked on it since; what lay beside it may still tell.
@@ -130,8 +138,12 @@ impl Swap<'_> {
             set_aside(&folder, self.beside, name);
             return found;
         }
-        let how = if matches!(left.state, State::Folder { .. }) { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let _ = rustix::fs::unlinkat(&folder, self.beside, how);
+        let is_folder = matches!(left.state, State::Folder { .. });
+        let how = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        if rustix::fs::unlinkat(&folder, self.beside, how).is_err() && is_folder {
+            // Somebody has put something into it.
+            set_aside(&folder, self.beside, name);
+        }
         found
     }
 

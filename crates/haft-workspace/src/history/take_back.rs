@@ -257,8 +257,10 @@ impl Plan {
     fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
             Action::Rename(to) => Some(to.clone()),
-            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) => Some(deed.place.clone()),
-            Action::Remove => None,
+            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) => {
+                Some(deed.place.clone())
+            }
+            Action::Remove | Action::SetMode(_) => None,
         });
         let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
         let made: HashSet<PathBuf> = self.deeds.iter().filter(makes).map(|deed| deed.place.clone()).collect();

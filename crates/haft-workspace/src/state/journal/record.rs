@@ -140,6 +140,17 @@ impl State {
         }
     }
 
+    /// Returns the same with other permission bits, where there are any; the content is not kept for that.
+    pub(crate) fn with_mode(&self, mode: u32) -> Option<State> {
+        match self {
+            State::File { size, hash, owner, .. } => {
+                Some(State::File { mode, size: *size, hash: *hash, content: Kept::No, owner: *owner })
+            }
+            State::Folder { .. } => Some(State::Folder { mode }),
+            State::Absent | State::Link { .. } => None,
+        }
+    }
+
     /// Returns the permission bits, where there are any.
     pub(crate) fn mode(&self) -> Option<u32> {
         match self {
