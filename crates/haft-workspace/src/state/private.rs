@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 /// Creates a folder and its parents for the user alone. Where one was made, its name outlives a power cut.
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     let make = || DirBuilder::new().mode(0o700).create(folder);
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     let made = match (make(), parent) {
@@ -25,17 +25,17 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates a new file for the user alone; a file or link of that name is an error.
-pub(super) fn create_file(path: &Path) -> io::Result<File> {
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens a file for appending, for the user alone.
-pub(super) fn append_file(path: &Path) -> io::Result<File> {
+pub(crate) fn append_file(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().append(true).read(true).create(true).mode(0o600).custom_flags(no_tricks()).open(path)?)
 }
 
 /// Opens a file of ours for reading.
-pub(super) fn read_file(path: &Path) -> io::Result<File> {
+pub(crate) fn read_file(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
 }
 

@@ -53,12 +53,12 @@ pub fn refused_from_commands(path: &Path, kind: FileKind) -> Option<&'static str
     if let Some(why) = protected(&parts[..first].iter().collect::<std::path::PathBuf>()) {
         return Some(why);
     }
-    let inner = parts.iter().enumerate().skip(first).filter(|(_, part)| is_data_folder(part));
+    let mut inner = parts.iter().enumerate().skip(first).filter(|(_, part)| is_data_folder(part));
     let is_refused = |(index, part): (usize, &String)| {
         let data = DATA_FOLDERS.iter().find(|data| data.names.contains(&part.as_str()));
         data.is_some_and(|data| data.refuses(&parts[index + 1..], kind))
     };
-    inner.map(is_refused).any(|refused| refused).then_some(why)
+    inner.any(is_refused).then_some(why)
 }
 
 /// Returns the protected names that a command cannot change, as paths from a folder; those without `*` only.
@@ -66,7 +66,9 @@ pub fn well_known_to_commands() -> impl Iterator<Item = &'static str> {
     let plain = |name: &&'static str| !name.trim_end_matches("/**").contains('*');
     let names = PROTECTED.iter().flat_map(move |protected| protected.names.iter().copied().filter(plain));
     let names = names.map(|name| name.trim_end_matches("/**"));
-    names.filter(|name| DATA_FOLDERS.iter().all(|data| !data.names.contains(name))).chain(IN_DATA_FOLDERS.iter().copied())
+    names
+        .filter(|name| DATA_FOLDERS.iter().all(|data| !data.names.contains(name)))
+        .chain(IN_DATA_FOLDERS.iter().copied())
 }
 
 /// The well-known names in folders of version control that a command cannot change.
