@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use haft::call::Origin;
 use haft_config::settings::Settings;
+use haft_config::surroundings::Surroundings;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
@@ -12,6 +13,7 @@ use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::ToolList;
+use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::files::{Bounds, Workspace};
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
@@ -61,9 +63,8 @@ impl Desk {
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
-        let runtime = Runtime::new(catalog()?, workspace.doors(&state))
-            .with_limits(settings.limits.clone())
-            .with_redactor(redactor);
+        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
+        let runtime = Runtime::new(catalog()?, doors).with_limits(settings.limits.clone()).with_redactor(redactor);
         Ok(Self { settings, workspace: path, state, history, runtime })
     }
 
@@ -75,6 +76,22 @@ impl Desk {
         }
         session
     }
+}
+
+/// Runs commands with this very program as the launcher.
+fn sandbox(surroundings: &Surroundings) -> Sandbox {
+    let surroundings = surroundings.clone();
+    let settings = haft_sandbox::Settings {
+        required: surroundings.required,
+        network: if surroundings.network { Network::On } else { Network::Off },
+        environment: surroundings.environment,
+        readable: surroundings.readable,
+        hidden: surroundings.hidden,
+        home: surroundings.home,
+        home_files: surroundings.home_files,
+        processes: surroundings.processes,
+    };
+    Sandbox::new(Launcher::own(), settings)
 }
 
 /// Returns the tools alone, for commands that only look at them.

@@ -52,6 +52,8 @@ pub struct Settings {
     pub environment: Vec<(OsString, OsString)>,
     /// Folders and files of the system and of toolchains that commands may read.
     pub readable: Vec<PathBuf>,
+    /// Files in those that they may not.
+    pub hidden: Vec<PathBuf>,
     /// The user's home; nothing in it is visible but what else is listed.
     pub home: PathBuf,
     /// Small files that commands find in their private home, by their place in it.
