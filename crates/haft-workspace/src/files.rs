@@ -129,6 +129,13 @@ impl Look for Workspace {
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
         copy::copy(&self.root, target, most)
     }
+
+    fn real_path(&self, target: &Target) -> Option<PathBuf> {
+        match target {
+            Target::Inside(place) => Some(self.root.path().join(place.path())),
+            Target::Outside(_) => None,
+        }
+    }
 }
 
 /// Files up to this size are remembered as they were read.

@@ -1,6 +1,7 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -263,6 +264,11 @@ impl<'a> RunContext<'a> {
             }
         };
         Ok(Ran { ended, settled, uncovered, how: self.settle })
+    }
+
+    /// Returns the path of the first of these programs that commands find.
+    pub fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
+        self.doors.processes.find_program(names)
     }
 
     /// Begins to keep an output that comes in pieces, as much as the limits allow; its long lines are broken.
