@@ -18,7 +18,7 @@ pub fn read_times(mut value: Value, times: &[(String, String)]) -> Reading {
         if !entries.contains_key(seconds)
             && let Some(given) = entries.shift_remove(milliseconds)
         {
-            match number_in(&given).and_then(|number| Number::from_f64(number / 1000.0)) {
+            match number_in(&given).and_then(|number| in_seconds(number / 1000.0)) {
                 Some(converted) => {
                     repairs.push(format!("$.{milliseconds}: {} → {seconds} {converted} s", shown(&given)));
                     entries.insert(seconds.clone(), Value::Number(converted));
@@ -34,6 +34,13 @@ pub fn read_times(mut value: Value, times: &[(String, String)]) -> Reading {
         }
     }
     Reading { value, repairs }
+}
+
+/// Writes a whole number as one: `2`, not `2.0`.
+fn in_seconds(seconds: f64) -> Option<Number> {
+    #[allow(clippy::cast_possible_truncation)] // whole and small, as is seen in the same line
+    let whole = (seconds.fract() == 0.0 && seconds.abs() < 1e15).then_some(seconds as i64);
+    whole.map(Number::from).or_else(|| Number::from_f64(seconds))
 }
 
 fn no_time(name: &str, given: &Value) -> String {
