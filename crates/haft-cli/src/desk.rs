@@ -71,9 +71,7 @@ impl Desk {
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
         let session = self.runtime.session("call", approver(common, caller));
-        if common.plan {
-            session.set_mode(Mode::Plan);
-        }
+        session.set_mode(mode(common));
         session
     }
 }
@@ -99,6 +97,15 @@ pub(crate) fn catalog() -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
     catalog.add_list(ToolList::new("the built-in tools", haft_tools::all()))?;
     Ok(catalog)
+}
+
+/// Says what becomes of changes.
+pub(crate) fn mode(common: &Common) -> Mode {
+    match (common.plan, common.tries) {
+        (true, _) => Mode::Plan,
+        (false, true) => Mode::Try,
+        (false, false) => Mode::Normal,
+    }
 }
 
 /// Says who makes the calls: a person sees the question and answers it.

@@ -17,6 +17,8 @@ use crate::catalog::Catalog;
 use crate::memory::Went;
 use crate::stage::Halt;
 
+/// Most changed files that are named behind an error.
+const MOST_FILES: usize = 20;
 /// Most repairs that are told one by one.
 const MOST_REPAIRS: usize = 20;
 /// Longest error text, in characters; what a tool says beyond that is cut.
@@ -130,7 +132,11 @@ fn what_happened(cx: &CallContext<'_>, result: &ToolResult) -> Option<String> {
     match &result.did {
         Did::Nothing => effects.iter().any(Effect::changes).then(|| "Nothing was changed.".to_owned()),
         Did::Changed { files, change_set } => {
-            let files: Vec<String> = files.iter().map(ToString::to_string).collect();
+            let more = files.len().saturating_sub(MOST_FILES);
+            let mut files: Vec<String> = files.iter().take(MOST_FILES).map(ToString::to_string).collect();
+            if more > 0 {
+                files.push(format!("{more} more"));
+            }
             let undo = change_set.map(|number| format!(" (undo: change set {number})")).unwrap_or_default();
             Some(format!("Changed before it stopped: {}{undo}.", files.join(", ")))
         }
