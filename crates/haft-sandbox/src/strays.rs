@@ -16,6 +16,9 @@ use crate::running;
 const NAME: &str = "HAFT_COMMAND";
 /// How long to look for more.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How often nobody must be found until it is believed, and how long to wait in between.
+const LOOKS: usize = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// What the processes of one command are recognised by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +49,13 @@ impl fmt::Display for Mark {
 pub(crate) fn end(mark: &Mark) {
     let setting = format!("{NAME}={mark}");
     let until = Instant::now() + PATIENCE;
-    loop {
-        let strays: Vec<_> =
-            running::all().into_iter().filter(|running| running.has_in_environment(OsStr::new(&setting))).collect();
+    let mut looks_in_vain = 0;
+    // A process that is just about to execute another program has no environment for a moment.
+    while looks_in_vain < LOOKS && Instant::now() < until {
+        let mut strays = running::all();
+        strays.retain(|running| running.has_in_environment(OsStr::new(&setting)));
         strays.iter().for_each(|stray| stray.signal(Signal::KILL));
-        if strays.is_empty() || Instant::now() >= until {
-            return;
-        }
+        looks_in_vain = if strays.is_empty() { looks_in_vain + 1 } else { 0 };
+        std::thread::sleep(BETWEEN_LOOKS);
     }
 }

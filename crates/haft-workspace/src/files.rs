@@ -6,6 +6,7 @@
 //!
 //! Blocking work runs on the blocking pool, in steps that ask the permit whether to go on.
 
+pub(crate) mod bring;
 mod copy;
 mod facts;
 mod find;
@@ -16,6 +17,7 @@ mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;
+pub(crate) mod order;
 mod owner;
 pub(crate) mod page;
 mod performance;
@@ -24,6 +26,7 @@ mod replace;
 mod rules;
 mod search;
 mod step_back;
+mod structure;
 pub(crate) mod transaction;
 mod walk;
 mod write;

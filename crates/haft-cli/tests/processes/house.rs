@@ -209,7 +209,7 @@ fn errand() -> Errand {
 }
 
 fn settings(folder: &Path, required: Level) -> Settings {
-    let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/proc", "/dev"];
+    let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"];
     Settings {
         required,
         network: Network::Off,

@@ -156,7 +156,11 @@ pub(super) fn open_name(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result
     open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW)
 }
 
-fn open_beneath(folder: BorrowedFd<'_>, path: impl rustix::path::Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open_beneath(
+    folder: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
     let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
