@@ -9,9 +9,22 @@
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
+mod attend;
+mod exact;
+mod examined;
+mod explain;
 mod launcher;
 mod orders;
+mod private;
+mod programs;
+mod refusal;
+mod running;
 pub mod sandbox;
+mod source;
+mod started;
+mod strays;
+mod wake;
+mod wire;
 
 pub use launcher::{Launcher, launcher};
 pub use sandbox::{Network, Sandbox, Settings};

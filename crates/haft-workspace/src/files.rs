@@ -18,6 +18,7 @@ mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;
+pub(crate) mod order;
 mod owner;
 pub(crate) mod page;
 mod performance;
@@ -147,6 +148,13 @@ impl Look for Workspace {
 
     fn wide_workspace(&self) -> Option<String> {
         wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
+    }
+
+    fn real_path(&self, target: &Target) -> Option<PathBuf> {
+        match target {
+            Target::Inside(place) => Some(self.root.path().join(place.path())),
+            Target::Outside(_) => None,
+        }
     }
 }
 

@@ -26,6 +26,12 @@ pub(crate) struct Seen {
     pub(super) stays: Option<Stays>,
 }
 
+impl Seen {
+    pub(super) fn nothing() -> Self {
+        Self { state: State::Absent, stat: None, stays: None }
+    }
+}
+
 /// How many bytes are the same at the beginning and at the end.
 type Stays = (usize, usize);
 
@@ -141,11 +147,11 @@ type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
 
 fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
     let (folder, name) = match root.open_parent(place) {
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen { state: State::Absent, stat: None, stays: None }),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen::nothing()),
         parent => parent?,
     };
     let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => return Ok(Seen { state: State::Absent, stat: None, stays: None }),
+        Err(Errno::NOENT) => return Ok(Seen::nothing()),
         stat => stat?,
     };
     let mode = stat.st_mode & 0o7777;

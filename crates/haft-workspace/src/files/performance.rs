@@ -15,10 +15,11 @@ use rustix::io::Errno;
 
 use super::bring::Brought;
 use super::image;
+use super::order::{WORKABLE, is_workable};
 use super::replace::{self, Spot, Staged, Syncing, Travel, Trouble};
 use super::step_back::{Back, Images, take_back};
 use super::structure;
-use super::transaction::{Action, Deed, Job, NotDone, Prepared, new};
+use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
 use crate::state::journal::{State, Step, Writing};
 
 /// Most folders that are held open at once; a process may often open no more than 1024 files.
@@ -60,12 +61,9 @@ impl Performance<'_> {
             return Err(cause.into());
         }
         for index in 0..self.deeds.len() {
-            if let Err(failed) = self.one(index, &mut staged) {
-                self.unstage(&staged, index);
-                return Err(failed);
-            }
+            self.one(index, &mut staged)?;
         }
-        if let Err((place, error)) = self.sync_places() {
+        if let Err((place, error)) = self.narrow_folders().and_then(|()| self.sync_places()) {
             let standing = self.take_back_first(self.deeds.len());
             return Err(Failed { cause: NotDone::System(place, error), standing });
         }
@@ -76,9 +74,14 @@ impl Performance<'_> {
     fn one(&self, index: usize, staged: &mut [Option<Staged>]) -> Result<(), Failed> {
         if staged[index].is_none() && self.has_content(index) {
             let ready = self.stage_from(index, staged).and_then(|()| self.sync_ready(staged));
-            ready.map_err(|cause| Failed { cause, standing: self.take_back_first(index) })?;
+            if let Err(cause) = ready {
+                self.unstage(staged, index);
+                return Err(Failed { cause, standing: self.take_back_first(index) });
+            }
         }
         self.put_in_place(index, staged[index].as_ref()).map_err(|trouble| {
+            // It may lie in folders that are taken back.
+            self.unstage(staged, index);
             let standing = self.take_back(index, &trouble);
             Failed { cause: trouble.at(&self.deeds[index].place), standing }
         })
@@ -91,9 +94,7 @@ impl Performance<'_> {
     /// Writes new contents beside their places, from this deed on, but for what comes into folders that are not there
     /// yet.
     fn stage_from(&self, first: usize, staged: &mut [Option<Staged>]) -> Result<(), NotDone> {
-        let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
-        let coming: HashSet<&Path> =
-            self.deeds[first..].iter().filter(makes).map(|deed| deed.place.as_path()).collect();
+        let coming = made_folders(&self.deeds[first..]);
         for (index, one) in staged.iter_mut().enumerate().skip(first) {
             let place = &self.deeds[index].place;
             let is_later = !coming.is_empty() && place.ancestors().skip(1).any(|folder| coming.contains(folder));
@@ -138,6 +139,17 @@ impl Performance<'_> {
         Ok(())
     }
 
+    /// Gives new folders the modes in which nothing more can be done in them.
+    fn narrow_folders(&self) -> Result<(), (PathBuf, io::Error)> {
+        for deed in self.deeds.iter().rev() {
+            let Action::MakeFolder(Some(mode)) = deed.action else { continue };
+            if !is_workable(mode) {
+                structure::narrow(self.job.root, &deed.place, mode).map_err(|error| (deed.place.clone(), error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes what was put in place outlive a power cut: folder by folder, or all at once where there are many.
     fn sync_places(&self) -> Result<(), (PathBuf, io::Error)> {
         if self.syncing == Syncing::Each {
@@ -153,8 +165,8 @@ impl Performance<'_> {
         let mut synced = HashSet::new();
         for place in &folders {
             let sync = match self.job.root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY) {
-                // It went too, and the folder it was in is synced.
-                Err(Errno::NOENT | Errno::NOTDIR) => continue,
+                // It went too or became something else, and the folder it was in is synced.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 Ok(folder) if folders.len() <= FEW_FOLDERS => rustix::fs::fsync(folder),
                 Ok(folder) => rustix::fs::fstat(&folder).and_then(|stat| match synced.insert(stat.st_dev) {
                     true => rustix::fs::syncfs(folder),
@@ -237,7 +249,7 @@ impl Performance<'_> {
             (Action::Remove, ..) => replace::take_away(&spot),
             (Action::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
             (Action::MakeFolder(_), State::Folder { .. }, _) => Err(Trouble::Overtaken),
-            (Action::MakeFolder(mode), ..) => structure::make_folder(&spot, *mode),
+            (Action::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
             (Action::MakeLink(to), ..) => structure::make_link(&spot, to),
             (Action::Put(..) | Action::Bring(_) | Action::Rename(_), ..) => Err(Trouble::Overtaken),
         }

@@ -11,8 +11,10 @@ use rustix::fs::AtFlags;
 
 use super::image;
 use super::open::Root;
+use super::order::is_workable;
 use super::replace::set_aside;
 use super::step_back::{Back, Images, name_for_the_way_back, take_back};
+use super::structure;
 use crate::state::journal::{Intent, Outcome, PathText, State, Step, Writing};
 
 #[cfg(test)]
@@ -54,10 +56,23 @@ fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
     // Steps are done in order, so all before the last one that came through were done once.
     let done = came.iter().rposition(|came| *came == Came::Through).map_or(0, |last| last + 1);
     if done == came.len() || came[done..].contains(&Came::Unknown) {
+        narrow_folders(root, intent);
         return intent.happened();
     }
     let steps: Vec<Back<'_>> = intent.steps[..done].iter().map(|step| Back { step, brought: None }).collect();
     intent.failed(take_back(root, &steps, images))
+}
+
+/// Gives folders that were made their modes; that is done last.
+fn narrow_folders(root: &Root, intent: &Intent) {
+    for step in intent.steps.iter().rev() {
+        if let Step::Change { path, after: State::Folder { mode }, .. } = step
+            && !is_workable(*mode)
+        {
+            // What somebody has done with it since counts more.
+            let _ = structure::narrow(root, &path.path(), *mode);
+        }
+    }
 }
 
 /// Removes what a step left beside its path; returns how far it came.

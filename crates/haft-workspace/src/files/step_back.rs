@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use super::bring::Brought;
 use super::image::{self, Seen};
 use super::open::Root;
+use super::order::{WORKABLE, is_workable};
 use super::replace::{self, Spot, Syncing, Travel, Trouble};
 use super::structure;
 use super::transaction::{Content, new};
@@ -68,6 +69,14 @@ pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) ->
     let mut standing: Vec<usize> =
         steps.iter().enumerate().rev().filter(|(_, back)| stands(back)).map(|(index, _)| index).collect();
     standing.reverse();
+    for Back { step, .. } in steps {
+        if let Step::Change { path, before: State::Folder { mode }, .. } = step
+            && !is_workable(*mode)
+        {
+            // What was in it is back, or stands.
+            let _ = structure::narrow(root, &path.path(), *mode);
+        }
+    }
     standing
 }
 
@@ -119,6 +128,6 @@ fn step_back(root: &Root, back: &Back<'_>, images: &Images<'_>) -> Result<(), Tr
             replace::place(&spot, &staged)
         }
         (State::Link { to }, _) => structure::make_link(&spot, &to.path()),
-        (State::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode)),
+        (State::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode | WORKABLE)),
     }
 }

@@ -3,6 +3,7 @@
 //! Not here: contents (`replace`).
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
@@ -12,6 +13,8 @@ use rustix::io::Errno;
 
 use super::facts::kind_of;
 use super::image::is_same;
+use super::open::Root;
+use super::order::WORKABLE;
 use super::replace::{Spot, Syncing, Trouble, is_what_was_seen, statted, swap};
 
 /// Makes a folder. One with a mode, or in the place of something, is made beside, so that it is never seen otherwise.
@@ -110,6 +113,16 @@ pub(super) fn set_mode(spot: &Spot<'_>, mode: u32) -> Result<(), Trouble> {
     spot.sync(&folder)
 }
 
+/// Gives a folder that was made a moment ago its mode, when it still has the one for work in it.
+pub(super) fn narrow(root: &Root, place: &Path, mode: u32) -> io::Result<()> {
+    let folder = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    if rustix::fs::fstat(&folder)?.st_mode & 0o7777 == mode | WORKABLE {
+        rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode))?;
+        rustix::fs::fsync(&folder)?;
+    }
+    Ok(())
+}
+
 /// Gives something another name, where nothing is.
 pub(super) fn rename(spot: &Spot<'_>, to: &Path) -> Result<(), Trouble> {
     let (old_folder, old_name) = spot.root.open_parent(spot.place)?;
@@ -164,7 +177,7 @@ mod tests {
     #[test]
     fn where_the_system_cannot_refuse_to_replace_a_move_still_replaces_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let root = super::super::open::Root::open(folder.path()).expect("it is there");
+        let root = Root::open(folder.path()).expect("it is there");
         let (opened, _) = root.open_parent(Path::new("a")).expect("it is there");
         let go = |from: &str, to: &str| move_by_second_name((&opened, from.as_ref()), (&opened, to.as_ref()));
         std::fs::write(folder.path().join("a"), "a").expect("it can be written");

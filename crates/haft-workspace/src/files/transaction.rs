@@ -6,6 +6,7 @@
 //!
 //! Not here: whether it may be done, deciding what to take back (`history`).
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -132,7 +133,8 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let syncing = syncing(deeds);
     let mut keep = Keep::new(&mut inline, writing.objects(), job.stopped);
     keep.durable = if syncing == Syncing::Together { Durable::Later } else { Durable::Yes };
-    let prepared = deeds.iter().map(|deed| prepare(job, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    let made = made_folders(deeds);
+    let prepared = deeds.iter().map(|deed| prepare(job, deed, &made, &mut keep)).collect::<Result<Vec<_>, _>>()?;
     let has_kept = keep.has_kept;
     if has_kept {
         writing.note_kept();
@@ -160,6 +162,12 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let notes = performed.map_err(|failed| failed.told(&intent))?;
     let _ = writing.make_room();
     Ok(Done { set, notes })
+}
+
+/// Returns the places where folders are made.
+pub(super) fn made_folders(deeds: &[Deed]) -> HashSet<&Path> {
+    let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
+    deeds.iter().filter(makes).map(|deed| deed.place.as_path()).collect()
 }
 
 /// From this many deeds on, all are made to outlive a power cut together.
@@ -203,7 +211,7 @@ pub(super) struct Prepared {
     pub(super) stat: Option<Stat>,
 }
 
-fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
     let system = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
         _ if is_not_kept(&error) => NotDone::Journal(error),
@@ -214,7 +222,16 @@ fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, 
         Action::Bring(brought) => Some(brought.ready().map_err(system)?),
         _ => None,
     };
-    let seen = looked(job, deed, ready.as_ref(), keep).map_err(system)?;
+    let seen = match looked(job, deed, ready.as_ref(), keep) {
+        // A link is in the way, in the place of which a folder comes first.
+        Err(error)
+            if Errno::from_io_error(&error) == Some(Errno::LOOP)
+                && deed.place.ancestors().skip(1).any(|above| made.contains(above)) =>
+        {
+            Seen::nothing()
+        }
+        seen => seen.map_err(system)?,
+    };
     if !is_expected(&deed.expected, &seen.state, seen.stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
     }

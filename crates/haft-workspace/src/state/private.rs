@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -70,6 +70,32 @@ impl ScratchFolder {
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns a fingerprint of everything below a folder in it: names, kinds, modes and contents.
+    pub fn fingerprint(&self, below: &str) -> io::Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        let mut folders = vec![self.path.join(below)];
+        while let Some(folder) = folders.pop() {
+            let mut entries = std::fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
+            entries.sort_unstable_by_key(std::fs::DirEntry::file_name);
+            for entry in entries {
+                let (path, facts) = (entry.path(), entry.metadata()?);
+                let content = match facts.file_type() {
+                    kind if kind.is_file() => std::fs::read(&path)?,
+                    kind if kind.is_symlink() => std::fs::read_link(&path)?.into_os_string().into_encoded_bytes(),
+                    _ => Vec::new(),
+                };
+                let name = path.strip_prefix(&self.path).unwrap_or(&path).as_os_str().as_encoded_bytes();
+                let numbers = [u64::from(facts.mode()), name.len() as u64, content.len() as u64];
+                numbers.iter().for_each(|number| _ = hasher.update(&number.to_le_bytes()));
+                hasher.update(name).update(&content);
+                if facts.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        Ok(hasher.finalize().to_hex()[..16].to_owned())
     }
 
     /// Puts a file into the folder, with its parents.

@@ -12,6 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use super::*;
 use crate::files::Workspace;
 use crate::files::bring::Layered;
+use crate::files::order::in_order;
 use crate::history::{History, TakenBack, Which};
 use crate::state::WorkspaceState;
 
@@ -163,6 +164,202 @@ fn a_new_thing_never_replaces_what_somebody_else_has_put_there() {
     assert!(matches!(refused, Some(NotDone::Stale(place)) if place == Path::new("a")));
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "644 theirs")]));
     assert_eq!(scene.tree("layer"), tree_of(&[("layer/a", "644 ours")]));
+}
+
+/// A scene in which things of every kind become things of every kind, and what is to be done for it.
+fn all_kinds(scene: &Scene) -> Vec<Deed> {
+    for kind in ["file", "link", "folder", "nothing"] {
+        let place = |becomes: &str| format!("ws/{kind}-{becomes}");
+        match kind {
+            "file" => ["file", "link", "folder", "nothing"].map(|to| scene.put(&place(to), "old")),
+            "link" => ["file", "link", "folder", "nothing"].map(|to| scene.link(&place(to), "old-target")),
+            "folder" => {
+                ["file", "link", "folder", "nothing"].map(|to| scene.put(&format!("{}/in/deep", place(to)), "old"))
+            }
+            _ => [(); 4],
+        };
+    }
+    let mut deeds = Vec::new();
+    for kind in ["file", "link", "folder", "nothing"] {
+        for to in ["file", "link", "folder", "nothing"] {
+            let name = format!("{kind}-{to}");
+            if kind == "folder" && to != "folder" {
+                deeds.push(deed(&format!("{name}/in/deep"), Action::Remove));
+                deeds.push(deed(&format!("{name}/in"), Action::Remove));
+            }
+            match (kind, to) {
+                ("nothing", "nothing") => {}
+                (_, "file") => scene.put(&format!("layer/{name}"), "new"),
+                (_, "link") => scene.link(&format!("layer/{name}"), "new-target"),
+                ("folder", "folder") => deeds.push(deed(&name, Action::SetMode(0o750))),
+                (_, "folder") => deeds.push(deed(&name, Action::MakeFolder(Some(0o755)))),
+                _ => deeds.push(deed(&name, Action::Remove)),
+            }
+            match to {
+                "file" | "link" => deeds.push(scene.bring(&name)),
+                "folder" if kind != "folder" => {
+                    scene.put(&format!("layer/{name}/child"), "child");
+                    deeds.push(scene.bring(&format!("{name}/child")));
+                }
+                _ => {}
+            }
+        }
+    }
+    in_order(deeds)
+}
+
+#[test]
+fn whatever_kind_a_thing_is_and_becomes_it_can_be_taken_back_and_redone() {
+    let scene = Scene::new();
+    let deeds = all_kinds(&scene);
+    let beginning = scene.tree("ws");
+    scene.commit(&deeds).expect("nothing stands in the way");
+    let changed = scene.tree("ws");
+    for (name, what) in &changed {
+        let becomes = name.rsplit('-').next().expect("a name has two parts");
+        let wanted = match becomes {
+            "file" => "644 new",
+            "link" => "-> new-target",
+            "folder" if name.ends_with("folder-folder") => "750/",
+            "folder" => "755/",
+            _ => continue,
+        };
+        assert_eq!(what, wanted, "{name}");
+    }
+    assert_eq!(changed.keys().filter(|name| name.ends_with("-nothing")).count(), 0);
+    for _ in 0..2 {
+        scene.undo();
+        assert_eq!(scene.tree("ws"), beginning);
+        scene.history().redo().expect("it can be done again");
+        assert_eq!(scene.tree("ws"), changed);
+    }
+}
+
+#[test]
+fn what_became_another_kind_and_was_cut_off_is_taken_back() {
+    let scene = Scene::new();
+    let mut deeds = all_kinds(&scene);
+    let (beginning, layer) = (scene.tree("ws"), scene.tree("layer"));
+    for cut in 0..deeds.len() {
+        let failing = Deed { place: "not/there".into(), ..deed("", Action::MakeFolder(None)) };
+        deeds.insert(cut, failing);
+        assert!(scene.commit(&deeds).is_err());
+        assert_eq!((scene.tree("ws"), scene.tree("layer")), (beginning.clone(), layer.clone()), "cut at {cut}");
+        deeds.remove(cut);
+    }
+}
+
+#[test]
+fn a_mode_alone_is_changed_and_taken_back_whatever_became_of_the_content() {
+    let scene = Scene::new();
+    scene.put("ws/script", "one");
+    scene.put("ws/shut/in", "two");
+    scene
+        .commit(&[deed("script", Action::SetMode(0o755)), deed("shut", Action::SetMode(0o500))])
+        .expect("both are there");
+    let wanted = [("ws/script", "755 one"), ("ws/shut", "500/"), ("ws/shut/in", "644 two")];
+    assert_eq!(scene.tree("ws"), tree_of(&wanted));
+    scene.put("ws/script", "changed since");
+    scene.undo();
+    let wanted = [("ws/script", "644 changed since"), ("ws/shut", "755/"), ("ws/shut/in", "644 two")];
+    assert_eq!(scene.tree("ws"), tree_of(&wanted));
+}
+
+#[test]
+fn a_mode_and_an_edit_are_taken_back_together() {
+    let scene = Scene::new();
+    scene.put("ws/a", "old");
+    scene.put("layer/a", "new");
+    scene.commit(&[scene.bring("a")]).expect("it is there");
+    scene.commit(&[deed("a", Action::SetMode(0o755))]).expect("it is there");
+    scene.history().undo(Which::Session, None).expect("both can be taken back");
+    assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "644 old")]));
+}
+
+#[test]
+fn a_tree_that_nothing_may_be_done_in_is_made_removed_and_made_again() {
+    let scene = Scene::new();
+    scene.put("layer/a/b/f", "content");
+    let deeds = [
+        deed("a", Action::MakeFolder(Some(0o555))),
+        deed("a/b", Action::MakeFolder(Some(0o500))),
+        scene.bring("a/b/f"),
+    ];
+    scene.commit(&deeds).expect("nothing is there");
+    let made = tree_of(&[("ws/a", "555/"), ("ws/a/b", "500/"), ("ws/a/b/f", "644 content")]);
+    assert_eq!(scene.tree("ws"), made);
+    scene.undo();
+    assert!(scene.tree("ws").is_empty());
+    scene.history().redo().expect("it can be done again");
+    assert_eq!(scene.tree("ws"), made);
+}
+
+#[test]
+fn a_folder_in_which_somebody_works_is_not_replaced_by_what_was_there() {
+    let scene = Scene::new();
+    scene.put("ws/a", "old");
+    scene.commit(&[deed("a", Action::MakeFolder(Some(0o755)))]).expect("it is there");
+    scene.put("ws/a/mine", "my work");
+    let refused = scene.history().undo(Which::Newest, None).expect_err("somebody works there");
+    assert!(matches!(refused, crate::history::HistoryError::InTheWay(_)), "{refused}");
+    assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "755/"), ("ws/a/mine", "644 my work")]));
+}
+
+#[test]
+fn names_of_one_file_stay_names_of_one_file() {
+    let scene = Scene::new();
+    scene.put("layer/a", "content");
+    std::fs::hard_link(scene.at("layer/a"), scene.at("layer/b")).expect("it is new");
+    scene.commit(&[scene.bring("a"), scene.bring("b")]).expect("nothing is there");
+    let inode = |path: &str| scene.at(path).metadata().expect("it is there").ino();
+    assert_eq!(inode("ws/a"), inode("ws/b"));
+}
+
+#[test]
+fn attributes_of_the_layer_and_powers_do_not_come_in_and_others_do() {
+    let scene = Scene::new();
+    scene.put("layer/a", "content");
+    let path = scene.at("layer/a");
+    let set =
+        |name: &str, value: &str| rustix::fs::setxattr(&path, name, value.as_bytes(), rustix::fs::XattrFlags::empty());
+    if set("user.kept", "1").is_err() {
+        return;
+    }
+    for name in ["user.overlay.origin", "user.overlay.overlay.own"] {
+        set(name, name).expect("one was possible");
+    }
+    scene.chmod("layer/a", 0o444);
+    scene.commit(&[scene.bring("a")]).expect("nothing is there");
+    let file = std::fs::File::open(scene.at("ws/a")).expect("it is there");
+    let mut names = image::attributes_of(&file);
+    names.retain(|name| name.starts_with("user."));
+    names.sort();
+    assert_eq!(names, ["user.kept", "user.overlay.own"]);
+    assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "444 content")]));
+}
+
+#[test]
+fn from_another_file_system_it_is_copied() {
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    for count in [3, 40] {
+        let scene = Scene::with_layer(tempfile::tempdir().expect("a temporary folder can be made"), elsewhere.path());
+        let name = |number: usize| format!("{count}-{number}");
+        for number in 0..count {
+            std::fs::write(elsewhere.path().join(name(number)), "new").expect("it can be written");
+        }
+        let _ = std::fs::remove_file(elsewhere.path().join("link"));
+        std::os::unix::fs::symlink("to", elsewhere.path().join("link")).expect("it is new");
+        scene.put(&format!("ws/{}", name(1)), "old");
+        let beginning = scene.tree("ws");
+        let mut deeds: Vec<Deed> = (0..count).map(|number| scene.bring(&name(number))).collect();
+        deeds.push(scene.bring("link"));
+        scene.commit(&deeds).expect("nothing stands in the way");
+        let tree = scene.tree("ws");
+        assert_eq!(tree.values().filter(|what| *what == "644 new").count(), count);
+        assert_eq!(tree["ws/link"], "-> to");
+        scene.undo();
+        assert_eq!(scene.tree("ws"), beginning);
+    }
 }
 
 #[test]

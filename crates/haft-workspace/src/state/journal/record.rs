@@ -140,15 +140,19 @@ impl State {
         }
     }
 
-    /// Returns the same with other permission bits, where there are any; the content is not kept for that.
+    /// Returns the same with other permission bits, where there are any.
     pub(crate) fn with_mode(&self, mode: u32) -> Option<State> {
-        match self {
-            State::File { size, hash, owner, .. } => {
-                Some(State::File { mode, size: *size, hash: *hash, content: Kept::No, owner: *owner })
-            }
-            State::Folder { .. } => Some(State::Folder { mode }),
-            State::Absent | State::Link { .. } => None,
+        let mut state = self.clone();
+        match &mut state {
+            State::File { mode: old, .. } | State::Folder { mode: old } => *old = mode,
+            State::Absent | State::Link { .. } => return None,
         }
+        Some(state)
+    }
+
+    /// Returns whether only the permission bits differ.
+    pub(crate) fn differs_in_mode(&self, other: &State) -> bool {
+        self.is_same_content(other) && self.mode() != other.mode()
     }
 
     /// Returns the permission bits, where there are any.
