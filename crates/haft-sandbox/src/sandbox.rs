@@ -18,9 +18,9 @@ use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::PrivateFolder;
-use crate::refusal;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::{programs, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -190,6 +190,10 @@ impl Processes for Sandbox {
             *known = Some(confinement.clone());
         }
         confinement
+    }
+
+    fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
+        programs::find(names, &self.settings.environment, &self.settings.readable)
     }
 
     fn run<'a>(

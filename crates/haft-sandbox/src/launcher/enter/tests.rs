@@ -1,5 +1,6 @@
 //! The sandbox entered for real, with a shell inside. Each scene builds its own folders.
 
+mod renames;
 mod scene;
 
 use self::scene::{Scene, Who};
