@@ -18,9 +18,9 @@ use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::PrivateFolder;
-use crate::refusal;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::{programs, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -125,14 +125,16 @@ impl Sandbox {
             through: root.through.clone(),
             read_only: root.read_only.clone(),
         });
-        Visible { roots: roots.collect(), hidden: ground.hidden().to_vec(), ..self.visible_without_ground() }
+        let mut visible = Visible { roots: roots.collect(), ..self.visible_without_ground() };
+        visible.hidden.extend_from_slice(ground.hidden());
+        visible
     }
 
     fn visible_without_ground(&self) -> Visible {
         Visible {
             roots: Vec::new(),
             readable: self.settings.readable.clone(),
-            hidden: Vec::new(),
+            hidden: self.settings.hidden.clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),
         }
@@ -188,6 +190,10 @@ impl Processes for Sandbox {
             *known = Some(confinement.clone());
         }
         confinement
+    }
+
+    fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
+        programs::find(names, &self.settings.environment, &self.settings.readable)
     }
 
     fn run<'a>(
@@ -252,6 +258,8 @@ pub struct Settings {
     pub environment: Vec<(OsString, OsString)>,
     /// Folders and files of the system and of toolchains that commands may read.
     pub readable: Vec<PathBuf>,
+    /// Files in those that they may not.
+    pub hidden: Vec<PathBuf>,
     /// The user's home; nothing in it is visible but what else is listed.
     pub home: PathBuf,
     /// Small files that commands find in their private home, by their place in it.

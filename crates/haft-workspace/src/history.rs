@@ -141,14 +141,14 @@ pub enum HistoryError {
     /// It changed nothing with this path.
     #[error("nothing that could be taken back has changed {0}; \"haft log\" lists what was changed")]
     NotConcerned(String),
-    /// It was renamed and changed, or became something else.
+    /// It was renamed and changed.
     #[error(
-        "{0} was renamed and changed, or became something else, in what would be taken back together; \
+        "{0} was renamed and changed in what would be taken back together; \
          nothing was taken back, take the changes back one at a time: \"haft undo\""
     )]
     Entangled(String),
     /// Something is at the old name.
-    #[error("{0} would have its old name again, but something else has that name now; nothing was taken back")]
+    #[error("{0} would be there again, but something else is there now; nothing was taken back")]
     InTheWay(String),
     /// Somebody has worked on it since, and the two cannot be kept both.
     #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]

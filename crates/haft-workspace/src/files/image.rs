@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::owner;
 use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathText, State};
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
-const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
+pub(super) const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
 /// The largest content that is kept for undo; what is larger is not replaced.
 pub(super) const LARGEST_KEPT: u64 = 4 * 1024 * 1024 * 1024;
 /// What is at a place, with how the kernel describes it.
@@ -23,20 +23,54 @@ pub(crate) struct Seen {
     pub(crate) state: State,
     pub(super) stat: Option<Stat>,
     /// How much of a large content stays: at its beginning, and at its end.
-    pub(super) stays: Option<(usize, usize)>,
+    pub(super) stays: Option<Stays>,
 }
+
+impl Seen {
+    pub(super) fn nothing() -> Self {
+        Self { state: State::Absent, stat: None, stays: None }
+    }
+}
+
+/// How many bytes are the same at the beginning and at the end.
+type Stays = (usize, usize);
 
 /// Where contents of one intent are put: small ones together, large ones as objects.
 pub(super) struct Keep<'a> {
-    pub(super) inline: &'a mut Vec<u8>,
-    pub(super) objects: Objects,
+    inline: &'a mut Vec<u8>,
+    objects: Objects,
     /// Whether an object was needed.
     pub(super) has_kept: bool,
+    /// How objects that an undo relies on are kept.
+    pub(super) durable: Durable,
+    pub(super) large: Large,
     /// Asked between pieces of a large content.
-    pub(super) stopped: &'a dyn Fn() -> bool,
+    stopped: &'a dyn Fn() -> bool,
 }
 
-impl Keep<'_> {
+/// How a very large content is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Large {
+    Copied,
+    /// By another name of the same file, where that can be had. Somebody who has it open may still write into it; then
+    /// its hash is not the recorded one, and nothing is restored from it.
+    Linked,
+}
+
+/// Contents of this size on are linked where that is allowed: copying one takes longer than a person waits.
+const LINKED: u64 = 64 * 1024 * 1024;
+/// Most bytes of contents behind one record; what is beyond is kept beside, or not where that does no harm.
+const MOST_INLINE: usize = 64 * 1024 * 1024;
+
+impl<'a> Keep<'a> {
+    pub(super) fn new(inline: &'a mut Vec<u8>, objects: Objects, stopped: &'a dyn Fn() -> bool) -> Self {
+        Self { inline, objects, has_kept: false, durable: Durable::Yes, large: Large::Copied, stopped }
+    }
+
+    fn is_small(&self, size: u64) -> bool {
+        size <= INLINE && self.inline.len() < MOST_INLINE
+    }
+
     fn small(&mut self, bytes: &[u8]) -> Kept {
         let at = u32::try_from(self.inline.len()).unwrap_or(u32::MAX);
         self.inline.extend_from_slice(bytes);
@@ -46,26 +80,41 @@ impl Keep<'_> {
     /// Keeps what an undo would be better with, and can do without.
     fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
         match bytes.len() {
-            size if size as u64 <= INLINE => self.small(bytes),
-            size if size <= LARGEST_MIDDLE => self.large(&mut &*bytes, Durable::No).unwrap_or(Kept::No),
+            size if self.is_small(size as u64) => self.small(bytes),
+            // Of thousands of files, that would be as much to write as the files themselves.
+            size if size <= LARGEST_MIDDLE && self.durable == Durable::Yes => {
+                self.has_kept = true;
+                let kept = self.objects.keep(&mut &*bytes, Durable::No, self.stopped);
+                kept.map_or(Kept::No, |hash| Kept::Object { hash })
+            }
             _ => Kept::No,
         }
     }
 
-    fn large(&mut self, source: &mut dyn Read, durable: Durable) -> io::Result<Kept> {
+    fn object(&mut self, file: File, size: u64, coming: Option<&[u8]>) -> io::Result<(ContentHash, Option<Stays>)> {
         self.has_kept = true;
-        let hash = self.objects.keep(source, durable, self.stopped)?;
-        Ok(Kept::Object { hash })
+        if self.large == Large::Linked && size >= LINKED {
+            let hash = hash_of(&file)?;
+            if self.objects.link(&file, hash, self.durable).is_ok() {
+                return Ok((hash, None));
+            }
+            (&file).rewind()?;
+        }
+        let mut compared = Compared::with(file, size, coming.unwrap_or_default());
+        let hash = self.objects.keep(&mut compared, self.durable, self.stopped)?;
+        Ok((hash, compared.stays()))
     }
+}
+
+fn hash_of(file: &File) -> io::Result<ContentHash> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(file)?;
+    Ok(ContentHash(*hasher.finalize().as_bytes()))
 }
 
 /// Looks at a place without keeping anything: contents are only recognised.
 pub(crate) fn look(root: &Root, place: &Path) -> io::Result<Seen> {
-    seen(root, place, &mut |file, _| {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(file)?;
-        Ok((ContentHash(*hasher.finalize().as_bytes()), Kept::No))
-    })
+    seen(root, place, &mut |file, _| Ok((hash_of(&file)?, Kept::No)))
 }
 
 /// Looks at a place without a look into it: contents are not even recognised.
@@ -80,11 +129,9 @@ pub(super) fn keep(root: &Root, place: &Path, coming: Option<&[u8]>, keep: &mut 
         if size > LARGEST_KEPT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        if size > INLINE {
-            keep.has_kept = true;
-            let mut compared = Compared::with(file, size, coming.unwrap_or_default());
-            let hash = keep.objects.keep(&mut compared, Durable::Yes, keep.stopped)?;
-            stays = compared.stays();
+        if !keep.is_small(size) {
+            let (hash, found) = keep.object(file, size, coming)?;
+            stays = found;
             return Ok((hash, Kept::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
@@ -100,11 +147,11 @@ type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
 
 fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
     let (folder, name) = match root.open_parent(place) {
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen { state: State::Absent, stat: None, stays: None }),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen::nothing()),
         parent => parent?,
     };
     let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => return Ok(Seen { state: State::Absent, stat: None, stays: None }),
+        Err(Errno::NOENT) => return Ok(Seen::nothing()),
         stat => stat?,
     };
     let mode = stat.st_mode & 0o7777;
@@ -155,7 +202,7 @@ pub(super) fn after(before: &Seen, new: &[u8], keep: &mut Keep<'_>) -> Kept {
 }
 
 fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
-    if new.len() as u64 <= INLINE { keep.small(new) } else { Kept::No }
+    if keep.is_small(new.len() as u64) { keep.small(new) } else { Kept::No }
 }
 
 /// Most of it is compared in blocks, which is several times as fast.
@@ -193,7 +240,7 @@ impl<'n, R: Read> Compared<'n, R> {
     }
 
     /// Returns how many bytes are the same at the beginning and at the end; nothing when there was no such content.
-    fn stays(&self) -> Option<(usize, usize)> {
+    fn stays(&self) -> Option<Stays> {
         // Whoever replaces a content that grew meanwhile notices.
         if self.read != self.size {
             return None;
@@ -248,15 +295,10 @@ pub(super) fn copy_metadata(old: impl AsFd, old_stat: &Stat, new: impl AsFd) -> 
     }
     let mode = owner::fitting(old_stat.st_mode & 0o7777, wanted, owner::of(&rustix::fs::fstat(&new)?));
     rustix::fs::fchmod(&new, rustix::fs::Mode::from_raw_mode(mode))?;
-    if old_stat.st_nlink > 1 {
-        let others = old_stat.st_nlink - 1;
-        let names = if others == 1 { "1 other name".to_owned() } else { format!("{others} other names") };
-        notes.push(format!("It had {names} (hard links); those keep the old content."));
-    }
     Ok(notes)
 }
 
-fn attributes_of(file: impl AsFd) -> Vec<String> {
+pub(super) fn attributes_of(file: impl AsFd) -> Vec<String> {
     let mut names = vec![0; 64 * 1024];
     let size = rustix::fs::flistxattr(file, &mut names).unwrap_or(0);
     let names = names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty());

@@ -67,6 +67,25 @@ impl Root {
         self.off_limits.iter().any(|folder| folder.starts_with(&real))
     }
 
+    /// Returns the folders that count as inside, by their real paths; those that lie in another of them are part of it.
+    pub(super) fn folders(&self) -> Vec<(&Path, &OwnedFd)> {
+        let own = std::iter::once((self.path.as_path(), &self.folder));
+        let all: Vec<_> = own.chain(self.added.iter().map(|(path, folder)| (path.as_path(), folder))).collect();
+        let is_part = |path: &Path, place: usize| {
+            let holds = |(other, (outer, _)): (usize, &(&Path, &OwnedFd))| {
+                path.starts_with(outer) && (path != *outer || other < place)
+            };
+            all.iter().enumerate().any(holds)
+        };
+        let outer = all.iter().enumerate().filter(|(place, (path, _))| !is_part(path, *place));
+        outer.map(|(_, folder)| *folder).collect()
+    }
+
+    /// Returns the folders that are never inside, by their real paths.
+    pub(super) fn off_limits(&self) -> &[PathBuf] {
+        &self.off_limits
+    }
+
     /// Returns what is off limits as places: relative to the root where it lies beneath it.
     pub(super) fn off_limits_as_places(&self) -> Vec<PathBuf> {
         let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();
@@ -156,7 +175,11 @@ pub(super) fn open_name(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result
     open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW)
 }
 
-fn open_beneath(folder: BorrowedFd<'_>, path: impl rustix::path::Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open_beneath(
+    folder: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     // A descriptor that only names a file cannot block, and the kernel refuses the flags that say so.
     let no_waiting = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };

@@ -2,18 +2,30 @@
 //!
 //! Between the two the journal is synced: what files were must be safe before they change, and after
 //! the new contents it costs less. Whatever goes wrong, everything done before is taken back.
+//!
+//! A few deeds are synced one by one. Of many, nothing is: their file systems are synced as a whole, once when all new
+//! contents lie ready and once when everything is in place.
 
+use std::collections::{BTreeSet, HashSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::bring::Brought;
 use super::image;
-use super::replace::{self, Spot, Staged, Trouble};
-use super::step_back::{Images, take_back};
-use super::transaction::{Action, Deed, Job, NotDone, Prepared, new};
+use super::order::{WORKABLE, is_workable};
+use super::replace::{self, Spot, Staged, Syncing, Travel, Trouble};
+use super::step_back::{Back, Images, take_back};
+use super::structure;
+use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
 use crate::state::journal::{State, Step, Writing};
 
 /// Most folders that are held open at once; a process may often open no more than 1024 files.
 const MOST_HELD: usize = 64;
+/// So many folders are synced one by one; of more, their file systems are.
+const FEW_FOLDERS: usize = 64;
 
 /// All deeds of a transaction, with what was seen at their places.
 pub(super) struct Performance<'a> {
@@ -21,6 +33,9 @@ pub(super) struct Performance<'a> {
     pub(super) deeds: &'a [Deed],
     pub(super) prepared: &'a [Prepared],
     pub(super) inline: &'a [u8],
+    pub(super) syncing: Syncing,
+    /// Whether contents were kept beside the journal.
+    pub(super) has_kept: bool,
 }
 
 /// Why it was not done, and what stands of it all the same.
@@ -39,48 +54,129 @@ impl From<NotDone> for Failed {
 impl Performance<'_> {
     /// Does all of it, and returns what is worth knowing of each deed.
     pub(super) fn all(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, Failed> {
-        let makes_folders = self.deeds.iter().any(|deed| matches!(deed.action, Action::MakeFolder(_)));
-        // What lies in a new folder can only be written once that is there.
-        let mut staged = if makes_folders { Vec::new() } else { self.stage_all()? };
-        if let Err(error) = writing.sync() {
+        let mut staged: Vec<Option<Staged>> = self.deeds.iter().map(|_| None).collect();
+        let ready = self.stage_from(0, &mut staged).and_then(|()| self.sync_ready(&staged));
+        if let Err(cause) = ready.and_then(|()| writing.sync().map_err(NotDone::Journal)) {
             self.unstage(&staged, 0);
-            return Err(NotDone::Journal(error).into());
+            return Err(cause.into());
         }
-        let mut notes = Vec::new();
-        for (index, deed) in self.deeds.iter().enumerate() {
-            let done = if makes_folders { self.stage(index).map(|one| staged.push(one)) } else { Ok(()) }
-                .and_then(|()| self.put_in_place(index, staged[index].as_ref()));
-            if let Err(trouble) = done {
-                let standing = self.take_back(index, &trouble);
-                self.unstage(&staged, index + 1);
-                return Err(Failed { cause: trouble.at(&deed.place), standing });
-            }
-            notes.push(staged[index].as_ref().map(|staged| staged.notes.clone()).unwrap_or_default());
+        for index in 0..self.deeds.len() {
+            self.one(index, &mut staged)?;
         }
-        Ok(notes)
+        if let Err((place, error)) = self.narrow_folders().and_then(|()| self.sync_places()) {
+            let standing = self.take_back_first(self.deeds.len());
+            return Err(Failed { cause: NotDone::System(place, error), standing });
+        }
+        Ok(staged.into_iter().map(|one| one.map(|one| one.notes).unwrap_or_default()).collect())
     }
 
-    fn stage_all(&self) -> Result<Vec<Option<Staged>>, NotDone> {
-        let mut staged = Vec::new();
-        for (index, deed) in self.deeds.iter().enumerate() {
-            match self.stage(index) {
-                Ok(one) => staged.push(one),
-                Err(trouble) => {
-                    self.unstage(&staged, 0);
-                    return Err(trouble.at(&deed.place));
-                }
+    /// Does one deed; when it fails, everything before it is taken back.
+    fn one(&self, index: usize, staged: &mut [Option<Staged>]) -> Result<(), Failed> {
+        if staged[index].is_none() && self.has_content(index) {
+            let ready = self.stage_from(index, staged).and_then(|()| self.sync_ready(staged));
+            if let Err(cause) = ready {
+                self.unstage(staged, index);
+                return Err(Failed { cause, standing: self.take_back_first(index) });
             }
         }
-        Ok(staged)
+        self.put_in_place(index, staged[index].as_ref()).map_err(|trouble| {
+            // It may lie in folders that are taken back.
+            self.unstage(staged, index);
+            let standing = self.take_back(index, &trouble);
+            Failed { cause: trouble.at(&self.deeds[index].place), standing }
+        })
+    }
+
+    fn has_content(&self, index: usize) -> bool {
+        matches!(self.deeds[index].action, Action::Put(..) | Action::Bring(_))
+    }
+
+    /// Writes new contents beside their places, from this deed on, but for what comes into folders that are not there
+    /// yet.
+    fn stage_from(&self, first: usize, staged: &mut [Option<Staged>]) -> Result<(), NotDone> {
+        let coming = made_folders(&self.deeds[first..]);
+        for (index, one) in staged.iter_mut().enumerate().skip(first) {
+            let place = &self.deeds[index].place;
+            let is_later = !coming.is_empty() && place.ancestors().skip(1).any(|folder| coming.contains(folder));
+            if one.is_some() || !self.has_content(index) || is_later {
+                continue;
+            }
+            *one = self.stage(index).map_err(|trouble| trouble.at(place))?;
+        }
+        Ok(())
     }
 
     fn stage(&self, index: usize) -> Result<Option<Staged>, Trouble> {
-        let Action::Put(content, rights) = &self.deeds[index].action else { return Ok(None) };
-        let mut staged = replace::stage(&self.spot(index), new(content, &self.job.journal.objects())?, *rights)?;
+        let spot = self.spot(index);
+        let mut staged = match &self.deeds[index].action {
+            Action::Put(content, rights) => replace::stage(&spot, new(content, &self.job.journal.objects())?, *rights)?,
+            Action::Bring(brought) => replace::stage_brought(&spot, brought)?,
+            _ => return Ok(None),
+        };
         if index >= MOST_HELD {
             staged.let_go();
         }
         Ok(Some(staged))
+    }
+
+    /// Makes everything that lies ready outlive a power cut, and what was kept.
+    fn sync_ready(&self, staged: &[Option<Staged>]) -> Result<(), NotDone> {
+        if self.syncing == Syncing::Each {
+            return Ok(());
+        }
+        let mut synced = HashSet::new();
+        for (deed, staged) in self.deeds.iter().zip(staged) {
+            if !staged.as_ref().is_some_and(|staged| synced.insert(staged.device())) {
+                continue;
+            }
+            let sync = self.job.root.open_parent(&deed.place).and_then(|(folder, _)| rustix::fs::syncfs(folder));
+            sync.map_err(|errno| NotDone::System(deed.place.clone(), errno.into()))?;
+        }
+        let objects = self.job.journal.objects();
+        if self.has_kept && objects.device().is_none_or(|device| !synced.contains(&device)) {
+            objects.sync().map_err(NotDone::Journal)?;
+        }
+        Ok(())
+    }
+
+    /// Gives new folders the modes in which nothing more can be done in them.
+    fn narrow_folders(&self) -> Result<(), (PathBuf, io::Error)> {
+        for deed in self.deeds.iter().rev() {
+            let Action::MakeFolder(Some(mode)) = deed.action else { continue };
+            if !is_workable(mode) {
+                structure::narrow(self.job.root, &deed.place, mode).map_err(|error| (deed.place.clone(), error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what was put in place outlive a power cut: folder by folder, or all at once where there are many.
+    fn sync_places(&self) -> Result<(), (PathBuf, io::Error)> {
+        if self.syncing == Syncing::Each {
+            return Ok(());
+        }
+        let mut folders: BTreeSet<&Path> = BTreeSet::new();
+        for deed in self.deeds {
+            folders.extend(deed.place.parent());
+            if let Action::Rename(to) = &deed.action {
+                folders.extend(to.parent());
+            }
+        }
+        let mut synced = HashSet::new();
+        for place in &folders {
+            let sync = match self.job.root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY) {
+                // It went too or became something else, and the folder it was in is synced.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                Ok(folder) if folders.len() <= FEW_FOLDERS => rustix::fs::fsync(folder),
+                Ok(folder) => rustix::fs::fstat(&folder).and_then(|stat| match synced.insert(stat.st_dev) {
+                    true => rustix::fs::syncfs(folder),
+                    false => Ok(()),
+                }),
+                Err(errno) => Err(errno),
+            };
+            sync.map_err(|errno| ((*place).to_owned(), errno.into()))?;
+        }
+        Ok(())
     }
 
     /// Removes new contents that were not put in their places, from this deed on.
@@ -94,12 +190,19 @@ impl Performance<'_> {
 
     /// Takes back what was done, up to the deed that failed; returns the steps that stand all the same.
     fn take_back(&self, failed: usize, trouble: &Trouble) -> Vec<usize> {
-        let inline = |at, length| slice(self.inline, at, length);
-        let images = Images { inline: &inline, objects: self.job.journal.objects() };
         // Where the system said no, the thing may be in place all the same: a failed sync comes last.
         let is_done = matches!(trouble, Trouble::System(_)) && self.may_be_in_place(failed);
-        let tried = &self.prepared[..if is_done { failed + 1 } else { failed }];
-        let steps: Vec<&Step> = tried.iter().filter_map(|tried| tried.step.as_ref()).collect();
+        self.take_back_first(if is_done { failed + 1 } else { failed })
+    }
+
+    /// Takes back the first so many deeds; returns the steps that stand all the same.
+    fn take_back_first(&self, count: usize) -> Vec<usize> {
+        let inline = |at, length| slice(self.inline, at, length);
+        let images = Images { inline: &inline, objects: self.job.journal.objects() };
+        let tried = self.deeds.iter().zip(self.prepared).take(count);
+        let steps: Vec<Back<'_>> = tried
+            .filter_map(|(deed, prepared)| Some(Back { step: prepared.step.as_ref()?, brought: deed.brought() }))
+            .collect();
         take_back(self.job.root, &steps, &images)
     }
 
@@ -108,7 +211,8 @@ impl Performance<'_> {
         match step {
             None => false,
             Some(Step::Change { path, after, .. }) => {
-                image::look(self.job.root, &path.path()).map_or(true, |seen| seen.state.is_same_content(after))
+                let is_there = |seen: image::Seen| seen.state.is_same_content(after);
+                image::look(self.job.root, &path.path()).map_or(true, is_there)
             }
             Some(Step::Move { to, .. }) => {
                 let there = image::glance(self.job.root, &to.path()).ok().and_then(|seen| seen.stat);
@@ -124,27 +228,39 @@ impl Performance<'_> {
             Some(Step::Change { beside: Some(beside), .. }) => beside.as_str(),
             Some(Step::Change { beside: None, .. } | Step::Move { .. }) | None => "",
         };
-        Spot { root: self.job.root, place: &self.deeds[index].place, beside, seen: stat.as_ref() }
+        let deed = &self.deeds[index];
+        let travel = deed.brought().map_or(Travel::Nothing, Travel::Comes);
+        let (root, place, syncing) = (self.job.root, deed.place.as_path(), self.syncing);
+        Spot { root, place, beside, seen: stat.as_ref(), travel, syncing }
     }
 
     fn put_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<(), Trouble> {
-        let (root, deed) = (self.job.root, &self.deeds[index]);
+        let deed = &self.deeds[index];
+        let spot = self.spot(index);
         let before = match (&self.prepared[index].step, &deed.action) {
             (None, _) => return Ok(()),
             (Some(Step::Change { before, .. }), _) => before,
-            (Some(Step::Move { .. }), Action::Rename(to)) => return replace::rename(root, &deed.place, to),
+            (Some(Step::Move { .. }), Action::Rename(to)) => return structure::rename(&spot, to),
             (Some(Step::Move { .. }), _) => return Err(Trouble::Overtaken),
         };
-        let spot = self.spot(index);
         match (&deed.action, before, staged) {
-            (Action::Put(..), _, Some(staged)) => replace::place(&spot, staged),
-            (Action::Remove, State::Folder { .. }, _) => replace::remove_folder(root, &deed.place),
+            (Action::Put(..) | Action::Bring(_), _, Some(staged)) => replace::place(&spot, staged),
+            (Action::Remove, State::Folder { .. }, _) => structure::remove_folder(&spot),
             (Action::Remove, ..) => replace::take_away(&spot),
-            (Action::MakeFolder(mode), State::Absent, _) => replace::make_folder(&spot, *mode),
-            (Action::MakeLink(to), State::Absent, _) => replace::make_link(root, &deed.place, to),
-            (Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Rename(_), ..) => {
-                Err(Trouble::Overtaken)
-            }
+            (Action::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
+            (Action::MakeFolder(_), State::Folder { .. }, _) => Err(Trouble::Overtaken),
+            (Action::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
+            (Action::MakeLink(to), ..) => structure::make_link(&spot, to),
+            (Action::Put(..) | Action::Bring(_) | Action::Rename(_), ..) => Err(Trouble::Overtaken),
+        }
+    }
+}
+
+impl Deed {
+    fn brought(&self) -> Option<&Brought> {
+        match &self.action {
+            Action::Bring(brought) => Some(brought),
+            _ => None,
         }
     }
 }

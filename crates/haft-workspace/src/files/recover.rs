@@ -11,8 +11,10 @@ use rustix::fs::AtFlags;
 
 use super::image;
 use super::open::Root;
+use super::order::is_workable;
 use super::replace::set_aside;
-use super::step_back::{Images, name_for_the_way_back, take_back};
+use super::step_back::{Back, Images, name_for_the_way_back, take_back};
+use super::structure;
 use crate::state::journal::{Intent, Outcome, PathText, State, Step, Writing};
 
 #[cfg(test)]
@@ -54,10 +56,23 @@ fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
     // Steps are done in order, so all before the last one that came through were done once.
     let done = came.iter().rposition(|came| *came == Came::Through).map_or(0, |last| last + 1);
     if done == came.len() || came[done..].contains(&Came::Unknown) {
+        narrow_folders(root, intent);
         return intent.happened();
     }
-    let steps: Vec<&Step> = intent.steps[..done].iter().collect();
+    let steps: Vec<Back<'_>> = intent.steps[..done].iter().map(|step| Back { step, brought: None }).collect();
     intent.failed(take_back(root, &steps, images))
+}
+
+/// Gives folders that were made their modes; that is done last.
+fn narrow_folders(root: &Root, intent: &Intent) {
+    for step in intent.steps.iter().rev() {
+        if let Step::Change { path, after: State::Folder { mode }, .. } = step
+            && !is_workable(*mode)
+        {
+            // What somebody has done with it since counts more.
+            let _ = structure::narrow(root, &path.path(), *mode);
+        }
+    }
 }
 
 /// Removes what a step left beside its path; returns how far it came.
@@ -78,6 +93,14 @@ fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
         Swap { root, place: &path, beside, out: before, coming: after, before }.clear(images)
     });
     match (image::look(root, &path), left) {
+        // Only the mode was to change, so only the mode tells.
+        (Ok(seen), _) if before.is_same_content(after) && seen.state.is_same_content(after) => {
+            match seen.state.mode() {
+                mode if mode == after.mode() => Came::Through,
+                mode if mode == before.mode() => Came::Nowhere,
+                _ => Came::Unknown,
+            }
+        }
         (Ok(seen), _) if seen.state.is_same_content(after) => Came::Through,
         (Ok(seen), _) if seen.state.is_same_content(before) => Came::Nowhere,
         // Somebody has worked on it since; what lay beside it may still tell.
@@ -130,8 +153,12 @@ impl Swap<'_> {
             set_aside(&folder, self.beside, name);
             return found;
         }
-        let how = if matches!(left.state, State::Folder { .. }) { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        let _ = rustix::fs::unlinkat(&folder, self.beside, how);
+        let is_folder = matches!(left.state, State::Folder { .. });
+        let how = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        if rustix::fs::unlinkat(&folder, self.beside, how).is_err() && is_folder {
+            // Somebody has put something into it.
+            set_aside(&folder, self.beside, name);
+        }
         found
     }
 

@@ -10,9 +10,12 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use haft::door::FileKind;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
+use super::bring::{Brought, Opened};
+use super::facts::kind_of;
 use super::image::{copy_metadata, is_same};
 use super::open::Root;
 use super::owner;
@@ -24,15 +27,73 @@ pub(super) enum New<'a> {
     Bytes(&'a [u8]),
     /// Everything that can be read from this file.
     File(File),
+    /// The same with owner, mode and attributes.
+    Copy(File),
 }
 
 /// Where something is to be put, and what was seen there.
+#[derive(Clone, Copy)]
 pub(super) struct Spot<'a> {
     pub(super) root: &'a Root,
     pub(super) place: &'a Path,
     /// The name for what lies beside until it is in place.
     pub(super) beside: &'a str,
     pub(super) seen: Option<&'a Stat>,
+    pub(super) travel: Travel<'a>,
+    pub(super) syncing: Syncing,
+}
+
+/// Whether something of a layer is on its way.
+#[derive(Clone, Copy)]
+pub(super) enum Travel<'a> {
+    Nothing,
+    /// What comes is from there, and goes back when it is not put in place.
+    Comes(&'a Brought),
+    /// What is in the place came from there, and goes back.
+    Leaves(&'a Brought),
+}
+
+/// When things are made to outlive a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Syncing {
+    /// Each as it is done.
+    Each,
+    /// All at once, by whoever does them.
+    Together,
+}
+
+impl Spot<'_> {
+    pub(super) fn sync(&self, folder: &OwnedFd) -> Result<(), Trouble> {
+        match self.syncing {
+            Syncing::Each => Ok(rustix::fs::fsync(folder)?),
+            Syncing::Together => Ok(()),
+        }
+    }
+
+    /// Removes what was to come, and lies beside.
+    pub(super) fn remove_new(&self, folder: &OwnedFd) -> Result<(), Errno> {
+        match self.travel {
+            Travel::Comes(brought) => brought.take(folder, self.beside),
+            Travel::Nothing | Travel::Leaves(_) => remove(folder, self.beside),
+        }
+    }
+
+    /// Removes what was in the place, and lies beside.
+    fn remove_old(&self, folder: &OwnedFd) -> Result<(), Errno> {
+        match self.travel {
+            Travel::Leaves(brought) => brought.take(folder, self.beside),
+            Travel::Nothing | Travel::Comes(_) => remove(folder, self.beside),
+        }
+    }
+}
+
+/// Removes a file, a link or an empty folder.
+pub(super) fn remove(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        // What the kernel says of folders.
+        Err(Errno::ISDIR | Errno::PERM) => rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR),
+        removed => removed,
+    }
 }
 
 /// Why something is not in place.
@@ -68,6 +129,11 @@ pub(super) struct Staged {
 }
 
 impl Staged {
+    /// Returns the device that it lies on.
+    pub(super) fn device(&self) -> u64 {
+        self.folder.0
+    }
+
     /// Closes the folder. Whoever stages a thousand contents must not hold a thousand folders open.
     pub(super) fn let_go(&mut self) {
         self.held = None;
@@ -77,19 +143,65 @@ impl Staged {
 /// Writes new content beside its place.
 pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, rights: Option<Rights>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
-    let identity = identity(&folder)?;
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
-    let has_mode = spot.seen.is_some() || rights.is_some();
-    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
-    let file = File::from(rustix::fs::openat(&folder, spot.beside, flags, at_first)?);
-    match fill(spot, file, new, rights) {
-        Ok((notes, ours)) => Ok(Staged { folder: identity, held: Some(folder), ours, notes }),
-        Err(trouble) => {
-            let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty());
-            Err(trouble)
+    let beside = write_beside(spot, &folder, new, rights)?;
+    staged(folder, beside)
+}
+
+/// Moves something of a layer beside its place; copies it where the layer lies elsewhere.
+pub(super) fn stage_brought(spot: &Spot<'_>, brought: &Brought) -> Result<Staged, Trouble> {
+    let (folder, _) = spot.root.open_parent(spot.place)?;
+    if spot.syncing == Syncing::Each {
+        brought.sync()?;
+    }
+    match brought.move_to(&folder, spot.beside) {
+        Ok(()) => {}
+        Err(Errno::XDEV) => {
+            let beside = copy_beside(spot, &folder, brought)?;
+            return staged(folder, beside);
+        }
+        Err(errno) => return Err(errno.into()),
+    }
+    match statted(&folder, spot.beside) {
+        Ok(ours) => staged(folder, (other_names(spot.seen), ours)),
+        Err(errno) => {
+            let _ = brought.take(&folder, spot.beside);
+            Err(errno.into())
         }
     }
+}
+
+fn copy_beside(spot: &Spot<'_>, folder: &OwnedFd, brought: &Brought) -> Result<Beside, Trouble> {
+    match brought.open()? {
+        Opened::File(file) => write_beside(spot, folder, New::Copy(file), None),
+        Opened::Link(to) => {
+            rustix::fs::symlinkat(to, folder, spot.beside)?;
+            Ok((other_names(spot.seen), statted(folder, spot.beside)?))
+        }
+    }
+}
+
+/// What could not be kept, and what lies beside now.
+type Beside = (Vec<String>, Stat);
+
+fn staged(folder: OwnedFd, (notes, ours): Beside) -> Result<Staged, Trouble> {
+    Ok(Staged { folder: identity(&folder)?, held: Some(folder), ours, notes })
+}
+
+pub(super) fn statted(folder: &OwnedFd, name: &str) -> Result<Stat, Errno> {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New<'_>, rights: Option<Rights>) -> Result<Beside, Trouble> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
+    let has_mode = spot.seen.is_some() || rights.is_some() || matches!(new, New::Copy(_));
+    let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
+    let file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
+    let filled = fill(spot, file, new, rights);
+    if filled.is_err() {
+        let _ = rustix::fs::unlinkat(folder, spot.beside, AtFlags::empty());
+    }
+    filled
 }
 
 fn identity(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
@@ -103,9 +215,8 @@ pub(super) fn unstage(spot: &Spot<'_>, staged: &Staged) {
         None => spot.root.open_parent(spot.place).ok().map(|(folder, _)| folder),
     };
     let Some(folder) = staged.held.as_ref().or(reopened.as_ref()) else { return };
-    let beside = rustix::fs::statat(folder, spot.beside, AtFlags::SYMLINK_NOFOLLOW);
-    if beside.is_ok_and(|beside| is_same(&beside, &staged.ours)) {
-        let _ = rustix::fs::unlinkat(folder, spot.beside, AtFlags::empty());
+    if statted(folder, spot.beside).is_ok_and(|beside| is_same(&beside, &staged.ours)) {
+        let _ = spot.remove_new(folder);
     }
 }
 
@@ -115,7 +226,7 @@ pub(super) fn place(spot: &Spot<'_>, staged: &Staged) -> Result<(), Trouble> {
     if placed.is_err() {
         unstage(spot, staged);
     }
-    Ok(rustix::fs::fsync(&placed?)?)
+    spot.sync(&placed?)
 }
 
 fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble> {
@@ -124,56 +235,95 @@ fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble>
     if identity(&folder)? != staged.folder {
         return Err(Trouble::Overtaken);
     }
-    match spot.seen {
-        Some(seen) => swap(&folder, (spot.beside, name), (seen, &staged.ours))?,
-        None => appear(&folder, spot.beside, name)?,
-    }
+    swap(spot, (&folder, name), &staged.ours)?;
     Ok(folder)
 }
 
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
-fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -> Result<(Vec<String>, Stat), Trouble> {
+fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -> Result<Beside, Trouble> {
+    let mut notes = Vec::new();
+    let mut is_like_old = spot.seen.is_some_and(|seen| kind_of(seen) == FileKind::File);
     match new {
         New::Bytes(bytes) => Eager::new(&file).write_all(bytes)?,
         New::File(mut source) => drop(io::copy(&mut source, &mut file)?),
+        New::Copy(mut source) => {
+            io::copy(&mut source, &mut file)?;
+            notes = copy_metadata(&source, &rustix::fs::fstat(&source)?, &file)?;
+            is_like_old = false;
+        }
     }
-    let mut notes = Vec::new();
-    if let Some(stat) = spot.seen {
+    if let Some(stat) = spot.seen.filter(|_| is_like_old) {
         // Its attributes are read from it; a link that was put there since is not followed.
         let old = spot.root.open_place(spot.place, OFlags::RDONLY | OFlags::NOFOLLOW)?;
         notes = copy_metadata(&old, stat, &file)?;
     }
+    notes.extend(other_names(spot.seen));
     if let Some(rights) = rights {
-        notes.extend(owner::grant(&file, rights, spot.seen)?);
+        notes.extend(owner::grant(&file, rights, spot.seen.filter(|_| is_like_old))?);
     }
-    file.sync_all()?;
+    if spot.syncing == Syncing::Each {
+        file.sync_all()?;
+    }
     Ok((notes, rustix::fs::fstat(&file)?))
 }
 
-/// Swaps the new file with the old one, and makes sure that the old one was what we think.
-fn swap(folder: &OwnedFd, (beside, name): (&str, &OsStr), (seen, ours): (&Stat, &Stat)) -> Result<(), Trouble> {
-    match rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::EXCHANGE) {
+/// Says that what is replaced has other names.
+fn other_names(seen: Option<&Stat>) -> Vec<String> {
+    let others = seen.filter(|seen| kind_of(seen) == FileKind::File).map_or(0, |seen| seen.st_nlink.saturating_sub(1));
+    let names = match others {
+        0 => return Vec::new(),
+        1 => "1 other name".to_owned(),
+        _ => format!("{others} other names"),
+    };
+    vec![format!("It had {names} (hard links); those keep the old content.")]
+}
+
+/// Swaps the new thing with the old one, and makes sure that the old one was what we think.
+pub(super) fn swap(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) -> Result<(), Trouble> {
+    let Some(seen) = spot.seen else { return appear(folder, spot.beside, name) };
+    match rustix::fs::renameat_with(folder, spot.beside, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {
-            let out = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
-            if out.is_ok_and(|out| is_same(&out, seen)) {
-                // The new content is in place; an old one that does not go harms nobody.
-                let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+            let out = statted(folder, spot.beside);
+            let is_expected = out.is_ok_and(|out| is_what_was_seen(&out, seen));
+            // The new thing is in place, and an old file that does not go harms nobody. A folder that does not go has
+            // got something in it.
+            if is_expected && (spot.remove_old(folder).is_ok() || kind_of(seen) != FileKind::Folder) {
                 return Ok(());
             }
-            give_back(folder, (beside, name), ours);
+            give_back(spot, (folder, name), ours);
             Err(Trouble::Overtaken)
         }
         // Not every file system can swap; then a look right before must do.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            let now = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if !is_same(&now, seen) {
-                return Err(Trouble::Overtaken);
-            }
-            Ok(rustix::fs::renameat(folder, beside, folder, name)?)
-        }
+        Err(Errno::INVAL | Errno::NOSYS) => replace_without_swap(spot, (folder, name), (seen, ours)),
         Err(Errno::NOENT) => Err(Trouble::Overtaken),
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// A folder is what was seen though things in it have come and gone; of others nothing may have changed.
+pub(super) fn is_what_was_seen(now: &Stat, seen: &Stat) -> bool {
+    match kind_of(seen) {
+        FileKind::Folder => (now.st_dev, now.st_ino) == (seen.st_dev, seen.st_ino),
+        FileKind::File | FileKind::Link | FileKind::Special => is_same(now, seen),
+    }
+}
+
+fn replace_without_swap(
+    spot: &Spot<'_>,
+    (folder, name): (&OwnedFd, &OsStr),
+    (seen, ours): (&Stat, &Stat),
+) -> Result<(), Trouble> {
+    let now = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if !is_what_was_seen(&now, seen) {
+        return Err(Trouble::Overtaken);
+    }
+    // A file never takes the place of a folder, nor the other way round; that has to go first.
+    match (kind_of(seen), kind_of(ours)) {
+        (FileKind::Folder, _) => rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?,
+        (_, FileKind::Folder) => rustix::fs::unlinkat(folder, name, AtFlags::empty())?,
+        _ => {}
+    }
+    Ok(rustix::fs::renameat(folder, spot.beside, folder, name)?)
 }
 
 /// How often something is given back to somebody who goes on replacing it.
@@ -182,19 +332,20 @@ const MOST_SWAPS: usize = 16;
 /// Gives back what was swapped out and is not what we think, until what comes out is what we had put there.
 ///
 /// In between somebody may write over what we had put in place. Theirs is the newest then, and is put back in turn.
-fn give_back(folder: &OwnedFd, (beside, name): (&str, &OsStr), ours: &Stat) {
+fn give_back(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) {
+    let beside = spot.beside;
     let mut put = *ours;
     for _ in 0..MOST_SWAPS {
-        let held = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
+        let held = statted(folder, beside);
         let swapped = rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::EXCHANGE);
-        let out = rustix::fs::statat(folder, beside, AtFlags::SYMLINK_NOFOLLOW);
+        let out = statted(folder, beside);
         match (held, swapped, out) {
-            (Ok(_), Ok(()), Ok(out)) if is_same(&out, ours) => {
-                let _ = rustix::fs::unlinkat(folder, beside, AtFlags::empty());
+            (Ok(_), Ok(()), Ok(out)) if is_what_was_seen(&out, ours) => {
+                let _ = spot.remove_new(folder);
                 return;
             }
             // Somebody meant to replace it by something newer, but only we have seen it go.
-            (Ok(_), Ok(()), Ok(out)) if is_same(&out, &put) => return set_aside(folder, beside, name),
+            (Ok(_), Ok(()), Ok(out)) if is_what_was_seen(&out, &put) => return set_aside(folder, beside, name),
             (Ok(held), Ok(()), Ok(_)) => put = held,
             _ => break,
         }
@@ -247,107 +398,11 @@ pub(super) fn take_away(spot: &Spot<'_>) -> Result<(), Trouble> {
         }
         return Err(Trouble::Overtaken);
     }
-    if let Err(errno) = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::empty()) {
+    if let Err(errno) = spot.remove_old(&folder) {
         appear(&folder, spot.beside, name)?;
         return Err(errno.into());
     }
-    Ok(rustix::fs::fsync(&folder)?)
-}
-
-/// Makes a folder. One with a mode is made beside, so that it is never seen with another one.
-pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trouble> {
-    let (folder, name) = spot.root.open_parent(spot.place)?;
-    match mode {
-        None => match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-            Err(Errno::EXIST) => return Err(Trouble::Overtaken),
-            made => made?,
-        },
-        Some(mode) => {
-            rustix::fs::mkdirat(&folder, spot.beside, Mode::from_raw_mode(0o700))?;
-            let placed = place_folder((&folder, spot.beside), name, mode);
-            if placed.is_err() {
-                let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::REMOVEDIR);
-            }
-            placed?;
-        }
-    }
-    Ok(rustix::fs::fsync(&folder)?)
-}
-
-fn place_folder((folder, beside): (&OwnedFd, &str), name: &OsStr, mode: u32) -> Result<(), Trouble> {
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let made = rustix::fs::openat(folder, beside, flags, Mode::empty())?;
-    rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
-    match rustix::fs::renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE) {
-        // Not every file system can refuse to replace; at worst an empty folder is replaced by an empty one.
-        Err(Errno::INVAL | Errno::NOSYS) => Ok(rustix::fs::renameat(folder, beside, folder, name)?),
-        Err(Errno::EXIST) => Err(Trouble::Overtaken),
-        placed => Ok(placed?),
-    }
-}
-
-/// Removes a folder that is empty.
-pub(super) fn remove_folder(root: &Root, place: &Path) -> Result<(), Trouble> {
-    let (folder, name) = root.open_parent(place)?;
-    rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR)?;
-    Ok(rustix::fs::fsync(&folder)?)
-}
-
-/// Makes a link where nothing is.
-pub(super) fn make_link(root: &Root, place: &Path, to: &Path) -> Result<(), Trouble> {
-    let (folder, name) = root.open_parent(place)?;
-    match rustix::fs::symlinkat(to, &folder, name) {
-        Err(Errno::EXIST) => return Err(Trouble::Overtaken),
-        made => made?,
-    }
-    Ok(rustix::fs::fsync(&folder)?)
-}
-
-/// Gives something another name, where nothing is.
-pub(super) fn rename(root: &Root, from: &Path, to: &Path) -> Result<(), Trouble> {
-    let (old_folder, old_name) = root.open_parent(from)?;
-    let (new_folder, new_name) = root.open_parent(to)?;
-    let (old, new) = ((&old_folder, old_name), (&new_folder, new_name));
-    move_over_nothing(old, new)?;
-    let synced = rustix::fs::fsync(&new_folder).and_then(|()| rustix::fs::fsync(&old_folder));
-    if synced.is_err() {
-        // Nobody can tell later from a look whether it was us who renamed it.
-        move_over_nothing(new, old)?;
-    }
-    Ok(synced?)
-}
-
-/// Moves a file or folder where nothing is.
-fn move_over_nothing((old, old_name): (&OwnedFd, &OsStr), (new, new_name): (&OwnedFd, &OsStr)) -> Result<(), Trouble> {
-    match rustix::fs::renameat_with(old, old_name, new, new_name, RenameFlags::NOREPLACE) {
-        Err(Errno::EXIST) => Err(Trouble::Overtaken),
-        Err(Errno::INVAL | Errno::NOSYS) => move_by_second_name((old, old_name), (new, new_name)),
-        moved => Ok(moved?),
-    }
-}
-
-/// Not every file system can refuse to replace when it renames; all refuse to give a second name that is taken.
-fn move_by_second_name(
-    (old, old_name): (&OwnedFd, &OsStr),
-    (new, new_name): (&OwnedFd, &OsStr),
-) -> Result<(), Trouble> {
-    match rustix::fs::linkat(old, old_name, new, new_name, AtFlags::empty()) {
-        Ok(()) => {
-            let removed = rustix::fs::unlinkat(old, old_name, AtFlags::empty());
-            if removed.is_err() {
-                let _ = rustix::fs::unlinkat(new, new_name, AtFlags::empty());
-            }
-            Ok(removed?)
-        }
-        Err(Errno::EXIST) => Err(Trouble::Overtaken),
-        // Folders never have two names; then a look right before must do.
-        Err(Errno::PERM | Errno::OPNOTSUPP) => match rustix::fs::statat(new, new_name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(_) => Err(Trouble::Overtaken),
-            Err(Errno::NOENT) => Ok(rustix::fs::renameat(old, old_name, new, new_name)?),
-            Err(errno) => Err(errno.into()),
-        },
-        Err(errno) => Err(errno.into()),
-    }
+    spot.sync(&folder)
 }
 
 #[cfg(test)]
@@ -359,7 +414,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let root = Root::open(folder.path()).expect("it is there");
         for let_go in [false, true] {
-            let spot = Spot { root: &root, place: Path::new("a"), beside: ".haft-1.tmp", seen: None };
+            let spot = Spot {
+                root: &root,
+                place: Path::new("a"),
+                beside: ".haft-1.tmp",
+                seen: None,
+                travel: Travel::Nothing,
+                syncing: Syncing::Each,
+            };
             let mut staged = stage(&spot, New::Bytes(b"ours"), None).expect("it can be written");
             if let_go {
                 staged.let_go();
@@ -373,25 +435,5 @@ mod tests {
             unstage(&spot, &stage(&spot, New::Bytes(b"ours"), None).expect("it can be written"));
             assert!(!folder.path().join(spot.beside).exists());
         }
-    }
-
-    #[test]
-    fn where_the_system_cannot_refuse_to_replace_a_move_still_replaces_nothing() {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let root = Root::open(folder.path()).expect("it is there");
-        let (opened, _) = root.open_parent(Path::new("a")).expect("it is there");
-        let go = |from: &str, to: &str| move_by_second_name((&opened, from.as_ref()), (&opened, to.as_ref()));
-        std::fs::write(folder.path().join("a"), "a").expect("it can be written");
-        std::fs::write(folder.path().join("b"), "b").expect("it can be written");
-        std::fs::create_dir(folder.path().join("d")).expect("it is new");
-        std::fs::create_dir(folder.path().join("e")).expect("it is new");
-        assert!(matches!(go("a", "b"), Err(Trouble::Overtaken)));
-        assert!(matches!(go("d", "e"), Err(Trouble::Overtaken)));
-        go("a", "c").expect("nothing is there");
-        go("d", "f").expect("nothing is there");
-        let names = std::fs::read_dir(folder.path()).expect("it is there").flatten();
-        let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        assert_eq!(names, ["b", "c", "e", "f"]);
     }
 }

@@ -4,9 +4,12 @@
 
 use std::io::{self, Read};
 
+use super::bring::Brought;
 use super::image::{self, Seen};
 use super::open::Root;
-use super::replace::{self, Spot, Trouble};
+use super::order::{WORKABLE, is_workable};
+use super::replace::{self, Spot, Syncing, Travel, Trouble};
+use super::structure;
 use super::transaction::{Content, new};
 use crate::state::journal::{Kept, Objects, State, Step};
 
@@ -51,14 +54,29 @@ pub(super) fn name_for_the_way_back(beside: &str) -> String {
     format!("{beside}.back")
 }
 
+/// A step to be taken back.
+pub(super) struct Back<'a> {
+    pub(super) step: &'a Step,
+    /// Where what it put in place came from, and goes back to.
+    pub(super) brought: Option<&'a Brought>,
+}
+
 /// Takes the first steps of an intent back, the last of them first; returns which of them stand all the same.
 ///
 /// What somebody else has put in a place since stays, and so does the step beneath it.
-pub(super) fn take_back(root: &Root, steps: &[&Step], images: &Images<'_>) -> Vec<usize> {
-    let stands = |step: &Step| step_back(root, step, images).is_err() && !is_as_before(root, step);
+pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) -> Vec<usize> {
+    let stands = |back: &Back<'_>| step_back(root, back, images).is_err() && !is_as_before(root, back.step);
     let mut standing: Vec<usize> =
-        steps.iter().enumerate().rev().filter(|(_, step)| stands(step)).map(|(index, _)| index).collect();
+        steps.iter().enumerate().rev().filter(|(_, back)| stands(back)).map(|(index, _)| index).collect();
     standing.reverse();
+    for Back { step, .. } in steps {
+        if let Step::Change { path, before: State::Folder { mode }, .. } = step
+            && !is_workable(*mode)
+        {
+            // What was in it is back, or stands.
+            let _ = structure::narrow(root, &path.path(), *mode);
+        }
+    }
     standing
 }
 
@@ -74,9 +92,14 @@ fn is_as_before(root: &Root, step: &Step) -> bool {
     }
 }
 
-fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Trouble> {
-    let (path, before, after, beside) = match step {
-        Step::Move { from, to } => return replace::rename(root, &to.path(), &from.path()),
+fn step_back(root: &Root, back: &Back<'_>, images: &Images<'_>) -> Result<(), Trouble> {
+    let travel = back.brought.map_or(Travel::Nothing, Travel::Leaves);
+    let (path, before, after, beside) = match back.step {
+        Step::Move { from, to } => {
+            let (place, syncing) = (to.path(), Syncing::Each);
+            let spot = Spot { root, place: &place, beside: "", seen: None, travel, syncing };
+            return structure::rename(&spot, &from.path());
+        }
         Step::Change { path, before, after, beside } => {
             (path.path(), before, after, name_for_the_way_back(beside.as_deref().unwrap_or_default()))
         }
@@ -85,9 +108,15 @@ fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Troubl
     if !now.is_same_content(after) {
         return if now.is_same_content(before) { Ok(()) } else { Err(Trouble::Overtaken) };
     }
-    let spot = Spot { root, place: &path, beside: &beside, seen: stat.as_ref() };
+    let spot = Spot { root, place: &path, beside: &beside, seen: stat.as_ref(), travel, syncing: Syncing::Each };
     match (before, &now) {
-        (State::Absent, State::Folder { .. }) => replace::remove_folder(root, &path),
+        (State::File { mode, .. }, State::File { .. }) | (State::Folder { mode }, State::Folder { .. })
+            if before.is_same_content(after) =>
+        {
+            // A mode that somebody has set since stays.
+            if now.mode() == after.mode() { structure::set_mode(&spot, *mode) } else { Ok(()) }
+        }
+        (State::Absent, State::Folder { .. }) => structure::remove_folder(&spot),
         (State::Absent, _) => replace::take_away(&spot),
         (State::File { content, .. }, _) => {
             let old = match content {
@@ -98,8 +127,7 @@ fn step_back(root: &Root, step: &Step, images: &Images<'_>) -> Result<(), Troubl
             let staged = replace::stage(&spot, new(&old, &images.objects)?, before.rights())?;
             replace::place(&spot, &staged)
         }
-        (State::Link { to }, State::Absent) => replace::make_link(root, &path, &to.path()),
-        (State::Folder { mode }, State::Absent) => replace::make_folder(&spot, Some(*mode)),
-        (State::Link { .. } | State::Folder { .. }, _) => Err(Trouble::Overtaken),
+        (State::Link { to }, _) => structure::make_link(&spot, &to.path()),
+        (State::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode | WORKABLE)),
     }
 }

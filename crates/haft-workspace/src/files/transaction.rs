@@ -6,6 +6,7 @@
 //!
 //! Not here: whether it may be done, deciding what to take back (`history`).
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,16 +15,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use haft::stamp::Basis;
 use rustix::fs::Stat;
+use rustix::io::Errno;
 
+use super::bring::{Brought, Ready};
 use super::facts::stamp_of;
-use super::image::{self, Keep, Seen};
+use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
 use super::performance::{Failed, Performance};
 use super::recover;
-use super::replace::New;
+use super::replace::{New, Syncing};
 use crate::state::journal::{
-    By, ContentHash, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
+    By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 /// One thing to do.
 #[derive(Clone, Debug)]
@@ -35,6 +41,7 @@ pub(crate) struct Deed {
 
 /// What to do at a place.
 #[derive(Clone, Debug)]
+#[allow(dead_code, reason = "the ground of a command brings things in")]
 pub(crate) enum Action {
     /// Put this content there, with these rights or the ones it has.
     Put(Content, Option<Rights>),
@@ -44,6 +51,10 @@ pub(crate) enum Action {
     MakeFolder(Option<u32>),
     MakeLink(PathBuf),
     Rename(PathBuf),
+    /// Put what lies ready in a layer there, whatever kind of thing is there.
+    Bring(Brought),
+    /// Give the file or folder this mode.
+    SetMode(u32),
 }
 
 /// New content.
@@ -119,9 +130,13 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = Vec::new();
-    let mut keep = Keep { inline: &mut inline, objects: writing.objects(), has_kept: false, stopped: job.stopped };
-    let prepared = deeds.iter().map(|deed| prepare(job, deed, &mut keep)).collect::<Result<Vec<_>, _>>()?;
-    if keep.has_kept {
+    let syncing = syncing(deeds);
+    let mut keep = Keep::new(&mut inline, writing.objects(), job.stopped);
+    keep.durable = if syncing == Syncing::Together { Durable::Later } else { Durable::Yes };
+    let made = made_folders(deeds);
+    let prepared = deeds.iter().map(|deed| prepare(job, deed, &made, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    let has_kept = keep.has_kept;
+    if has_kept {
         writing.note_kept();
     }
     let (set, part) = match job.set {
@@ -136,7 +151,8 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     }
     writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
-    let performed = Performance { job, deeds, prepared: &prepared, inline: &inline }.all(&mut writing);
+    let performance = Performance { job, deeds, prepared: &prepared, inline: &inline, syncing, has_kept };
+    let performed = performance.all(&mut writing);
     let outcome = match &performed {
         Ok(_) => intent.happened(),
         Err(failed) => intent.failed(failed.standing.clone()),
@@ -146,6 +162,19 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     let notes = performed.map_err(|failed| failed.told(&intent))?;
     let _ = writing.make_room();
     Ok(Done { set, notes })
+}
+
+/// Returns the places where folders are made.
+pub(super) fn made_folders(deeds: &[Deed]) -> HashSet<&Path> {
+    let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
+    deeds.iter().filter(makes).map(|deed| deed.place.as_path()).collect()
+}
+
+/// From this many deeds on, all are made to outlive a power cut together.
+const TOGETHER: usize = 16;
+
+fn syncing(deeds: &[Deed]) -> Syncing {
+    if deeds.len() < TOGETHER { Syncing::Each } else { Syncing::Together }
 }
 
 impl Failed {
@@ -182,59 +211,99 @@ pub(super) struct Prepared {
     pub(super) stat: Option<Stat>,
 }
 
-fn prepare(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
+fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {
     let system = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
         _ if is_not_kept(&error) => NotDone::Journal(error),
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());
-    let seen = looked(job, deed, keep).map_err(system)?;
+    let ready = match &deed.action {
+        Action::Bring(brought) => Some(brought.ready().map_err(system)?),
+        _ => None,
+    };
+    let seen = match looked(job, deed, ready.as_ref(), keep) {
+        // A link is in the way, in the place of which a folder comes first.
+        Err(error)
+            if Errno::from_io_error(&error) == Some(Errno::LOOP)
+                && deed.place.ancestors().skip(1).any(|above| made.contains(above)) =>
+        {
+            Seen::nothing()
+        }
+        seen => seen.map_err(system)?,
+    };
     if !is_expected(&deed.expected, &seen.state, seen.stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
     }
-    let after = match &deed.action {
-        Action::Put(..) if matches!(seen.state, State::Folder { .. }) => {
-            return Err(system(io::ErrorKind::IsADirectory.into()));
-        }
-        Action::Put(content, rights) => {
-            let Rights { mode, owner } = rights.or(seen.state.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
-            let (size, hash, content) = match content {
-                Content::Bytes(bytes) => {
-                    let kept = image::after(&seen, bytes, keep);
-                    (bytes.len() as u64, ContentHash::of(bytes), kept)
-                }
-                Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
-            };
-            State::File { mode, size, hash, content, owner }
-        }
-        Action::Remove if seen.state == State::Absent => return Err(system(io::ErrorKind::NotFound.into())),
-        Action::Remove => State::Absent,
-        // Somebody else made it since, for something of their own.
-        Action::MakeFolder(None) if matches!(seen.state, State::Folder { .. }) => {
-            return Ok(Prepared { step: None, stat: seen.stat });
-        }
-        Action::MakeFolder(mode) => State::Folder { mode: mode.unwrap_or(0o755) },
-        Action::MakeLink(to) => State::Link { to: PathText::from(to.as_path()) },
-        Action::Rename(to) => {
-            let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
-            return Ok(Prepared { step: Some(step), stat: seen.stat });
-        }
+    if let Action::Rename(to) = &deed.action {
+        let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
+        return Ok(Prepared { step: Some(step), stat: seen.stat });
+    }
+    let Some(after) = after(deed, &seen, ready, keep).map_err(system)? else {
+        return Ok(Prepared { step: None, stat: seen.stat });
     };
     let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
     let step = Step::Change { path, before: seen.state, after, beside };
     Ok(Prepared { step: Some(step), stat: seen.stat })
 }
 
+/// Returns what will be at the place of a deed; nothing when nothing is left to do.
+fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) -> io::Result<Option<State>> {
+    let (is_folder, is_link) = (matches!(seen.state, State::Folder { .. }), matches!(seen.state, State::Link { .. }));
+    let knows = matches!(deed.expected, Expected::Same(State::Folder { .. } | State::Link { .. }));
+    Ok(Some(match (&deed.action, ready) {
+        // Another kind of thing is replaced only by who knows that it is there.
+        (Action::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
+        (Action::Put(..), _) if is_link && !knows => return Err(Errno::LOOP.into()),
+        (Action::Put(content, rights), _) => {
+            let Rights { mode, owner } = rights.or(seen.state.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
+            let (size, hash, content) = match content {
+                Content::Bytes(bytes) => {
+                    let kept = image::after(seen, bytes, keep);
+                    (bytes.len() as u64, ContentHash::of(bytes), kept)
+                }
+                Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
+            };
+            State::File { mode, size, hash, content, owner }
+        }
+        (Action::Bring(_), Some(Ready { state, bytes })) => match (state, bytes) {
+            (State::File { mode, size, hash, owner, .. }, Some(bytes)) => {
+                State::File { mode, size, hash, content: image::after(seen, &bytes, keep), owner }
+            }
+            (state, _) => state,
+        },
+        (Action::Remove | Action::SetMode(_), _) if seen.state == State::Absent => {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        (Action::Remove, _) => State::Absent,
+        (Action::SetMode(mode), _) => seen.state.with_mode(*mode).ok_or(io::ErrorKind::InvalidInput)?,
+        // Somebody else made it since, for something of their own.
+        (Action::MakeFolder(None), _) if is_folder => return Ok(None),
+        (Action::MakeFolder(mode), _) => State::Folder { mode: mode.unwrap_or(0o755) },
+        (Action::MakeLink(to), _) => State::Link { to: PathText::from(to.as_path()) },
+        (Action::Rename(_) | Action::Bring(_), _) => return Ok(None),
+    }))
+}
+
 /// Looks at the place of a deed, and keeps what is there where that will be gone.
-fn looked(job: &Job<'_>, deed: &Deed, keep: &mut Keep<'_>) -> io::Result<Seen> {
+fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>) -> io::Result<Seen> {
+    keep.large = match &deed.action {
+        Action::Remove | Action::Bring(_) => Large::Linked,
+        _ => Large::Copied,
+    };
     match (&deed.action, &deed.expected) {
         // A move keeps everything; there is nothing to save, and a terabyte need not be read.
         (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
             image::glance(job.root, &deed.place)
         }
-        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) => image::look(job.root, &deed.place),
+        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) | (Action::SetMode(_), _) => {
+            image::look(job.root, &deed.place)
+        }
         (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(new), keep),
+        (Action::Bring(_), _) => {
+            let coming = ready.and_then(|ready| ready.bytes.as_deref());
+            image::keep(job.root, &deed.place, coming, keep)
+        }
         _ => image::keep(job.root, &deed.place, None, keep),
     }
 }

@@ -1,5 +1,6 @@
 //! Finds contents again: what was there before a change, after it, and now.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -12,8 +13,6 @@ use crate::state::journal::{ContentHash, Inline, Kept, Objects, State, Step};
 
 /// Larger contents are not merged and not shown.
 const LARGEST: u64 = 64 * 1024 * 1024;
-/// A folder with more entries is not one that a change left empty.
-const MOST_ENTRIES: usize = 10_000;
 
 /// Where contents are found.
 pub(super) struct Contents<'a> {
@@ -73,23 +72,17 @@ impl Contents<'_> {
         bounded(&mut file).ok()
     }
 
-    /// Returns the places in a folder, or nothing when it cannot be read or has very many.
-    pub(super) fn entries(&self, folder: &Path) -> Option<Vec<PathBuf>> {
+    /// Returns whether a folder holds nothing but these places.
+    pub(super) fn holds_only(&self, folder: &Path, places: &HashSet<PathBuf>) -> bool {
         use std::os::unix::ffi::OsStrExt;
-        let opened = self.root.open_place(folder, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
-        let mut places = Vec::new();
-        for entry in rustix::fs::Dir::read_from(opened).ok()? {
-            let entry = entry.ok()?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
-            if places.len() == MOST_ENTRIES {
-                return None;
-            }
-            places.push(folder.join(std::ffi::OsStr::from_bytes(name)));
-        }
-        Some(places)
+        let Ok(opened) = self.root.open_place(folder, OFlags::RDONLY | OFlags::DIRECTORY) else { return false };
+        let Ok(mut entries) = rustix::fs::Dir::read_from(opened) else { return false };
+        entries.all(|entry| {
+            entry.is_ok_and(|entry| match entry.file_name().to_bytes() {
+                b"." | b".." => true,
+                name => places.contains(&folder.join(std::ffi::OsStr::from_bytes(name))),
+            })
+        })
     }
 
     /// Returns what a change set did to each path, from its beginning to its end.

@@ -10,8 +10,9 @@ use rustix::io::Errno;
 use super::contents::{Contents, is_too_large};
 use super::{Became, HistoryError};
 use crate::files::image;
+use crate::files::order::{WORKABLE, in_order, is_workable};
 use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
-use crate::state::journal::{Inline, Kept, PathText, State, Step};
+use crate::state::journal::{Inline, Kept, PathText, Rights, State, Step};
 
 /// What to do.
 #[derive(Default)]
@@ -20,12 +21,16 @@ pub(super) struct Plan {
     pub(super) files: Vec<(PathBuf, Became)>,
     /// Folders that the changes had made; they go when they are empty again.
     folders: Vec<(PathBuf, State)>,
+    /// Folders that something else shall take the place of.
+    replaced_folders: Vec<PathBuf>,
 }
 
 /// The way of one path: what is there now, and what shall be there.
 struct Way {
     now: State,
     wanted: Wanted,
+    /// The permission bits it has by now on its way back.
+    mode: Option<u32>,
 }
 
 /// What shall be at a path.
@@ -44,18 +49,27 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     let mut paths: BTreeMap<PathBuf, Way> = BTreeMap::new();
     let steps = concerned(contents, numbers, only);
     disentangled(&steps)?;
+    let places: HashSet<PathBuf> = steps.iter().flat_map(|(_, step, _)| step.paths().map(PathText::path)).collect();
     for (number, step, inline) in steps {
         match step {
             Step::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
             Step::Change { path, before, after, .. } => {
                 let path = path.path();
-                let way = match paths.remove(&path) {
+                let mut way = match paths.remove(&path) {
                     Some(way) => way,
-                    None => Way { now: looked(contents, &path)?, wanted: Wanted::AsIs },
+                    None => Way::from(looked_beneath(contents, &path, &places)?),
                 };
                 let change = Change { number, path: &path, before, after, inline };
+                if change.back_in_mode(&mut way) {
+                    paths.insert(path, way);
+                    continue;
+                }
                 let wanted = change.back_from(contents, &way)?;
-                paths.insert(path, Way { wanted, ..way });
+                let mode = match &wanted {
+                    Wanted::State(state, _) => state.mode(),
+                    Wanted::AsIs | Wanted::Merged(_) => way.mode,
+                };
+                paths.insert(path, Way { wanted, mode, ..way });
             }
         }
     }
@@ -63,9 +77,9 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
         plan.add(contents, path, way)?;
     }
     plan.make_missing_folders(contents);
-    // Folders come before what lies in them, and go after it.
-    plan.deeds.sort_by_key(|deed| (!matches!(deed.action, Action::MakeFolder(_)), deed.place.clone()));
     plan.remove_folders(contents);
+    plan.make_sure_of_replaced_folders(contents)?;
+    plan.deeds = in_order(std::mem::take(&mut plan.deeds));
     // Whoever asks for one file need not hear of the folders that stay.
     plan.files.retain(|(path, became)| *became != Became::Kept || only.is_none_or(|only| only == path));
     Ok(plan)
@@ -129,6 +143,23 @@ fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
     image::look(contents.root, path).map(|seen| seen.state).map_err(system)
 }
 
+/// Looks at a path; where a link stands in the way that changes too, nothing is there.
+fn looked_beneath(contents: &Contents<'_>, path: &Path, places: &HashSet<PathBuf>) -> Result<State, HistoryError> {
+    let is_link = |place: &&Path| matches!(looked(contents, place), Ok(State::Link { .. }));
+    match looked(contents, path) {
+        Err(_) if path.ancestors().skip(1).filter(|above| places.contains(*above)).any(|above| is_link(&above)) => {
+            Ok(State::Absent)
+        }
+        looked => looked,
+    }
+}
+
+impl From<State> for Way {
+    fn from(now: State) -> Self {
+        Self { mode: now.mode(), now, wanted: Wanted::AsIs }
+    }
+}
+
 /// One change of one path.
 struct Change<'a> {
     number: u64,
@@ -139,6 +170,21 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
+    /// Takes a change of nothing but the mode back; returns whether it is one.
+    fn back_in_mode(&self, way: &mut Way) -> bool {
+        if !self.before.differs_in_mode(self.after) {
+            return false;
+        }
+        // A mode that somebody has set since stays.
+        if way.mode == self.after.mode() {
+            way.mode = self.before.mode();
+            if let (Wanted::State(state, _), Some(mode)) = (&mut way.wanted, way.mode) {
+                *state = state.with_mode(mode).unwrap_or(State::Absent);
+            }
+        }
+        true
+    }
+
     /// Says what shall be at the path so that this change is out of it.
     fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, HistoryError> {
         let is = |state: &State| match &way.wanted {
@@ -147,7 +193,7 @@ impl Change<'_> {
             Wanted::Merged(_) => false,
         };
         if is(self.after) {
-            return Ok(Wanted::State(with_mode(self.before, self.after, &way.now), self.inline));
+            return Ok(Wanted::State(with_mode(self.before, self.after, way), self.inline));
         }
         if is(self.before) {
             return Ok(match &way.wanted {
@@ -202,10 +248,12 @@ impl Change<'_> {
 }
 
 /// A mode that somebody has set since stays.
-fn with_mode(before: &State, after: &State, now: &State) -> State {
-    match (before, now) {
-        (State::File { size, hash, content, .. }, State::File { mode, owner, .. }) if after.mode() != Some(*mode) => {
-            State::File { mode: *mode, size: *size, hash: *hash, content: content.clone(), owner: *owner }
+fn with_mode(before: &State, after: &State, way: &Way) -> State {
+    match (before, &way.now, way.mode) {
+        (State::File { size, hash, content, .. }, State::File { owner, .. }, Some(mode))
+            if after.mode() != way.mode =>
+        {
+            State::File { mode, size: *size, hash: *hash, content: content.clone(), owner: *owner }
         }
         _ => before.clone(),
     }
@@ -228,18 +276,30 @@ impl Plan {
 
     fn add(&mut self, contents: &Contents<'_>, path: PathBuf, way: Way) -> Result<(), HistoryError> {
         let (action, became) = match (way.wanted, &way.now) {
-            (Wanted::AsIs, _) => (None, Became::Unchanged),
-            (Wanted::Merged(bytes), _) => (Some(Action::Put(Content::Bytes(bytes.into()), None)), Became::Merged),
+            (Wanted::AsIs, now) => match way.mode.filter(|_| way.mode != now.mode()) {
+                Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
+                None => (None, Became::Unchanged),
+            },
+            (Wanted::Merged(bytes), now) => {
+                let rights = way.mode.filter(|_| way.mode != now.mode()).map(|mode| Rights { mode, owner: None });
+                (Some(Action::Put(Content::Bytes(bytes.into()), rights)), Became::Merged)
+            }
             (Wanted::State(State::Absent, _), State::Folder { .. }) => {
                 self.folders.push((path, way.now));
                 return Ok(());
             }
             (Wanted::State(State::Absent, _), State::Absent) => (None, Became::Unchanged),
             (Wanted::State(State::Absent, _), _) => (Some(Action::Remove), Became::Removed),
-            (Wanted::State(state, _), now) if *now != State::Absent && !is_same_kind(&state, now) => {
-                return Err(HistoryError::Entangled(path.display().to_string()));
+            (Wanted::State(state, _), now) if state.is_same_content(now) => {
+                match state.mode().filter(|_| state.mode() != now.mode()) {
+                    Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
+                    None => (None, Became::Unchanged),
+                }
             }
             (Wanted::State(state, inline), now) => {
+                if matches!(now, State::Folder { .. }) {
+                    self.replaced_folders.push(path.clone());
+                }
                 let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
                 (Some(made_of(contents, &path, &state, inline)?), became)
             }
@@ -257,8 +317,10 @@ impl Plan {
     fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
             Action::Rename(to) => Some(to.clone()),
-            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) => Some(deed.place.clone()),
-            Action::Remove => None,
+            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) => {
+                Some(deed.place.clone())
+            }
+            Action::Remove | Action::SetMode(_) => None,
         });
         let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
         let made: HashSet<PathBuf> = self.deeds.iter().filter(makes).map(|deed| deed.place.clone()).collect();
@@ -278,8 +340,12 @@ impl Plan {
         let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
         let mut going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
         for (folder, now) in folders {
-            let is_empty = contents.entries(&folder).is_some_and(|entries| entries.iter().all(|at| going.contains(at)));
+            let is_empty = contents.holds_only(&folder, &going);
             if is_empty {
+                if let Some(mode) = now.mode().filter(|mode| !is_workable(*mode)) {
+                    let (action, expected) = (Action::SetMode(mode | WORKABLE), Expected::Same(now.clone()));
+                    self.deeds.push(Deed { place: folder.clone(), action, expected });
+                }
                 let expected = Expected::Same(now);
                 going.insert(folder.clone());
                 self.deeds.push(Deed { place: folder.clone(), action: Action::Remove, expected });
@@ -289,8 +355,19 @@ impl Plan {
     }
 }
 
-fn is_same_kind(one: &State, other: &State) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
+impl Plan {
+    /// Refuses to let something take the place of a folder that would not be empty by then.
+    fn make_sure_of_replaced_folders(&self, contents: &Contents<'_>) -> Result<(), HistoryError> {
+        if self.replaced_folders.is_empty() {
+            return Ok(());
+        }
+        let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
+        let going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
+        match self.replaced_folders.iter().find(|folder| !contents.holds_only(folder, &going)) {
+            Some(folder) => Err(HistoryError::InTheWay(folder.display().to_string())),
+            None => Ok(()),
+        }
+    }
 }
 
 fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) -> Result<Action, HistoryError> {

@@ -2,7 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD};
 
 use super::record::ContentHash;
 use crate::eager::Eager;
@@ -21,6 +25,8 @@ pub(crate) struct Objects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durable {
     Yes,
+    /// It must, and whoever asks for it syncs all of them at once.
+    Later,
     /// It is only needed to do better than to refuse.
     No,
 }
@@ -98,10 +104,40 @@ impl Objects {
                 std::fs::rename(temporary, path)?;
                 File::open(&self.folder)?.sync_all()
             }
+            Durable::Later => std::fs::rename(temporary, path),
             // An older one may be durable, and whoever relies on that must not lose it.
             Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
             Durable::No => std::fs::rename(temporary, path),
         }
+    }
+
+    /// Keeps an open file under a second name, when the system lets us; what was kept as a copy of our own stays.
+    pub(crate) fn link(&self, file: &File, hash: ContentHash, durable: Durable) -> io::Result<()> {
+        private::create_folder(&self.folder)?;
+        let path = self.path(hash);
+        let has_copy = path.symlink_metadata().is_ok_and(|kept| kept.is_file() && kept.nlink() == 1);
+        // It may have been linked too, when its file was removed; then somebody may have written into it.
+        if has_copy && self.open(hash).is_ok_and(|kept| is_sound(&kept, hash)) {
+            return Ok(());
+        }
+        let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
+        // The name of the file may lead elsewhere by now; its name among our descriptors does not.
+        let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+        rustix::fs::linkat(CWD, name, CWD, &temporary, AtFlags::SYMLINK_FOLLOW)?;
+        let placed = self.place(file, (&temporary, &path), durable);
+        // Two names of one file are not renamed onto each other: both stay.
+        let _ = std::fs::remove_file(&temporary);
+        placed
+    }
+
+    /// Makes everything that was kept outlive a power cut.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(File::open(&self.folder)?)?)
+    }
+
+    /// Returns the device that contents are kept on.
+    pub(crate) fn device(&self) -> Option<u64> {
+        self.folder.metadata().ok().map(|facts| facts.dev())
     }
 
     /// Returns how many bytes a content has that is kept.
@@ -147,10 +183,13 @@ impl Objects {
     }
 }
 
+fn is_sound(kept: &File, hash: ContentHash) -> bool {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(kept).is_ok_and(|hasher| *hasher.finalize().as_bytes() == hash.0)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
-
     use super::*;
 
     #[test]

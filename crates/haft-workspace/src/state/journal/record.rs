@@ -140,6 +140,21 @@ impl State {
         }
     }
 
+    /// Returns the same with other permission bits, where there are any.
+    pub(crate) fn with_mode(&self, mode: u32) -> Option<State> {
+        let mut state = self.clone();
+        match &mut state {
+            State::File { mode: old, .. } | State::Folder { mode: old } => *old = mode,
+            State::Absent | State::Link { .. } => return None,
+        }
+        Some(state)
+    }
+
+    /// Returns whether only the permission bits differ.
+    pub(crate) fn differs_in_mode(&self, other: &State) -> bool {
+        self.is_same_content(other) && self.mode() != other.mode()
+    }
+
     /// Returns the permission bits, where there are any.
     pub(crate) fn mode(&self) -> Option<u32> {
         match self {

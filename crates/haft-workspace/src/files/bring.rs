@@ -1,0 +1,188 @@
+//! Files that lie ready in a layer: what a command left there is brought into the workspace without being copied.
+//!
+//! A layer is a folder that only haft can reach once the command has ended, so what lies in it stays as it is. Bringing
+//! is a rename where the layer lies on the same mount, else a copy. Whatever fails, the file goes back into its layer:
+//! who asked for it may ask again without the path that stood in the way.
+//!
+//! Not here: which files of a layer come in (`ground`), putting them in place (`replace`).
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::io::Errno;
+
+use super::image::LARGEST_MIDDLE;
+use super::open::{open_beneath, open_name};
+use super::owner;
+use crate::state::journal::{ContentHash, Kept, PathText, State};
+
+/// The folder of a layer, held open.
+#[derive(Debug)]
+pub(crate) struct Layered {
+    folder: OwnedFd,
+}
+
+/// A file or link that lies ready in a layer.
+#[derive(Clone, Debug)]
+pub(crate) struct Brought {
+    pub(crate) from: Arc<Layered>,
+    /// Its place in the layer.
+    pub(crate) path: PathBuf,
+}
+
+/// What lies ready.
+pub(super) struct Ready {
+    /// What will be at the place. Of a file, where its content is kept is not said yet.
+    pub(super) state: State,
+    /// The content of a file, unless it is large.
+    pub(super) bytes: Option<Bytes>,
+}
+
+impl Layered {
+    #[allow(dead_code, reason = "the ground of a command makes layers")]
+    pub(crate) fn new(folder: OwnedFd) -> Self {
+        Self { folder }
+    }
+
+    fn open_parent<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr), Errno> {
+        let name = path.file_name().ok_or(Errno::ISDIR)?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok((open_beneath(self.folder.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY)?, name))
+    }
+}
+
+impl Brought {
+    /// Takes away what must not come in with a file, and says what it is then.
+    pub(super) fn ready(&self) -> io::Result<Ready> {
+        let (folder, name) = self.from.open_parent(&self.path)?;
+        let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => ready_file(&folder, name, &stat),
+            FileType::Symlink => {
+                let to = rustix::fs::readlinkat(&folder, name, Vec::new())?;
+                let to = PathText::from(Path::new(OsStr::from_bytes(to.as_bytes())));
+                Ok(Ready { state: State::Link { to }, bytes: None })
+            }
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    /// Makes sure that a file outlives a power cut.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        let (folder, name) = self.from.open_parent(&self.path)?;
+        match open_readable(&folder, name) {
+            // A link is synced with the folder it comes into.
+            Err(Errno::LOOP) => Ok(()),
+            file => Ok(rustix::fs::fsync(file?)?),
+        }
+    }
+
+    /// Moves it out of its layer, where nothing is.
+    pub(super) fn move_to(&self, folder: &OwnedFd, beside: &str) -> Result<(), Errno> {
+        let (layer, name) = self.from.open_parent(&self.path)?;
+        match rustix::fs::renameat_with(&layer, name, folder, beside, RenameFlags::NOREPLACE) {
+            // Names beside are made up for one step, so nothing is there.
+            Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(&layer, name, folder, beside),
+            moved => moved,
+        }
+    }
+
+    /// Opens it to be copied: a file, or where a link leads.
+    pub(super) fn open(&self) -> io::Result<Opened> {
+        let (layer, name) = self.from.open_parent(&self.path)?;
+        match open_readable(&layer, name) {
+            Err(Errno::LOOP) => {
+                let to = rustix::fs::readlinkat(&layer, name, Vec::new())?;
+                Ok(Opened::Link(OsString::from_vec(to.into_bytes()).into()))
+            }
+            file => Ok(Opened::File(File::from(file?))),
+        }
+    }
+
+    /// Takes it back into its layer; what had only been copied goes.
+    pub(super) fn take(&self, folder: &OwnedFd, beside: &str) -> Result<(), Errno> {
+        let back = self
+            .from
+            .open_parent(&self.path)
+            .and_then(|(layer, name)| rustix::fs::renameat_with(folder, beside, &layer, name, RenameFlags::NOREPLACE));
+        match back {
+            Ok(()) => Ok(()),
+            Err(_) => rustix::fs::unlinkat(folder, beside, AtFlags::empty()),
+        }
+    }
+}
+
+/// Something of a layer, opened.
+pub(super) enum Opened {
+    File(File),
+    Link(PathBuf),
+}
+
+fn ready_file(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<Ready> {
+    let file = File::from(open_readable(folder, name)?);
+    // With the other bits, whoever runs it would run it as somebody else.
+    let mode = stat.st_mode & 0o1777;
+    clear_attributes(&file, mode)?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    let (hash, bytes) = if size <= LARGEST_MIDDLE as u64 {
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        (&file).read_to_end(&mut bytes)?;
+        (ContentHash::of(&bytes), Some(Bytes::from(bytes)))
+    } else {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(&file)?;
+        (ContentHash(*hasher.finalize().as_bytes()), None)
+    };
+    let state = State::File { mode, size, hash, content: Kept::No, owner: Some(owner::of(stat)) };
+    Ok(Ready { state, bytes })
+}
+
+/// Opens a file of a layer, also where its mode lets nobody read it: it is ours.
+fn open_readable(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let open = || open_name(folder, name.as_bytes(), OFlags::RDONLY);
+    match open() {
+        Err(Errno::ACCESS) => {
+            let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            rustix::fs::chmodat(folder, name, Mode::from_raw_mode(0o600), AtFlags::empty())?;
+            let opened = open();
+            rustix::fs::chmodat(folder, name, Mode::from_raw_mode(stat.st_mode & 0o1777), AtFlags::empty())?;
+            opened
+        }
+        opened => opened,
+    }
+}
+
+/// What the layer has noted in attributes of a file. A command's own ones of that kind are noted one level deeper.
+const OF_THE_LAYER: &str = "user.overlay.";
+const OF_A_COMMAND: &str = "user.overlay.overlay.";
+
+/// Removes the attributes that belong to the layer, or give a program powers.
+fn clear_attributes(file: &File, mode: u32) -> io::Result<()> {
+    let mut names = super::image::attributes_of(file);
+    names.retain(|name| name.starts_with(OF_THE_LAYER) || name == "security.capability");
+    if names.is_empty() {
+        return Ok(());
+    }
+    // Not even the owner changes attributes of what is write-protected.
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode | 0o200))?;
+    let (of_a_command, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.starts_with(OF_A_COMMAND));
+    for name in others {
+        rustix::fs::fremovexattr(file, &**name)?;
+    }
+    for name in of_a_command {
+        let mut value = vec![0; 64 * 1024];
+        let size = rustix::fs::fgetxattr(file, &**name, &mut value)?;
+        let own = name.replacen(OF_A_COMMAND, OF_THE_LAYER, 1);
+        rustix::fs::fsetxattr(file, own, &value[..size], XattrFlags::empty())?;
+        rustix::fs::fremovexattr(file, &**name)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! The order in which the deeds of one job can be done.
+//!
+//! Folders are made before what comes into them, and go after what was in them; where something else takes the place
+//! of a folder, what was in it goes first. Whoever looks meanwhile sees things appear before others refer to them: new
+//! files come before those that are replaced, and removals are last.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use haft::stamp::Basis;
+
+use super::transaction::{Action, Deed, Expected};
+use crate::state::journal::State;
+
+/// Puts deeds into an order in which each of them can be done.
+pub(crate) fn in_order(deeds: Vec<Deed>) -> Vec<Deed> {
+    let ends_folder = |deed: &&Deed| matches!(deed.action, Action::Put(..) | Action::Bring(_) | Action::MakeLink(_));
+    let filled: HashSet<PathBuf> = deeds.iter().filter(ends_folder).map(|deed| deed.place.clone()).collect();
+    let is_beneath = |place: &Path| place.ancestors().skip(1).any(|above| filled.contains(above));
+    let mut ranked: Vec<(Rank, u8, Deed)> =
+        deeds.into_iter().map(|deed| (rank(&deed, is_beneath(&deed.place)), rank_in_git(&deed.place), deed)).collect();
+    ranked.sort_by(|(one_rank, one_git, one), (other_rank, other_git, other)| {
+        let places = if one_rank.is_deepest_first() {
+            Reverse(&one.place).cmp(&Reverse(&other.place))
+        } else {
+            one.place.cmp(&other.place)
+        };
+        one_rank.cmp(other_rank).then(one_git.cmp(other_git)).then(places)
+    });
+    ranked.into_iter().map(|(_, _, deed)| deed).collect()
+}
+
+/// When a deed is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// Lets us do something in a folder.
+    Widens,
+    /// Goes, so that something else can take the place of the folder it is in.
+    GoesFirst,
+    MakesFolder,
+    Comes,
+    Replaces,
+    Goes,
+    /// Lets us do nothing more in a folder.
+    Narrows,
+}
+
+impl Rank {
+    fn is_deepest_first(self) -> bool {
+        matches!(self, Rank::GoesFirst | Rank::Goes | Rank::Narrows)
+    }
+}
+
+fn rank(deed: &Deed, is_beneath_something_new: bool) -> Rank {
+    let is_new = matches!(deed.expected, Expected::Basis(Basis::Nothing) | Expected::Same(State::Absent));
+    match &deed.action {
+        Action::SetMode(mode) if is_workable(*mode) => Rank::Widens,
+        Action::SetMode(_) => Rank::Narrows,
+        Action::Remove if is_beneath_something_new => Rank::GoesFirst,
+        Action::Remove => Rank::Goes,
+        Action::MakeFolder(_) => Rank::MakesFolder,
+        Action::Put(..) | Action::Bring(_) | Action::MakeLink(_) if is_new => Rank::Comes,
+        Action::Put(..) | Action::Bring(_) | Action::MakeLink(_) | Action::Rename(_) => Rank::Replaces,
+    }
+}
+
+/// What the owner of a folder must be allowed to do something in it.
+pub(crate) const WORKABLE: u32 = 0o700;
+
+/// Returns whether the owner of a folder with this mode can do something in it.
+pub(crate) fn is_workable(mode: u32) -> bool {
+    mode & WORKABLE == WORKABLE
+}
+
+/// In a repository what is referred to comes first: objects, then names for them, then the index.
+fn rank_in_git(place: &Path) -> u8 {
+    let mut parts = place.iter().skip_while(|part| *part != ".git").skip(1);
+    match parts.next().and_then(|part| part.to_str()) {
+        None | Some("objects") => 0,
+        Some("index") => 2,
+        Some(_) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::transaction::Content;
+
+    fn order(deeds: &[(&str, Action)]) -> Vec<String> {
+        let deed = |(place, action): &(&str, Action)| {
+            let (place, is_new) = (place.trim_start_matches('+'), place.starts_with('+'));
+            let expected = if is_new { Expected::Basis(Basis::Nothing) } else { Expected::Anything };
+            Deed { place: place.into(), action: action.clone(), expected }
+        };
+        let ordered = in_order(deeds.iter().map(deed).collect());
+        ordered.iter().map(|deed| deed.place.display().to_string()).collect()
+    }
+
+    fn put() -> Action {
+        Action::Put(Content::Bytes("x".into()), None)
+    }
+
+    #[test]
+    fn folders_come_first_and_removals_last() {
+        let deeds = [
+            ("gone/a", Action::Remove),
+            ("gone", Action::Remove),
+            ("old", put()),
+            ("+new/deep/b", put()),
+            ("+new/deep", Action::MakeFolder(None)),
+            ("+new", Action::MakeFolder(None)),
+        ];
+        assert_eq!(order(&deeds), ["new", "new/deep", "new/deep/b", "old", "gone/a", "gone"]);
+    }
+
+    #[test]
+    fn a_folder_is_emptied_before_something_else_takes_its_place() {
+        let deeds = [("d", put()), ("a", Action::Remove), ("d/e", Action::Remove), ("d/e/f", Action::Remove)];
+        assert_eq!(order(&deeds), ["d/e/f", "d/e", "d", "a"]);
+    }
+
+    #[test]
+    fn a_folder_is_opened_before_and_closed_after_the_work_in_it() {
+        let deeds = [
+            ("shut", Action::SetMode(0o555)),
+            ("shut/f", put()),
+            ("open", Action::SetMode(0o755)),
+            ("open/f", Action::Remove),
+        ];
+        assert_eq!(order(&deeds), ["open", "shut/f", "open/f", "shut"]);
+    }
+
+    #[test]
+    fn in_a_repository_objects_come_before_names_and_names_before_the_index() {
+        let deeds = [
+            ("+.git/index", put()),
+            ("+.git/HEAD", put()),
+            ("+.git/refs/heads/main", put()),
+            ("+.git/objects/12/34", put()),
+        ];
+        let wanted = [".git/objects/12/34", ".git/HEAD", ".git/refs/heads/main", ".git/index"];
+        assert_eq!(order(&deeds), wanted);
+    }
+}
