@@ -192,7 +192,7 @@ mod tests {
         layer.add(0, &stat).expect("it can be made");
         let closed = layer.path().join("0/work/closed");
         std::fs::create_dir_all(closed.join("inner")).expect("it is new");
-        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0)).expect("it is ours");
+        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o0)).expect("it is ours");
         let mut deep = layer.path().join("0/upper");
         for _ in 0..DEEPEST * 2 {
             deep.push("d");

@@ -234,19 +234,26 @@ impl Reader<'_> {
     ) -> Result<Option<Comes>, Unread> {
         let mode = upper.st_mode & MODE;
         let size = u64::try_from(upper.st_size).unwrap_or(0);
-        let is_shared = upper.st_nlink > 1;
+        let shared = (upper.st_nlink > 1).then_some(upper.st_ino);
         if let (Some(lower), Some(folder)) = (lower, &level.lower)
             && lower.st_size == upper.st_size
             && self.is_same_content(level, folder, name)?
         {
             // A bit that was there already, or was lost, is nothing that the command asks for.
-            let is_same = mode == lower.st_mode & MODE;
-            return Ok((!is_same).then_some(Comes::Mode(mode)));
+            let alone = (mode != lower.st_mode & MODE).then_some(Comes::Mode(mode));
+            if shared.is_none() {
+                return Ok(alone);
+            }
+            let clash = self.clash(level.way, lower);
+            let comes = Comes::File(NewFile { size, shared });
+            let twin = Found { spot: self.spot(), source: None, below: Some(Below::from(lower)), comes, clash };
+            self.difference.push_twin(twin, alone);
+            return Ok(None);
         }
         if upper.st_mode & 0o6000 != 0 {
             self.leave_out(LeftOut::SetId);
         }
-        Ok(Some(Comes::File(NewFile { size, is_shared })))
+        Ok(Some(Comes::File(NewFile { size, shared })))
     }
 
     fn is_same_content(&self, level: &Level, folder: &OwnedFd, name: &[u8]) -> Result<bool, Unread> {

@@ -131,6 +131,7 @@ impl Settling<'_> {
                 Unread::System(path, error) => told::unread(&root.place_of(&path), error),
             })?;
         }
+        difference.join_twins(caps);
         if !difference.is_within(caps) {
             return Err(told::too_much(&difference, caps));
         }
@@ -234,7 +235,8 @@ impl Settling<'_> {
             settled.notes.extend(notes.iter().map(|note| format!("{target}: {note}")));
         }
         let fell_apart = |found: &&&Found| {
-            matches!(&found.comes, Comes::File(file) if file.is_shared) && self.roots[found.spot.root].is_copied()
+            matches!(&found.comes, Comes::File(file) if file.shared.is_some())
+                && self.roots[found.spot.root].is_copied()
         };
         let apart: Vec<String> =
             order.iter().filter(fell_apart).map(|found| self.target(&found.spot, Extent::Entry).to_string()).collect();
