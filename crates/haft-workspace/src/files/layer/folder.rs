@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid
 use rustix::io::Errno;
 
 use super::super::folder::{Names, stat_name};
+use super::read::FOLDER_MODE;
 use crate::state::private;
 
 /// How many layers there are at most that were left behind and are removed at once.
@@ -81,7 +82,7 @@ impl LayerFolder {
             rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
             Ok(made)
         };
-        Ok(LayerPair { upper: make("upper", of.st_mode & 0o1777)?, work: make("work", 0o700)? })
+        Ok(LayerPair { upper: make("upper", of.st_mode & FOLDER_MODE)?, work: make("work", 0o700)? })
     }
 
     /// Removes everything.

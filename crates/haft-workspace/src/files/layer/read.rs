@@ -30,6 +30,8 @@ const DEEPEST: usize = 200;
 const STEP: usize = 64 * 1024;
 /// The bits of a mode that are compared and brought in.
 pub(super) const MODE: u32 = 0o1777;
+/// Those of a folder: there a bit says to which group belongs what is made in it.
+pub(super) const FOLDER_MODE: u32 = 0o3777;
 /// The mark of a folder that hides what lies beneath it.
 const OPAQUE: &str = "user.overlay.opaque";
 /// The mark of a file that was copied from beneath.
@@ -153,7 +155,7 @@ impl Reader<'_> {
     }
 
     fn new_folder(&mut self, level: &Level, name: &[u8], (upper, lower): (&Stat, Option<&Stat>)) -> Result<(), Unread> {
-        let mode = upper.st_mode & MODE;
+        let mode = upper.st_mode & FOLDER_MODE;
         let lies = lower.filter(|lower| kind_of(lower) == FileKind::Folder);
         if lower.is_none() && (self.is_whole)(&self.path) {
             self.difference.trees.push(self.spot());
@@ -168,7 +170,7 @@ impl Reader<'_> {
             None => {
                 self.push(lower, Comes::Folder { mode }, clash.or(level.way.is_moved.then_some(Clash::FolderMoved)))
             }
-            Some(lies) if lies.st_mode & MODE != mode => self.push(lower, Comes::Mode(mode), clash),
+            Some(lies) if lies.st_mode & FOLDER_MODE != mode => self.push(lower, Comes::Mode(mode), clash),
             Some(_) => {}
         }
         let opened = open_anyway(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
