@@ -125,14 +125,16 @@ impl Sandbox {
             through: root.through.clone(),
             read_only: root.read_only.clone(),
         });
-        Visible { roots: roots.collect(), hidden: ground.hidden().to_vec(), ..self.visible_without_ground() }
+        let mut visible = Visible { roots: roots.collect(), ..self.visible_without_ground() };
+        visible.hidden.extend_from_slice(ground.hidden());
+        visible
     }
 
     fn visible_without_ground(&self) -> Visible {
         Visible {
             roots: Vec::new(),
             readable: self.settings.readable.clone(),
-            hidden: Vec::new(),
+            hidden: self.settings.hidden.clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),
         }

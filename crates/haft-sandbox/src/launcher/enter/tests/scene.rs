@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 
-use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully};
+use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
 use crate::launcher::watch::Entered as _;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 
@@ -45,6 +45,7 @@ pub(super) struct Scene {
     who: Who,
     folder: tempfile::TempDir,
     layered: bool,
+    namespaces: bool,
     through: RefCell<Vec<PathBuf>>,
     pub(super) visible: RefCell<Visible>,
 }
@@ -62,7 +63,7 @@ impl Scene {
     pub(super) fn new(who: Who) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        for name in ["w/sub", "layer/upper", "layer/work", "home", "state"] {
+        for name in ["w/sub", "layer/upper", "layer/work", "home", "state", "private"] {
             std::fs::create_dir_all(at(name)).unwrap();
         }
         std::fs::write(at("w/sub/file"), "x").unwrap();
@@ -74,10 +75,24 @@ impl Scene {
             home: at("home"),
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
         };
-        Self { who, folder, layered: true, through: RefCell::default(), visible: RefCell::new(visible) }
+        Self {
+            who,
+            folder,
+            layered: true,
+            namespaces: true,
+            through: RefCell::default(),
+            visible: RefCell::new(visible),
+        }
     }
 
     pub(super) fn without_layer(mut self) -> Self {
+        self.layered = false;
+        self
+    }
+
+    /// Confined without namespaces, and so without a layer.
+    pub(super) fn partly(mut self) -> Self {
+        self.namespaces = false;
         self.layered = false;
         self
     }
@@ -173,6 +188,12 @@ impl Scene {
             processes: 256,
             network: false,
         };
+        if !self.namespaces {
+            return match partly(&orders, &visible, &self.at("private"), &descriptors) {
+                Ok(ready) => self.command(ready, script, output),
+                Err(why) => format!("{why:?}\n"),
+            };
+        }
         match fully(&orders, &visible, descriptors) {
             Ok(Entered::Outside(_)) => String::new(),
             Ok(Entered::Inside(ready)) => self.command(ready, script, output),
@@ -199,6 +220,7 @@ impl Scene {
                 .env_clear()
                 .env("PATH", "/usr/local/bin:/usr/bin:/bin")
                 .env("HOME", self.at("home"))
+                .env("TMPDIR", if self.namespaces { PathBuf::from("/tmp") } else { self.at("private") })
                 .env("STATE", self.at("state"))
                 .exec();
             panic!("{failed}");
