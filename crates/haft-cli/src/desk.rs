@@ -52,6 +52,7 @@ impl Desk {
         let bounds = Bounds {
             added: common.added.clone(),
             left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
+            home: Some(settings.surroundings.home.clone()),
         };
         let workspace = Workspace::open_within(folder, &bounds).with_context(|| {
             format!(
@@ -71,9 +72,7 @@ impl Desk {
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
         let session = self.runtime.session("call", approver(common, caller));
-        if common.plan {
-            session.set_mode(Mode::Plan);
-        }
+        session.set_mode(mode(common));
         session
     }
 }
@@ -99,6 +98,15 @@ pub(crate) fn catalog() -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
     catalog.add_list(ToolList::new("the built-in tools", haft_tools::all()))?;
     Ok(catalog)
+}
+
+/// Says what becomes of changes.
+pub(crate) fn mode(common: &Common) -> Mode {
+    match (common.plan, common.tries) {
+        (true, _) => Mode::Plan,
+        (false, true) => Mode::Try,
+        (false, false) => Mode::Normal,
+    }
 }
 
 /// Says who makes the calls: a person sees the question and answers it.

@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod desk;
 mod exit;
+mod live;
 mod prompt;
 mod screen;
 mod shown_diff;

@@ -84,7 +84,7 @@ impl TryFrom<u32> for Processes {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lists {
-    system: Vec<String>,
+    elsewhere: Vec<String>,
     toolchains: Vec<String>,
     secrets: Vec<String>,
     folders: Vec<String>,
@@ -106,7 +106,7 @@ impl Surroundings {
         // Who names the home or the whole system as a toolchain's folder would open both.
         let named = named.filter(|folder| folder.is_absolute() && !home.starts_with(folder));
         let own = section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned()));
-        let readable = lists.system.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
+        let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
         let is_listed = |name: &str| {
             let mut all = lists.variables.iter().chain(&lists.folders).chain(&section.variables);
             all.any(|listed| is_name(listed, name))
@@ -209,7 +209,7 @@ mod tests {
             "readable = [\"~/data\"]",
             &[("HOME", "/h/me"), ("CARGO_HOME", "/big/cargo"), ("GOPATH", "/h/me:/x/go"), ("JAVA_HOME", "/")],
         );
-        for there in ["/usr", "/h/me/.rustup", "/big/cargo", "/x/go", "/h/me/data"] {
+        for there in ["/h/me/.rustup", "/big/cargo", "/x/go", "/h/me/data"] {
             assert!(all.readable.contains(&there.into()), "{there}");
         }
         for not in ["/h/me", "/h", "/"] {

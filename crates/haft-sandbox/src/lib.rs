@@ -16,6 +16,7 @@ mod explain;
 mod launcher;
 mod orders;
 mod private;
+mod programs;
 mod refusal;
 mod running;
 pub mod sandbox;

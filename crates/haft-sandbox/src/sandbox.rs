@@ -18,9 +18,9 @@ use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::PrivateFolder;
-use crate::refusal;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::{programs, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -117,7 +117,7 @@ impl Sandbox {
         Ok(private)
     }
 
-    /// Says what a command sees; without roots, when there is no ground.
+    /// Says what a command sees on this ground.
     fn visible(&self, ground: &dyn Ground) -> Visible {
         let roots = ground.roots().iter().map(|root| VisibleRoot {
             path: root.path.clone(),
@@ -125,8 +125,9 @@ impl Sandbox {
             through: root.through.clone(),
             read_only: root.read_only.clone(),
         });
-        let hidden = ground.hidden().iter().chain(&self.settings.hidden).cloned();
-        Visible { roots: roots.collect(), hidden: hidden.collect(), ..self.visible_without_ground() }
+        let mut visible = Visible { roots: roots.collect(), ..self.visible_without_ground() };
+        visible.hidden.extend_from_slice(ground.hidden());
+        visible
     }
 
     fn visible_without_ground(&self) -> Visible {
@@ -189,6 +190,10 @@ impl Processes for Sandbox {
             *known = Some(confinement.clone());
         }
         confinement
+    }
+
+    fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
+        programs::find(names, &self.settings.environment, &self.settings.readable)
     }
 
     fn run<'a>(

@@ -25,13 +25,19 @@ pub(crate) fn send_orders(socket: &OwnedFd, orders: &Orders, descriptors: &[Owne
     send_all(socket, &head)?;
     let borrowed: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
     for group in borrowed.chunks(IN_ONE_MESSAGE) {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(group));
-        // Descriptors need a byte to travel with.
-        sendmsg(socket, &[IoSlice::new(b"d")], &mut ancillary, SendFlags::NOSIGNAL)?;
+        send_group(socket, group)?;
     }
     send_all(socket, &text)
+}
+
+/// Sends as many descriptors as fit into one message.
+pub(crate) fn send_group(socket: &OwnedFd, group: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(group));
+    // Descriptors need a byte to travel with.
+    sendmsg(socket, &[IoSlice::new(b"d")], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
 }
 
 /// Receives what [`send_orders`] has sent. The descriptors are closed when a program is executed.
@@ -54,7 +60,8 @@ pub(crate) fn receive_orders(socket: &OwnedFd) -> io::Result<(Orders, Vec<OwnedF
     Ok((orders, descriptors))
 }
 
-fn receive_group(socket: &OwnedFd) -> io::Result<Vec<OwnedFd>> {
+/// Receives the descriptors of one message.
+pub(crate) fn receive_group(socket: &OwnedFd) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];

@@ -40,7 +40,7 @@ impl Case {
 }
 
 #[rustfmt::skip]
-const CASES: [Case; 43] = [
+const CASES: [Case; 44] = [
     case("it ends by itself", 10.0, "echo hello", Exited(0)).leaves(0).prints("hello\n"),
     case("nothing to do is done at once", 10.0, "", Exited(0)).leaves(0).prints(""),
     case("its status is its own", 10.0, "exit 7", Exited(7)).leaves(0),
@@ -80,6 +80,7 @@ const CASES: [Case; 43] = [
     case("who reads gets nothing", 10.0, "read line; echo $?; cat; wc -c < /dev/stdin", Exited(0)).prints("1\n0\n"),
     case("there is no terminal", 10.0, "(echo x > /dev/tty) 2>/dev/null || exit 5", Exited(5)),
     case("a password cannot be asked for", 10.0, "read -s -p 'Password: ' word < /dev/tty 2>/dev/null || exit 5", Exited(5)),
+    case("its streams have names", 10.0, "echo 1 > /dev/stdout; echo 2 | tee /dev/stderr; echo 3 > /proc/self/fd/1", Exited(0)).prints("1\n2\n3\n"),
     case("closed streams are no end", 10.0, "exec 1>&- 2>&-; sleep 0.1; exit 4", Exited(4)),
     case("its watcher does not end when it is asked to", 10.0, "kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; exit 6", Exited(6)),
     case("it has no descriptors but three", 10.0, "ls /proc/self/fd | wc -l", Exited(0)).prints("4\n"),

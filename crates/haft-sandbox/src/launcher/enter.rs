@@ -18,10 +18,11 @@ mod namespaces;
 mod new_root;
 mod partly;
 mod places;
+mod renames;
 mod sources;
 mod system_calls;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::pipe::PipeFlags;
@@ -33,8 +34,10 @@ use self::file_rights::{Files, Ports};
 use self::namespaces::Side;
 use self::new_root::NewRoot;
 use self::places::{Place, What};
+use self::renames::{Handover, Renames};
 use self::sources::{Given, Sources};
 use self::system_calls::{Filters, Sockets};
+use super::line::Line;
 use super::watch::{self, Tree};
 use crate::orders::{Orders, Report, Visible};
 
@@ -52,6 +55,17 @@ pub(crate) struct ReadyToRun {
     notes: Vec<String>,
     filters: Filters,
     signals: Signals,
+    folders: Folders,
+}
+
+/// How folders of a layer are renamed.
+enum Folders {
+    /// There is no layer, or no help with it.
+    AsTheyAre,
+    /// The command will hand over where its renames are asked about.
+    Promised(Handover),
+    /// This process renames them.
+    Renamed(Renames),
 }
 
 /// Whether a command could send signals to the process that watches it.
@@ -87,7 +101,17 @@ impl ReadyToRun {
         if self.signals == Signals::ReachTheWatcher {
             file_rights::keep_signals_inside().map_err(|error| std::io::Error::other(format!("{error:?}")))?;
         }
+        if let Folders::Promised(handover) = &self.folders {
+            // When it fails, nothing arrives, and the watcher says so.
+            let _ = handover.install();
+        }
         self.filters.apply()
+    }
+
+    fn answer_question(&self) {
+        if let Folders::Renamed(renames) = &self.folders {
+            renames.answer();
+        }
     }
 }
 
@@ -106,7 +130,29 @@ impl watch::Entered for ReadyToRun {
     fn confine(&mut self) -> Result<(), String> {
         self.restrict_command().map_err(|error| format!("The command could not be confined: {error}."))
     }
+
+    fn started(&mut self) {
+        let Folders::Promised(handover) = std::mem::replace(&mut self.folders, Folders::AsTheyAre) else { return };
+        match handover.receive() {
+            Some(renames) => self.folders = Folders::Renamed(renames),
+            None => self.notes.push(FOLDERS_CANNOT_BE_RENAMED.into()),
+        }
+    }
+
+    fn listener(&self) -> Option<BorrowedFd<'_>> {
+        match &self.folders {
+            Folders::Renamed(renames) => Some(renames.as_fd()),
+            Folders::AsTheyAre | Folders::Promised(_) => None,
+        }
+    }
+
+    fn answer(&mut self, _line: &Line) {
+        self.answer_question();
+    }
 }
+
+const FOLDERS_CANNOT_BE_RENAMED: &str =
+    "Folders of the workspace cannot be renamed by programs (\"Invalid cross-device link\"); mv copies them.";
 
 /// Enters namespaces with a file system of their own. Call it while the process has one thread.
 pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd>) -> Result<Entered, NotEntered> {
@@ -131,8 +177,17 @@ pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd
             let building = Building { orders, visible, places: &places };
             let notes = building.inside(sources, given)?;
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
-            Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter }))
+            let folders = renamed_folders(visible)?;
+            Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders }))
         }
+    }
+}
+
+fn renamed_folders(visible: &Visible) -> Result<Folders, NotEntered> {
+    if visible.roots.iter().any(|root| root.layered) {
+        Ok(Folders::Promised(Handover::prepare().or_missing("A pair of sockets")?))
+    } else {
+        Ok(Folders::AsTheyAre)
     }
 }
 

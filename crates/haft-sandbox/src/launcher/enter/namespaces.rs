@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::process::{DumpableBehavior, Gid, Uid, getegid, geteuid, set_dumpable_behavior};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
@@ -27,6 +27,13 @@ pub(super) fn owner_to_become(folder: BorrowedFd<'_>) -> io::Result<Option<Owner
 
 /// Becomes this owner for good.
 pub(super) fn become_owner(owner: Owner) -> io::Result<()> {
+    for stream in [rustix::stdio::stdout(), rustix::stdio::stderr()] {
+        // The command may open them again by name, as /dev/stdout: then it must be allowed to.
+        let is_pipe = |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::Fifo;
+        if rustix::fs::fstat(stream).is_ok_and(is_pipe) {
+            let _ = rustix::fs::fchown(stream, Some(owner.uid), Some(owner.gid));
+        }
+    }
     set_thread_groups(&[])?;
     set_thread_res_gid(owner.gid, owner.gid, owner.gid)?;
     set_thread_res_uid(owner.uid, owner.uid, owner.uid)?;

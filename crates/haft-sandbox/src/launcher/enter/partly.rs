@@ -12,7 +12,7 @@ use super::covers::{names_in, secret_files};
 use super::file_rights::{self, Files, Ports};
 use super::places::{self, What, file_type};
 use super::system_calls::{Filters, Sockets};
-use super::{NotEntered, OrMissing, ReadyToRun, Signals, hide_from_command, limits, namespaces};
+use super::{Folders, NotEntered, OrMissing, ReadyToRun, Signals, hide_from_command, limits, namespaces};
 use crate::orders::{Orders, Visible};
 
 /// Restricts this process, and the command with it, by Landlock and seccomp.
@@ -39,7 +39,7 @@ pub(crate) fn partly(
     limits::give_up_capabilities().or_missing("Giving up capabilities")?;
     hide_from_command()?;
     notes.extend(limits_of_this_level(visible));
-    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher })
+    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre })
 }
 
 fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {

@@ -1,5 +1,7 @@
 //! The sandbox entered for real, with a shell inside. Each scene builds its own folders.
 
+mod escapes;
+mod renames;
 mod scene;
 
 use self::scene::{Scene, Who};

@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 use std::io::Read;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 
-use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully};
+use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
+use crate::launcher::watch::Entered as _;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 
 const NOBODY: u32 = 65534;
@@ -43,6 +45,8 @@ pub(super) struct Scene {
     who: Who,
     folder: tempfile::TempDir,
     layered: bool,
+    namespaces: bool,
+    through: RefCell<Vec<PathBuf>>,
     pub(super) visible: RefCell<Visible>,
 }
 
@@ -59,7 +63,7 @@ impl Scene {
     pub(super) fn new(who: Who) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        for name in ["w/sub", "layer/upper", "layer/work", "home", "state"] {
+        for name in ["w/sub", "layer/upper", "layer/work", "home", "state", "private"] {
             std::fs::create_dir_all(at(name)).unwrap();
         }
         std::fs::write(at("w/sub/file"), "x").unwrap();
@@ -71,11 +75,30 @@ impl Scene {
             home: at("home"),
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
         };
-        Self { who, folder, layered: true, visible: RefCell::new(visible) }
+        Self {
+            who,
+            folder,
+            layered: true,
+            namespaces: true,
+            through: RefCell::default(),
+            visible: RefCell::new(visible),
+        }
     }
 
     pub(super) fn without_layer(mut self) -> Self {
         self.layered = false;
+        self
+    }
+
+    /// Confined without namespaces, and so without a layer.
+    pub(super) fn partly(mut self) -> Self {
+        self.namespaces = false;
+        self.layered = false;
+        self
+    }
+
+    pub(super) fn through(&self, name: &str) -> &Self {
+        self.through.borrow_mut().push(name.into());
         self
     }
 
@@ -153,7 +176,7 @@ impl Scene {
             VisibleRoot {
                 path,
                 layered: self.layered,
-                through: vec!["target".into()],
+                through: self.through.borrow().clone(),
                 read_only: vec!["locked".into()],
             },
         );
@@ -165,15 +188,21 @@ impl Scene {
             processes: 256,
             network: false,
         };
+        if !self.namespaces {
+            return match partly(&orders, &visible, &self.at("private"), &descriptors) {
+                Ok(ready) => self.command(ready, script, output),
+                Err(why) => format!("{why:?}\n"),
+            };
+        }
         match fully(&orders, &visible, descriptors) {
             Ok(Entered::Outside(_)) => String::new(),
-            Ok(Entered::Inside(ready)) => self.command(&ready, script, output),
+            Ok(Entered::Inside(ready)) => self.command(ready, script, output),
             Err(NotEntered::NoLayer(why)) => format!("no layer: {why}\n"),
             Err(NotEntered::Missing(what)) => format!("missing: {what}\n"),
         }
     }
 
-    fn command(&self, ready: &ReadyToRun, script: &str, output: &OwnedFd) -> String {
+    fn command(&self, mut ready: ReadyToRun, script: &str, output: &OwnedFd) -> String {
         // SAFETY: this process has one thread.
         #[allow(unsafe_code)]
         let pid = unsafe { libc::fork() };
@@ -184,20 +213,36 @@ impl Scene {
                 libc::dup2(output.as_raw_fd(), 1);
                 libc::dup2(output.as_raw_fd(), 2);
             }
-            rustix::process::chdir(&self.at("w")).unwrap();
+            rustix::process::chdir(self.at("w")).unwrap();
             ready.restrict_command().unwrap();
             let failed = std::process::Command::new("/bin/bash")
                 .args(["-c", script])
                 .env_clear()
                 .env("PATH", "/usr/local/bin:/usr/bin:/bin")
                 .env("HOME", self.at("home"))
+                .env("TMPDIR", if self.namespaces { PathBuf::from("/tmp") } else { self.at("private") })
                 .env("STATE", self.at("state"))
                 .exec();
             panic!("{failed}");
         }
-        let status =
-            rustix::process::waitpid(rustix::process::Pid::from_raw(pid), rustix::process::WaitOptions::empty());
-        let status = status.unwrap().unwrap().1;
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        let ended = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).unwrap();
+        let mut handed_over = false;
+        let status = loop {
+            if !handed_over {
+                ready.started();
+                handed_over = true;
+            }
+            let waited: Vec<_> = ready.listener().into_iter().chain([ended.as_fd()]).collect();
+            let mut polled: Vec<_> = waited.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
+            poll(&mut polled, None).unwrap();
+            let is_question = polled.len() > 1 && polled[0].revents().contains(PollFlags::IN);
+            if is_question {
+                ready.answer_question();
+            } else if !polled.last().unwrap().revents().is_empty() {
+                break rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()).unwrap().unwrap().1;
+            }
+        };
         let notes: Vec<String> = ready.notes.iter().map(|note| format!("note {note}\n")).collect();
         format!("{}status {}\n", notes.concat(), status.exit_status().unwrap_or(-1))
     }
