@@ -220,6 +220,7 @@ fn settings(folder: &Path, required: Level) -> Settings {
         ],
         readable: readable.iter().map(PathBuf::from).collect(),
         home: "/nowhere".into(),
+        hidden: Vec::new(),
         home_files: Vec::new(),
         processes: 2000,
     }
