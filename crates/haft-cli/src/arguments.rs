@@ -34,9 +34,12 @@ pub(crate) struct Common {
     /// Say yes to ordinary questions; what is denied or dangerous stays so
     #[arg(long, visible_alias = "yolo", global = true)]
     pub(crate) yes: bool,
-    /// Change nothing, whatever is called
+    /// Change nothing, whatever is called; what commands would change is shown and thrown away
     #[arg(long, global = true)]
     pub(crate) plan: bool,
+    /// Show what commands would change, and throw it away; everything else is as usual
+    #[arg(long = "try", global = true, conflicts_with = "plan")]
+    pub(crate) tries: bool,
     /// Print records for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,

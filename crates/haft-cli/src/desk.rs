@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use haft::call::Origin;
 use haft_config::settings::Settings;
+use haft_config::surroundings::Surroundings;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
@@ -12,6 +13,7 @@ use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::ToolList;
+use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::files::{Bounds, Workspace};
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
@@ -50,6 +52,7 @@ impl Desk {
         let bounds = Bounds {
             added: common.added.clone(),
             left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
+            home: Some(settings.surroundings.home.clone()),
         };
         let workspace = Workspace::open_within(folder, &bounds).with_context(|| {
             format!(
@@ -61,20 +64,33 @@ impl Desk {
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
-        let runtime = Runtime::new(catalog()?, workspace.doors(&state))
-            .with_limits(settings.limits.clone())
-            .with_redactor(redactor);
+        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
+        let runtime = Runtime::new(catalog()?, doors).with_limits(settings.limits.clone()).with_redactor(redactor);
         Ok(Self { settings, workspace: path, state, history, runtime })
     }
 
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
         let session = self.runtime.session("call", approver(common, caller));
-        if common.plan {
-            session.set_mode(Mode::Plan);
-        }
+        session.set_mode(mode(common));
         session
     }
+}
+
+/// Runs commands with this very program as the launcher.
+fn sandbox(surroundings: &Surroundings) -> Sandbox {
+    let surroundings = surroundings.clone();
+    let settings = haft_sandbox::Settings {
+        required: surroundings.required,
+        network: if surroundings.network { Network::On } else { Network::Off },
+        environment: surroundings.environment,
+        readable: surroundings.readable,
+        hidden: surroundings.hidden,
+        home: surroundings.home,
+        home_files: surroundings.home_files,
+        processes: surroundings.processes,
+    };
+    Sandbox::new(Launcher::own(), settings)
 }
 
 /// Returns the tools alone, for commands that only look at them.
@@ -82,6 +98,15 @@ pub(crate) fn catalog() -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
     catalog.add_list(ToolList::new("the built-in tools", haft_tools::all()))?;
     Ok(catalog)
+}
+
+/// Says what becomes of changes.
+pub(crate) fn mode(common: &Common) -> Mode {
+    match (common.plan, common.tries) {
+        (true, _) => Mode::Plan,
+        (false, true) => Mode::Try,
+        (false, false) => Mode::Normal,
+    }
 }
 
 /// Says who makes the calls: a person sees the question and answers it.

@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod desk;
 mod exit;
+mod live;
 mod prompt;
 mod screen;
 mod shown_diff;
@@ -19,6 +20,8 @@ use arguments::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    // First of all: a launcher has nothing to do with anything below.
+    haft_sandbox::launcher();
     // A tool that breaks down says so in its result. The words of a panic may hold anything, so only its place is told.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -40,12 +40,8 @@ pub struct Environment {
 pub struct NoHome;
 
 impl Environment {
-    /// Reads the environment of this process.
-    pub fn read() -> Result<Self, NoHome> {
-        Self::of(std::env::vars_os().collect())
-    }
-
-    fn of(variables: Vec<(OsString, OsString)>) -> Result<Self, NoHome> {
+    /// Reads what the variables of this process say.
+    pub(crate) fn of(variables: &[(OsString, OsString)]) -> Result<Self, NoHome> {
         let folder = |name: &str| {
             let found = variables.iter().find(|(key, _)| key == name);
             // The specification of these folders says that relative ones do not count.
@@ -57,7 +53,7 @@ impl Environment {
             config_folder: folder("XDG_CONFIG_HOME").or_else(|| below_home(".config")).ok_or(NoHome)?.join("haft"),
             state_folder: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")).ok_or(NoHome)?.join("haft"),
             temporary_folder: folder("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")),
-            secrets: secrets_in(&variables),
+            secrets: secrets_in(variables),
         })
     }
 }
@@ -86,7 +82,8 @@ mod tests {
     use super::*;
 
     fn environment(variables: &[(&str, &str)]) -> Result<Environment, NoHome> {
-        Environment::of(variables.iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let variables: Vec<_> = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Environment::of(&variables)
     }
 
     #[test]

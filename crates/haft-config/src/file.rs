@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::profile::{Profile, SomeLimits};
+use crate::surroundings::SandboxSection;
 
 /// What a configuration file may say.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -14,6 +15,8 @@ pub(crate) struct ConfigFile {
     pub(crate) profile: Option<Profile>,
     #[serde(default)]
     pub(crate) limits: SomeLimits,
+    #[serde(default)]
+    pub(crate) sandbox: SandboxSection,
 }
 
 /// A mistake in a file, with its place and the fix.

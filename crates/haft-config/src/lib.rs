@@ -6,5 +6,7 @@
 
 pub mod environment;
 pub mod file;
+mod git_identity;
 pub mod profile;
 pub mod settings;
+pub mod surroundings;

@@ -7,6 +7,7 @@ use haft::limits::Limits;
 use crate::environment::{Environment, NoHome};
 use crate::file::{Mistake, load};
 use crate::profile::Profile;
+use crate::surroundings::Surroundings;
 
 /// What was set for this run.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Settings {
     pub config_file: PathBuf,
     /// What the environment says.
     pub environment: Environment,
+    /// What commands find around themselves.
+    pub surroundings: Surroundings,
 }
 
 /// Why the settings cannot be used. The start stops: nothing is silently left out.
@@ -35,7 +38,8 @@ pub enum SettingsError {
 impl Settings {
     /// Reads environment and files. A profile that a flag names goes before the one of the file.
     pub fn read(profile: Option<Profile>) -> Result<Self, SettingsError> {
-        let environment = Environment::read()?;
+        let variables: Vec<_> = std::env::vars_os().collect();
+        let environment = Environment::of(&variables)?;
         let config_file = environment.config_folder.join("config.toml");
         let file = load(&config_file)?;
         let profile = profile.or(file.profile).unwrap_or_default();
@@ -48,6 +52,7 @@ impl Settings {
                 fix: "make them smaller, or set only result_whole".into(),
             }));
         }
-        Ok(Self { profile, limits, config_file, environment })
+        let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
+        Ok(Self { profile, limits, config_file, environment, surroundings })
     }
 }

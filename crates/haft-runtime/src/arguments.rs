@@ -18,6 +18,7 @@ mod fit;
 mod outline;
 mod repair;
 mod strict;
+mod times;
 mod words;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use check::Checker;
 pub use example::minimal_example;
 pub use fault::Fault;
 pub use fit::fit;
+pub use times::read_times;
 pub use words::read_words;
 
 use serde_json::{Map, Value};

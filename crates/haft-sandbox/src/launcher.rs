@@ -1,11 +1,81 @@
 //! The launcher: haft, started again to run one command.
+//!
+//! A process of its own, because what confines a command must be done between fork and exec, where a
+//! program with threads may do next to nothing. The launcher has one thread and nothing to lose.
+
+mod command;
+mod enter;
+mod line;
+mod signals;
+mod watch;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::orders::{Confine, NAME, Report};
+use enter::{Entered, NotEntered};
+use line::Line;
+use watch::{Bare, watch};
+
+/// Whether this program said that it can be started as a launcher.
+static CALLED: AtomicBool = AtomicBool::new(false);
+/// How a launcher ends that got no orders.
+const NO_ORDERS: i32 = 70;
 
 /// Becomes the launcher if that is what this process was started as; call it at the start of `main`.
 ///
 /// It returns only in a process that is no launcher.
-pub fn launcher() {}
+pub fn launcher() {
+    CALLED.store(true, Ordering::Relaxed);
+    #[expect(clippy::disallowed_methods, reason = "nobody else can know under which name this process was started")]
+    let name = std::env::args_os().next();
+    if name.is_some_and(|name| name == NAME) {
+        be_launcher();
+    }
+}
+
+fn be_launcher() -> ! {
+    let Ok(line) = Line::from_stdin() else { leave(NO_ORDERS) };
+    let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
+    match &orders.confine {
+        Confine::No => {
+            drop(descriptors);
+            line.report(&Report::Watcher(line::own_pid()));
+            watch(line, &orders, Bare)
+        }
+        Confine::Partly(visible, private) => match enter::partly(&orders, visible, private, &descriptors) {
+            Ok(ready) => {
+                drop(descriptors);
+                line.report(&Report::Watcher(line::own_pid()));
+                watch(line, &orders, ready)
+            }
+            Err(why) => not_entered(&line, why),
+        },
+        Confine::Tried => {
+            line.report(&Report::Tried(enter::trials()));
+            leave(0)
+        }
+        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors) {
+            Ok(Entered::Outside(watcher)) => {
+                line.report(&Report::Watcher(watcher));
+                leave(0)
+            }
+            Ok(Entered::Inside(ready)) => watch(line, &orders, ready),
+            Err(why) => not_entered(&line, why),
+        },
+    }
+}
+
+fn not_entered(line: &Line, why: NotEntered) -> ! {
+    line.report(&why.into());
+    leave(0)
+}
+
+/// Ends this process at once.
+pub(crate) fn leave(status: i32) -> ! {
+    #[expect(clippy::disallowed_methods, reason = "a launcher never comes back to the `main` that called it")]
+    std::process::exit(status)
+}
 
 /// Which program is started as a launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,5 +92,14 @@ impl Launcher {
     /// Another program whose `main` calls [`launcher`].
     pub fn at(program: &Path) -> Self {
         Self { program: Some(program.to_owned()) }
+    }
+
+    /// Returns what to start; nothing when this program cannot be a launcher.
+    pub(crate) fn program(&self) -> Option<&Path> {
+        match &self.program {
+            Some(program) => Some(program),
+            // Also right when the file was replaced or removed since this process was started.
+            None => CALLED.load(Ordering::Relaxed).then_some(Path::new("/proc/self/exe")),
+        }
     }
 }

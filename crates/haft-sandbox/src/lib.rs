@@ -9,9 +9,25 @@
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
+mod attend;
+mod exact;
+mod examination;
+mod examined;
+mod explain;
 mod launcher;
 mod orders;
+mod private;
+mod programs;
+mod refusal;
+mod running;
 pub mod sandbox;
+mod source;
+mod started;
+mod strays;
+mod wake;
+mod wire;
 
+pub use examination::examine;
 pub use launcher::{Launcher, launcher};
+pub use orders::Trial;
 pub use sandbox::{Network, Sandbox, Settings};

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::exact;
+
 /// The name under which haft starts itself as a launcher; its standard input is the socket.
 pub(crate) const NAME: &str = "haft-launcher";
 /// The byte that asks every process of the command to end by itself.
@@ -16,9 +18,13 @@ pub(crate) const ASK_TO_END: u8 = b't';
 /// What the launcher is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Orders {
+    /// The program and its arguments. Without any, everything is prepared and nothing is run.
+    #[serde(with = "exact")]
     pub(crate) words: Vec<OsString>,
+    #[serde(with = "exact")]
     pub(crate) folder: PathBuf,
     /// The whole environment of the command.
+    #[serde(with = "exact")]
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) confine: Confine,
     /// Most processes and threads.
@@ -32,9 +38,11 @@ pub(crate) enum Confine {
     /// Not at all.
     No,
     /// By Landlock and seccomp alone, with a private folder for what is temporary.
-    Partly(Visible, PathBuf),
+    Partly(Visible, #[serde(with = "exact")] PathBuf),
     /// By namespaces, too.
     Fully(Visible),
+    /// Nothing is run: each part of the sandbox is tried by itself.
+    Tried,
 }
 
 /// What a command sees of the file system.
@@ -42,22 +50,29 @@ pub(crate) enum Confine {
 pub(crate) struct Visible {
     pub(crate) roots: Vec<VisibleRoot>,
     /// Folders and files of the system and of toolchains: read-only. What does not exist is passed over.
+    #[serde(with = "exact")]
     pub(crate) readable: Vec<PathBuf>,
     /// Never visible, wherever it lies.
+    #[serde(with = "exact")]
     pub(crate) hidden: Vec<PathBuf>,
     /// The user's home, of which nothing but what else is listed is visible.
+    #[serde(with = "exact")]
     pub(crate) home: PathBuf,
     /// Small files that are put into the private home, by their place in it.
+    #[serde(with = "exact")]
     pub(crate) home_files: Vec<(PathBuf, String)>,
 }
 
 /// One folder that the command may write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct VisibleRoot {
+    #[serde(with = "exact")]
     pub(crate) path: PathBuf,
     /// Whether there is a layer. For each root, in order, the descriptors are: the folder, then upper and work if so.
     pub(crate) layered: bool,
+    #[serde(with = "exact")]
     pub(crate) through: Vec<PathBuf>,
+    #[serde(with = "exact")]
     pub(crate) read_only: Vec<PathBuf>,
 }
 
@@ -66,14 +81,75 @@ pub(crate) struct VisibleRoot {
 pub(crate) enum Report {
     /// The process that everything runs under, as haft sees it: pid 1 of the namespace, or the launcher itself.
     Watcher(i32),
-    /// The command is about to start; what could not be had that is not required, a sentence each.
+    /// The command has started; what could not be had that is not required, a sentence each.
     Ready(Vec<String>),
     /// Nothing was run: a layer was refused.
     NoLayer(String),
     /// Nothing was run: this is missing.
     Missing(String),
+    /// Nothing was run: the program could not be started.
+    NotStarted(NotStarted),
+    /// Nothing was run: this came of trying each part of the sandbox.
+    Tried(Vec<Trial>),
     /// The command ended, and this many processes were left behind and have been ended.
     Exited { status: i32, left_behind: usize },
     /// A signal ended it.
     Killed { signal: i32, left_behind: usize },
+}
+
+/// What came of trying one part of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The part.
+    pub name: String,
+    /// What is to be said of it where it works, else why it does not.
+    pub outcome: Result<String, String>,
+}
+
+/// Why a program could not be started, with the number of the error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum NotStarted {
+    /// No process could be made.
+    Fork(i32),
+    /// The folder it should start in cannot be entered.
+    Folder(i32),
+    /// The program cannot be executed.
+    Program(i32),
+    /// It could not be confined, a sentence.
+    Unconfined(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn names_that_are_no_text_come_back_byte_for_byte() {
+        let odd = || OsString::from_vec((1..=255).collect());
+        let root = VisibleRoot {
+            path: odd().into(),
+            layered: true,
+            through: vec![odd().into(), "ü\n".into()],
+            read_only: vec![odd().into()],
+        };
+        let visible = Visible {
+            roots: vec![root],
+            readable: vec![odd().into()],
+            hidden: vec![odd().into()],
+            home: odd().into(),
+            home_files: vec![(odd().into(), "text ü".into())],
+        };
+        let orders = Orders {
+            words: vec![odd(), "ä".into()],
+            folder: odd().into(),
+            environment: vec![(odd(), odd())],
+            confine: Confine::Partly(visible, odd().into()),
+            processes: 7,
+            network: false,
+        };
+        let written = serde_json::to_string(&orders).unwrap();
+        assert_eq!(serde_json::from_str::<Orders>(&written).unwrap(), orders);
+    }
 }

@@ -2,43 +2,249 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use haft::BoxFuture;
-use haft::door::Permit;
+use haft::door::{Permit, Receipt};
+use haft::effect::{CommandLine, Effect, Exposure};
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
-use haft::process::{Command, Confinement, Ended, Ground, Heard, Level, NotRun, Processes};
+use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Level, NotRun, Processes};
+use tokio::sync::mpsc;
 
+use crate::attend::{Finish, NoFinish, Task, attend};
+use crate::examined::Examined;
+use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
+use crate::orders::{Confine, Orders, Visible, VisibleRoot};
+use crate::private::PrivateFolder;
+use crate::strays::Mark;
+use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::{programs, refusal};
+
+/// How many pieces of output wait for whoever listens; then the command waits.
+const PIECES: usize = 4;
 
 /// Runs commands.
 pub struct Sandbox {
     launcher: Launcher,
     settings: Settings,
+    strongest: Level,
+    examined: Mutex<Option<Confinement>>,
 }
 
 impl Sandbox {
     /// Runs commands with this launcher, as these settings say. Nothing is tried yet.
     pub fn new(launcher: Launcher, settings: Settings) -> Self {
-        Self { launcher, settings }
+        Self { launcher, settings, strongest: Level::Full, examined: Mutex::default() }
     }
+
+    /// Confines commands at most so strongly, as if the system gave no more. What is required stays required.
+    pub fn at_most(mut self, strongest: Level) -> Self {
+        self.strongest = strongest;
+        self
+    }
+
+    /// Prepares what is to be run; `permit` has admitted it.
+    fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level), NotRun> {
+        let Some(program) = self.launcher.program() else { return Err(refusal::no_launcher().into()) };
+        refusal::of_words(command)?;
+        let confinement = self.confinement();
+        let level = confinement.reached;
+        if level < confinement.required {
+            permit.go_on()?;
+            let exposure = Exposure::BelowRequired { required: confinement.required, reached: level };
+            if permit.admit(&Effect::Expose(exposure)).is_err() {
+                return Err(refusal::below_required(&confinement).into());
+            }
+        }
+        if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
+            return Err(NotRun::NoLayer(format!("the sandbox reaches only the level \"{level}\" here")));
+        }
+        let mut environment = self.settings.environment.clone();
+        let mark = (level != Level::Full).then(Mark::fresh);
+        environment.extend(mark.as_ref().map(Mark::variable));
+        let private = match level {
+            Level::Partial => Some(self.private_folder(&mut environment)?),
+            Level::Full | Level::None => None,
+        };
+        let confine = match (level, &private) {
+            (Level::Full, _) => Confine::Fully(self.visible(ground)),
+            (Level::Partial, Some(private)) => Confine::Partly(self.visible(ground), private.path().to_owned()),
+            (Level::Partial | Level::None, _) => Confine::No,
+        };
+        let descriptors = match level {
+            Level::None => Vec::new(),
+            Level::Partial | Level::Full => descriptors(ground.roots())?,
+        };
+        let orders = Orders {
+            words: command.words.clone(),
+            folder: command.folder.clone(),
+            environment,
+            ..self.orders(confine)
+        };
+        let task = Task {
+            program: program.to_owned(),
+            orders,
+            descriptors,
+            time: command.time,
+            receipts: permit.receipts().clone(),
+            ran: Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) },
+            mark,
+            _private: private,
+        };
+        Ok((task, level))
+    }
+
+    /// Returns orders that run nothing.
+    fn orders(&self, confine: Confine) -> Orders {
+        Orders {
+            words: Vec::new(),
+            folder: "/".into(),
+            environment: Vec::new(),
+            confine,
+            processes: self.settings.processes,
+            network: self.settings.network == Network::On,
+        }
+    }
+
+    fn private_folder(&self, environment: &mut Vec<(OsString, OsString)>) -> Result<PrivateFolder, ToolError> {
+        let private = PrivateFolder::make(&self.settings.home_files).map_err(|error| {
+            let what = format!("No private folder for the command can be made in /tmp: {error}. It was not run.");
+            ToolError::of(ErrorKind::Io, what)
+        })?;
+        private.settle_in(environment);
+        Ok(private)
+    }
+
+    /// Says what a command sees on this ground.
+    fn visible(&self, ground: &dyn Ground) -> Visible {
+        let roots = ground.roots().iter().map(|root| VisibleRoot {
+            path: root.path.clone(),
+            layered: root.layer.is_some(),
+            through: root.through.clone(),
+            read_only: root.read_only.clone(),
+        });
+        let mut visible = Visible { roots: roots.collect(), ..self.visible_without_ground() };
+        visible.hidden.extend_from_slice(ground.hidden());
+        visible
+    }
+
+    fn visible_without_ground(&self) -> Visible {
+        Visible {
+            roots: Vec::new(),
+            readable: self.settings.readable.clone(),
+            hidden: self.settings.hidden.clone(),
+            home: self.settings.home.clone(),
+            home_files: self.settings.home_files.clone(),
+        }
+    }
+
+    /// Tries which level there is, from the strongest down.
+    fn examine(&self) -> Examined {
+        let Some(program) = self.launcher.program() else {
+            return Examined::nothing(refusal::no_launcher().what.clone());
+        };
+        let mut examined = Examined::default();
+        if self.strongest >= Level::Full {
+            let confine = Confine::Fully(self.visible_without_ground());
+            examined.try_level(Level::Full, program, self.orders(confine));
+        }
+        if self.strongest >= Level::Partial
+            && !examined.is_settled()
+            && let Ok(private) = PrivateFolder::make(&[])
+        {
+            let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
+            examined.try_level(Level::Partial, program, self.orders(confine));
+        }
+        examined
+    }
+
+    fn scene<'a>(&'a self, command: &'a Command, ground: &'a dyn Ground, level: Level) -> Scene<'a> {
+        Scene { settings: &self.settings, command, ground, level }
+    }
+}
+
+/// Returns the descriptors that go with a list of roots, in the order that the orders promise.
+fn descriptors(roots: &[GroundRoot]) -> Result<Vec<std::os::fd::OwnedFd>, ToolError> {
+    let of_root = |root: &GroundRoot| {
+        let layer = root.layer.as_ref().map(|layer| [&layer.upper, &layer.work]);
+        [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(std::os::fd::OwnedFd::try_clone).collect()
+    };
+    let all: Result<Vec<Vec<_>>, std::io::Error> = roots.iter().map(of_root).collect();
+    let failed = |error| ToolError::of(ErrorKind::Io, format!("Too many files are open to run a command: {error}."));
+    all.map(|all| all.into_iter().flatten().collect()).map_err(failed)
 }
 
 impl Processes for Sandbox {
     fn confinement(&self) -> Confinement {
-        Confinement { required: self.settings.required, reached: Level::None, missing: Vec::new() }
+        let mut known = self.examined.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(confinement) = &*known {
+            return confinement.clone();
+        }
+        let examined = self.examine();
+        let is_certain = examined.is_certain();
+        let confinement = examined.into_confinement(self.settings.required);
+        // What failed for want of memory or descriptors is asked again the next time.
+        if is_certain {
+            *known = Some(confinement.clone());
+        }
+        confinement
+    }
+
+    fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
+        programs::find(names, &self.settings.environment, &self.settings.readable)
     }
 
     fn run<'a>(
         &'a self,
-        _permit: &'a Permit,
-        _command: &'a Command,
-        _ground: &'a dyn Ground,
-        _heard: Heard<'a>,
+        permit: &'a Permit,
+        command: &'a Command,
+        ground: &'a dyn Ground,
+        heard: Heard<'a>,
     ) -> BoxFuture<'a, Result<Ended, NotRun>> {
-        let error = ToolError::of(ErrorKind::Unavailable, format!("{:?} cannot start commands.", self.launcher));
-        Box::pin(async move { Err(NotRun::Failed(error)) })
+        Box::pin(async move {
+            permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
+            let (task, level) = self.task(permit, command, ground)?;
+            let finish = attended(task, permit, heard).await?;
+            let finish = finish.map_err(|why| refusal::of_finish(why, command))?;
+            if let Some(status) = finish.how.exit_code() {
+                permit.receipts().note(Receipt::Exited(status));
+            }
+            let mut notes = finish.notes.clone();
+            notes.extend(explain(&self.scene(command, ground, level), &finish));
+            let Finish { how, took, left_behind, .. } = finish;
+            Ok(Ended { how, took, level, left_behind, notes })
+        })
     }
+}
+
+/// Lets a thread attend to the command; passes on what it prints, and the wish to stop.
+async fn attended(task: Task, permit: &Permit, heard: Heard<'_>) -> Result<Result<Finish, NoFinish>, ToolError> {
+    let failed = |error| ToolError::of(ErrorKind::Io, format!("No command can be run now: {error}."));
+    let wake = Arc::new(Wake::new().map_err(|error| failed(std::io::Error::from(error)))?);
+    let abandon = AbandonWhenDropped(Arc::clone(&wake));
+    let (tell, mut pieces) = mpsc::channel(PIECES);
+    let attends = tokio::task::spawn_blocking(move || attend(task, tell, &wake));
+    let mut is_told = false;
+    loop {
+        tokio::select! {
+            biased;
+            () = permit.stop().cancelled(), if !is_told => {
+                is_told = true;
+                abandon.0.tell(Wish::Stop);
+            }
+            piece = pieces.recv() => match piece {
+                Some((stream, piece)) => {
+                    // The room is there before the piece is dealt with, so that reading and listening overlap.
+                    abandon.0.there_is_room();
+                    heard(stream, &piece);
+                }
+                None => break,
+            },
+        }
+    }
+    attends.await.map_err(|_| ToolError::of(ErrorKind::Bug, "The thread that attends to the command broke down."))
 }
 
 /// How commands are run on this machine. `haft-config` fills it.
@@ -52,6 +258,8 @@ pub struct Settings {
     pub environment: Vec<(OsString, OsString)>,
     /// Folders and files of the system and of toolchains that commands may read.
     pub readable: Vec<PathBuf>,
+    /// Files in those that they may not.
+    pub hidden: Vec<PathBuf>,
     /// The user's home; nothing in it is visible but what else is listed.
     pub home: PathBuf,
     /// Small files that commands find in their private home, by their place in it.

@@ -4,6 +4,12 @@
 
 use std::sync::Arc;
 
+use haft::call::Origin;
+use haft::context::{PlanContext, Seen};
+use haft::door::ReadVersion;
+use haft::effect::Effect;
+use haft::limits::Limits;
+use haft::path::Target;
 use haft::schema_rules;
 use haft::tool::AnyTool;
 use serde_json::{Value, json};
@@ -14,13 +20,41 @@ use haft_policy::policy::Mode;
 use haft_runtime::approval::Verdict;
 
 /// Checks a tool; returns a sentence for everything that is wrong.
+///
+/// Examples that run commands are left to [`problems_of_examples`], which is told who starts them.
 pub async fn problems(tool: &Arc<dyn AnyTool>) -> Vec<String> {
     let mut problems = described(tool);
     problems.extend(path_first(tool));
-    problems.extend(examples_run(tool).await);
-    problems.extend(plan_changes_nothing(tool).await);
+    if !runs_commands(tool).await {
+        problems.extend(problems_of_examples(tool, &|scene| scene).await);
+    }
     problems.extend(errors_have_a_next_step(tool).await);
     problems
+}
+
+/// Checks the examples of a tool in scenes that were made ready for them.
+pub async fn problems_of_examples(tool: &Arc<dyn AnyTool>, ready: &dyn Fn(Scene) -> Scene) -> Vec<String> {
+    let mut problems = examples_run(tool, ready).await;
+    problems.extend(plan_changes_nothing(tool, ready).await);
+    problems
+}
+
+/// Plans the first example, to see whether it would run a command.
+async fn runs_commands(tool: &Arc<dyn AnyTool>) -> bool {
+    let Some(example) = tool.spec().manual.examples.first() else { return false };
+    let scene = allowing(tool);
+    let limits = Limits::default();
+    let cx = PlanContext::new(scene.runtime().doors(), &NothingSeen, Origin::Model, &limits);
+    let Ok(mut bound) = tool.clone().bind(example.arguments.clone()) else { return false };
+    bound.plan(&cx).await.is_ok_and(|plan| plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_))))
+}
+
+struct NothingSeen;
+
+impl Seen for NothingSeen {
+    fn when_read(&self, _target: &Target) -> Option<ReadVersion> {
+        None
+    }
 }
 
 /// A tool has a title, words of some length, an example, and a schema that keeps the rules.
@@ -49,10 +83,10 @@ fn path_first(tool: &Arc<dyn AnyTool>) -> Option<String> {
 /// Every example of the manual works in the sample workspace and shows what it promises.
 ///
 /// The doors refuse what was not planned, so an example that works has done only what it said.
-async fn examples_run(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+async fn examples_run(tool: &Arc<dyn AnyTool>, ready: &dyn Fn(Scene) -> Scene) -> Vec<String> {
     let mut problems = Vec::new();
     for example in &tool.spec().manual.examples {
-        let scene = allowing(tool);
+        let scene = ready(allowing(tool));
         read_first(&scene, &example.arguments).await;
         let result = scene.call(&tool.spec().name, example.arguments.clone()).await;
         let text = result.text();
@@ -78,10 +112,10 @@ async fn read_first(scene: &Scene, arguments: &Value) {
 }
 
 /// In plan mode every example plans and nothing is different afterwards.
-async fn plan_changes_nothing(tool: &Arc<dyn AnyTool>) -> Vec<String> {
+async fn plan_changes_nothing(tool: &Arc<dyn AnyTool>, ready: &dyn Fn(Scene) -> Scene) -> Vec<String> {
     let mut problems = Vec::new();
     for example in &tool.spec().manual.examples {
-        let scene = allowing(tool);
+        let scene = ready(allowing(tool));
         read_first(&scene, &example.arguments).await;
         scene.session().set_mode(Mode::Plan);
         let result = scene.call(&tool.spec().name, example.arguments.clone()).await;

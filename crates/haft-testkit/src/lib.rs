@@ -4,6 +4,7 @@
 //! Tests reach the code through it, so that a change of an interface edits one place.
 
 pub mod approver;
+pub mod commands;
 pub mod conformance;
 pub mod file_tools;
 pub mod mutator;

@@ -20,6 +20,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::approver::nobody;
+use crate::commands::ScriptedCommand;
 use crate::{sample, snapshot};
 
 /// A workspace in a temporary folder, with everything that a call needs.
@@ -37,6 +38,7 @@ struct Setting {
     limits: Limits,
     policy: Policy,
     redactor: Redactor,
+    command: Option<ScriptedCommand>,
 }
 
 impl Scene {
@@ -51,6 +53,7 @@ impl Scene {
             limits: Limits::default(),
             policy: Policy::default(),
             redactor: Redactor::default(),
+            command: None,
         };
         Self { folder, setting, stage: OnceLock::new(), before: OnceLock::new() }
     }
@@ -112,6 +115,12 @@ impl Scene {
     /// Hides this value.
     pub fn secret(mut self, value: &str) -> Self {
         self.setting.redactor = Redactor::of_values([value.to_owned()]);
+        self
+    }
+
+    /// Lets every command do this.
+    pub fn command(mut self, command: &ScriptedCommand) -> Self {
+        self.setting.command = Some(command.clone());
         self
     }
 
@@ -183,7 +192,12 @@ impl Scene {
             for tool in &self.setting.tools {
                 catalog.register(tool.clone()).expect("the tools of a scene can be registered");
             }
-            let mut runtime = Runtime::new(catalog, workspace.doors(&state))
+            let doors = workspace.doors(&state);
+            let doors = match &self.setting.command {
+                Some(command) => command.behind(doors),
+                None => doors,
+            };
+            let mut runtime = Runtime::new(catalog, doors)
                 .with_policy(self.setting.policy.clone())
                 .with_limits(self.setting.limits.clone())
                 .with_redactor(self.setting.redactor.clone());

@@ -1,4 +1,4 @@
-//! How other systems call the file tools, as data: their names and arguments, turned into ours.
+//! How other systems call the built-in tools, as data: their names and arguments, turned into ours.
 //!
 //! One core, many tongues: what a model learned to call elsewhere works here, and what cannot be done here is refused by
 //! the name it has there, never dropped in silence. What differs in numbers and habits is in the profiles; here is only

@@ -3,6 +3,7 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
 //! the doors it is given.
 
+pub mod bash;
 mod change;
 pub mod dialect;
 pub mod edit;
@@ -27,5 +28,6 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::new(list_dir::ListDir)),
         Arc::new(Typed::new(glob::Glob)),
         Arc::new(Typed::new(grep::Grep)),
+        Arc::new(Typed::new(bash::Bash)),
     ]
 }

@@ -5,6 +5,8 @@
     reason = "scenes lay out links and odd files that no tool makes"
 )]
 
+#[path = "tools/bash.rs"]
+mod bash;
 #[path = "tools/conformance.rs"]
 mod conformance;
 #[path = "tools/dialects.rs"]

@@ -15,6 +15,7 @@ mod fate;
 mod find;
 mod folder;
 pub(crate) mod image;
+mod layer;
 mod list;
 mod locate;
 mod missing;
@@ -32,6 +33,7 @@ mod step_back;
 mod structure;
 pub(crate) mod transaction;
 mod walk;
+mod wide;
 mod write;
 
 use std::io;
@@ -43,7 +45,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use haft::BoxFuture;
 use haft::door::{Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, Written};
-use haft::effect::Effect;
+use haft::effect::{Effect, Exposure};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::output::Image;
@@ -55,8 +57,10 @@ use haft::stamp::Stamp;
 use crate::history::History;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
+use layer::Layers;
 use open::Root;
 use search::Watch;
+use wide::Agreed;
 
 /// How often a long search says how far it is.
 const BETWEEN_WORDS: Duration = Duration::from_secs(1);
@@ -65,6 +69,9 @@ const BETWEEN_WORDS: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct Workspace {
     root: Arc<Root>,
+    home: Option<PathBuf>,
+    /// What a person agreed to, where there is a state that remembers it.
+    agreed: Option<Agreed>,
 }
 
 /// What else is inside a workspace, and what never is.
@@ -74,6 +81,8 @@ pub struct Bounds {
     pub added: Vec<PathBuf>,
     /// Folders that are outside wherever they lie: haft's own state and settings.
     pub left_out: Vec<PathBuf>,
+    /// The user's home: a workspace that holds it needs a person's word before commands run in it.
+    pub home: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -87,19 +96,23 @@ impl Workspace {
         let mut root = Root::open(folder)?;
         bounds.added.iter().try_for_each(|folder| root.add(folder))?;
         bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
-        Ok(Self { root: Arc::new(root) })
+        let home = bounds.home.as_deref().map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+        Ok(Self { root: Arc::new(root), home, agreed: None })
     }
 
     /// Returns the doors of this workspace; the journal and what is too long to show are kept in the state.
     ///
     /// No command can be run through them yet: see [`Doors::with_processes`].
-    pub fn doors(self, state: &WorkspaceState) -> Doors {
+    pub fn doors(mut self, state: &WorkspaceState) -> Doors {
         let journal = state.journal();
         if journal.is_unfinished() {
             // Nobody shall see half of a change. When it fails, whoever changes something next is told why.
             let _ = transaction::recover(&self.root, &journal);
         }
-        let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal) };
+        let agreed = Agreed::new(state.agreed());
+        self.agreed = Some(agreed.clone());
+        let layers = Arc::new(Layers::new(self.root.clone(), Arc::new(journal.clone()), state.layers()));
+        let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal), layers, agreed };
         Doors {
             look: Arc::new(self),
             files: Arc::new(files),
@@ -135,6 +148,17 @@ impl Look for Workspace {
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
         copy::copy(&self.root, target, most)
     }
+
+    fn wide_workspace(&self) -> Option<String> {
+        wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
+    }
+
+    fn real_path(&self, target: &Target) -> Option<PathBuf> {
+        match target {
+            Target::Inside(place) => Some(self.root.path().join(place.path())),
+            Target::Outside(_) => None,
+        }
+    }
 }
 
 /// Files up to this size are remembered as they were read.
@@ -144,6 +168,8 @@ const REMEMBERED: u64 = 1024 * 1024;
 struct JournalledFiles {
     root: Arc<Root>,
     journal: Arc<Journal>,
+    layers: Arc<Layers>,
+    agreed: Agreed,
 }
 
 impl Files for JournalledFiles {
@@ -269,12 +295,29 @@ impl Files for JournalledFiles {
     ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
         Box::pin(async move {
             permit.go_on()?;
-            Err(ToolError::of(ErrorKind::Unavailable, format!("There is no ground ({wanted:?}, {how:?}).")))
+            self.admit_command(permit)?;
+            let layers = self.layers.clone();
+            let ground = blocking(move || layers.prepare(wanted, how)).await?;
+            Ok(Box::new(ground) as Box<dyn Ground>)
         })
     }
 }
 
 impl JournalledFiles {
+    /// Refuses a ground to who has planned no command, and remembers what a person agreed to.
+    fn admit_command(&self, permit: &Permit) -> Result<(), ToolError> {
+        if !permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_))) {
+            return Err(ToolError::of(ErrorKind::Bug, "The tool tried to run a command, which it had not planned."));
+        }
+        for effect in permit.effects() {
+            if let Effect::Expose(Exposure::WideWorkspace(path)) = effect {
+                // When it cannot be remembered, the question comes again.
+                let _ = self.agreed.remember(path);
+            }
+        }
+        Ok(())
+    }
+
     async fn change(&self, permit: &Permit, write: write::Write) -> Result<Vec<Written>, ToolError> {
         let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
         let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());

@@ -4,7 +4,7 @@
 
 mod config_file;
 pub(crate) mod journal;
-mod private;
+pub(crate) mod private;
 mod recent;
 mod spill;
 
@@ -49,6 +49,16 @@ impl WorkspaceState {
     /// Returns the journal of changes.
     pub(crate) fn journal(&self) -> Journal {
         Journal::new(self.folder.join("journal"), self.journal_limits)
+    }
+
+    /// Returns where the layers lie that commands work on.
+    pub(crate) fn layers(&self) -> PathBuf {
+        self.folder.join("layers")
+    }
+
+    /// Returns where it is remembered which wide folders commands may write, because a person said so.
+    pub(crate) fn agreed(&self) -> PathBuf {
+        self.folder.join("agreed")
     }
 
     /// Returns the last calls of the workspace.

@@ -1,6 +1,7 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -19,6 +20,7 @@ use crate::process::{
 };
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::Version;
+use crate::wrapping::Wrapping;
 
 /// What the session knows of files it has read.
 pub trait Seen: Send + Sync {
@@ -264,9 +266,15 @@ impl<'a> RunContext<'a> {
         Ok(Ran { ended, settled, uncovered, how: self.settle })
     }
 
-    /// Begins to keep an output that comes in pieces, as much as the limits allow.
+    /// Returns the path of the first of these programs that commands find.
+    pub fn find_program(&self, names: &[&str]) -> Option<PathBuf> {
+        self.doors.processes.find_program(names)
+    }
+
+    /// Begins to keep an output that comes in pieces, as much as the limits allow; its long lines are broken.
     pub fn spilling(&self) -> Result<Box<dyn Spilling>, ToolError> {
-        self.doors.store.spilling(self.session, self.limits.command_output)
+        let kept = self.doors.store.spilling(self.session, self.limits.command_output)?;
+        Ok(Box::new(WrappedSpilling { kept, wrapping: Wrapping::at(self.limits.kept_line_length()) }))
     }
 
     /// Hides secrets in a text that comes in pieces.
@@ -328,6 +336,22 @@ impl<'a> RunContext<'a> {
     /// Returns the limits of the session's profile.
     pub fn limits(&self) -> &Limits {
         self.limits
+    }
+}
+
+/// Breaks long lines before they are kept, so that every part of them can be read again.
+struct WrappedSpilling {
+    kept: Box<dyn Spilling>,
+    wrapping: Wrapping,
+}
+
+impl Spilling for WrappedSpilling {
+    fn keep(&mut self, text: &str) {
+        self.kept.keep(&self.wrapping.take(text));
+    }
+
+    fn finish(self: Box<Self>) -> Result<(String, u64), ToolError> {
+        self.kept.finish()
     }
 }
 

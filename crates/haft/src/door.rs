@@ -8,6 +8,7 @@
 //!
 //! Not here: how (`haft-workspace`), whether (`haft-policy`).
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -60,6 +61,11 @@ pub trait Look: Send + Sync {
 
     /// Reads a whole file of at most so many bytes. Larger ones are an error.
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError>;
+
+    /// Returns the real path of a target inside: where a command can start.
+    fn real_path(&self, _target: &Target) -> Option<PathBuf> {
+        None
+    }
 
     /// Names the workspace when it is so wide (the home, the whole system) that a person must say yes to commands in it,
     /// once.
@@ -418,6 +424,11 @@ impl Permit {
     /// Returns for whom it is done.
     pub fn errand(&self) -> &Errand {
         &self.errand
+    }
+
+    /// Returns what was planned and approved.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
     }
 
     /// Returns what the plan found at a target that it would change.

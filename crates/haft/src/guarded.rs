@@ -6,6 +6,10 @@
 //!
 //! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
 
+mod commands;
+
+pub use commands::{refused_from_commands, well_known_to_commands};
+
 use std::path::Path;
 use std::sync::LazyLock;
 

@@ -20,6 +20,7 @@ pub mod encoding;
 pub mod error;
 pub mod grouped;
 pub mod guarded;
+pub mod head_and_tail;
 pub mod kinds;
 pub mod lift;
 pub mod limits;
@@ -28,6 +29,7 @@ pub mod manual;
 pub mod merge;
 pub mod output;
 pub mod path;
+pub mod plain_text;
 pub mod plan;
 pub mod prelude;
 pub mod process;
@@ -38,6 +40,7 @@ pub mod search;
 pub mod spec;
 pub mod stamp;
 pub mod tool;
+pub mod wrapping;
 
 pub use haft_macros::tool;
 

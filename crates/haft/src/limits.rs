@@ -65,6 +65,13 @@ pub enum EditCount {
     First,
 }
 
+impl Limits {
+    /// Returns how long lines of a kept output may be: a page cuts longer ones, and has to fit a result.
+    pub fn kept_line_length(&self) -> usize {
+        self.line_length.min(self.result_whole / 2).max(1)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

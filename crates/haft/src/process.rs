@@ -25,6 +25,11 @@ pub trait Processes: Send + Sync {
     /// Says how well commands are confined here. It is tried at the first question and remembered.
     fn confinement(&self) -> Confinement;
 
+    /// Returns the path of the first of these programs that commands find.
+    fn find_program(&self, _names: &[&str]) -> Option<PathBuf> {
+        None
+    }
+
     /// Runs a command on a ground until it ends, and everything that it has started with it.
     ///
     /// What it prints is passed on while it runs.

@@ -17,6 +17,8 @@ pub struct Spec {
     pub input_schema: Arc<Value>,
     /// Other names of arguments that models use: what they write, what is meant.
     pub aliases: Vec<(String, String)>,
+    /// Arguments that are times in seconds, each with its name in milliseconds.
+    pub times: Vec<(String, String)>,
     /// Changes when the tool would answer differently, so that kept results do not outlive it.
     pub version: String,
 }
@@ -29,6 +31,7 @@ impl Spec {
             manual,
             input_schema: Arc::new(input_schema),
             aliases: Vec::new(),
+            times: Vec::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

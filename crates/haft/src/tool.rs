@@ -25,6 +25,10 @@ pub trait Tool: Send + Sync + 'static {
     /// Other names of arguments that models use: what they write, what is meant.
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
 
+    /// Arguments that are times in seconds, each with the name under which milliseconds are converted; what is no number
+    /// is left out, and the default holds. Both is told.
+    const TIMES: &'static [(&'static str, &'static str)] = &[];
+
     /// The arguments. The schema that a model is shown comes from this type.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
@@ -88,7 +92,9 @@ impl<T: Tool> Typed<T> {
     /// Describes the tool once and for all.
     pub fn new(tool: T) -> Self {
         let mut spec = Spec::new(T::NAME, tool.manual(), schema::of::<T::Args>());
-        spec.aliases = T::ALIASES.iter().map(|(alias, name)| (alias.to_string(), name.to_string())).collect();
+        let owned = |(one, other): &(&str, &str)| (one.to_string(), other.to_string());
+        spec.aliases = T::ALIASES.iter().map(owned).collect();
+        spec.times = T::TIMES.iter().map(owned).collect();
         Self { tool, spec }
     }
 }

@@ -10,7 +10,8 @@ use super::call_lines;
 use crate::arguments::{Call, Common};
 use crate::desk::{Caller, Desk, block_on, origin};
 use crate::exit::Exit;
-use crate::screen;
+use crate::live::Live;
+use crate::screen::{self, Part};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
@@ -49,12 +50,16 @@ fn raw_arguments(words: &[String]) -> anyhow::Result<RawArguments> {
 async fn interruptible(desk: &Desk, session: &Session, call: ToolCall) -> ToolResult {
     let calling = desk.runtime.call(session, call);
     tokio::pin!(calling);
-    tokio::select! {
-        biased;
-        result = &mut calling => result,
-        Ok(()) = tokio::signal::ctrl_c() => {
-            session.stop_turn();
-            calling.await
+    let mut live = Live::new(desk.runtime.events());
+    loop {
+        tokio::select! {
+            biased;
+            result = &mut calling => return result,
+            Ok(()) = tokio::signal::ctrl_c() => {
+                session.stop_turn();
+                return calling.await;
+            }
+            () = live.step() => {}
         }
     }
 }
@@ -88,6 +93,10 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
                 screen::talk(&format!("({more})"));
             }
         }
+    }
+    if let Some(level) = result.sandbox {
+        let status = result.exit_code.map_or("no exit code".to_owned(), |status| format!("exit code {status}"));
+        screen::talk_part(&Part::Faint(&format!("({status}; sandbox: {level}; {:.1} s)", result.took.as_secs_f64())));
     }
     Ok(())
 }

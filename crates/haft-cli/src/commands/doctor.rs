@@ -3,6 +3,8 @@
 //! For a tool that a model does not call or that does not work: is it listed, can each provider be
 //! told of it, would the rules allow it, and how did its last call go.
 
+mod commands;
+
 use haft::call::Origin;
 use haft::context::PlanContext;
 use haft::manual::Example;
@@ -12,7 +14,7 @@ use haft_runtime::entry::Entry;
 
 use super::tools::{find, lowered};
 use crate::arguments::{Common, Doctor};
-use crate::desk::{Desk, block_on};
+use crate::desk::{Desk, block_on, mode};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 
@@ -45,7 +47,8 @@ fn workspace(desk: &Desk) -> anyhow::Result<Exit> {
             exit = Exit::Failed;
         }
     }
-    Ok(exit)
+    let commands = commands::show(desk)?;
+    Ok(if exit == Exit::Ok { commands } else { exit })
 }
 
 fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {
@@ -68,11 +71,14 @@ fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {
         };
         fact(&format!("for {provider}"), &told)?;
     }
-    let mode = if common.plan { Mode::Plan } else { Mode::Normal };
+    let mode = mode(common);
     for example in &entry.shown().manual.examples {
         fact("allowed", &block_on(judged(desk, &entry, example, mode))?)?;
     }
     fact("last call", &last_call(desk, name))?;
+    if entry.native_name() == "bash" && commands::show(desk)? != Exit::Ok {
+        exit = Exit::Failed;
+    }
     Ok(exit)
 }
 
@@ -116,7 +122,7 @@ fn last_call(desk: &Desk, name: &str) -> String {
 }
 
 fn fact(name: &str, value: &str) -> anyhow::Result<()> {
-    screen::line(&[Part::Faint(&format!("{name:<18}")), Part::Plain(value)])?;
+    screen::line(&[Part::Faint(&format!("{name:<20}")), Part::Plain(value)])?;
     Ok(())
 }
 

@@ -3,16 +3,16 @@
 //! Every result below a command comes from that command; there is no prepared output.
 
 use haft::call::{RawArguments, ToolCall};
-use haft::result::ToolResult;
+use haft::process::Level;
+use haft::result::{Did, ToolResult};
 use haft_config::settings::Settings;
-use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
 use haft_workspace::history::Which;
 use haft_workspace::state::ScratchFolder;
 
 use crate::arguments::Common;
-use crate::desk::{Desk, block_on};
+use crate::desk::{Desk, block_on, mode};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 
@@ -24,9 +24,8 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 /// One stop of the tour: what it shows, the tool, and the arguments exactly as a model might send them.
-const STOPS: [(&str, &str, &str); 7] = [
-    ("A model looks around.", "list_dir", r#"{"depth": 2}"#),
-    ("It reads a file.", "read_file", r#"{"path": "src/main.rs"}"#),
+const STOPS: [(&str, &str, &str); 5] = [
+    ("A model reads a file.", "read_file", r#"{"path": "src/main.rs"}"#),
     (
         "It sends broken JSON with a number in quotes. There is one sensible reading, so it is mended, and told.",
         "read_file",
@@ -37,7 +36,6 @@ const STOPS: [(&str, &str, &str); 7] = [
         "read_file",
         r#"{"path": "src/mian.rs"}"#,
     ),
-    ("It searches.", "grep", r#"{"pattern": "hello"}"#),
     (
         "It changes a file. Its text lacks the indentation; one place fits, so it is shifted, and told. (The tour says yes.)",
         "edit_file",
@@ -49,6 +47,13 @@ const STOPS: [(&str, &str, &str); 7] = [
         r#"{"path": "../../etc/passwd"}"#,
     ),
 ];
+
+/// The command of the tour: it removes a file, changes one, makes one, and leaves something behind that git would run.
+const COMMAND: (&str, &str, &str) = (
+    "Then it runs whatever it wants: one file goes, one is rewritten, and something hides where git would run it. (The tour says yes.)",
+    "bash",
+    r#"{"command": "rm notes.txt; sed -i s/see/miss/ src/main.rs; mkdir -p .git/hooks; echo gotcha > .git/hooks/pre-commit"}"#,
+);
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
@@ -63,21 +68,28 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     let desk = Desk::open_in(common, &folder, settings)?;
     let approver = YesToOrdinary::or_ask(Nobody::there("try it outside the tour"));
     let session = desk.runtime.session("tour", approver);
-    if common.plan {
-        session.set_mode(Mode::Plan);
-    }
+    session.set_mode(mode(common));
     screen::line(&[Part::Plain("Real calls in "), Part::Strong(&folder.display().to_string())])?;
     for (words, tool, arguments) in STOPS {
         let result = block_on(call(&desk, &session, tool, arguments))?;
         show(&desk, (words, tool, arguments), &result)?;
     }
+    let before = scratch.fingerprint("workspace")?;
+    let result = block_on(call(&desk, &session, COMMAND.1, COMMAND.2))?;
+    show(&desk, COMMAND, &result)?;
+    weaker_here(&desk)?;
+    let after = scratch.fingerprint("workspace")?;
     take_back(&desk)?;
+    if !matches!(result.did, Did::Nothing) {
+        let back = scratch.fingerprint("workspace")?;
+        prove([("before the command", &before), ("after it", &after), ("now", &back)])?;
+    }
     screen::line(&[Part::Plain("")])?;
     screen::line(&[Part::Strong("Now you are the model. Type, in a folder of yours:")])?;
     for command in [
         "haft call list_dir",
         "haft call read_file path=README.md",
-        "haft call write_file path=new.txt content=hello",
+        "haft call bash command='rm -r src; ls'",
         "haft undo",
         "haft doctor",
     ] {
@@ -92,12 +104,42 @@ fn take_back(desk: &Desk) -> anyhow::Result<()> {
     if desk.history.log()?.sets.is_empty() {
         return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to take back.")])?);
     }
-    screen::line(&[Part::Strong("Everything it changed is in the journal, without git. You take it back.")])?;
+    screen::line(&[Part::Strong("What it changed, and what you say to it. No git is needed.")])?;
     screen::line(&[Part::Faint("$ haft diff")])?;
     let (_, changes) = desk.history.diff(None)?;
     changes.iter().try_for_each(super::diff::show)?;
     screen::line(&[Part::Faint("$ haft undo")])?;
     super::undo::show(&desk.history.undo(Which::Newest, None)?, "Took back")
+}
+
+/// Says plainly what this system does not give.
+fn weaker_here(desk: &Desk) -> anyhow::Result<()> {
+    let confinement = desk.runtime.doors().processes.confinement();
+    if confinement.reached == Level::Full {
+        return Ok(());
+    }
+    let reached = confinement.reached;
+    let told = format!(
+        "This system gives commands only the sandbox \"{reached}\", so what they change cannot be taken back here:"
+    );
+    screen::line(&[Part::Bad(&told)])?;
+    confinement.missing.iter().try_for_each(|missing| screen::line(&[Part::Plain("  "), Part::Plain(missing)]))?;
+    Ok(())
+}
+
+/// Shows that everything is as it was: names, modes and contents of the whole folder in one number.
+fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
+    let [(_, before), _, (_, now)] = fingerprints;
+    screen::line(&[Part::Plain("")])?;
+    screen::line(&[Part::Strong("The fingerprint of the whole folder, names, modes and contents:")])?;
+    for (when, fingerprint) in fingerprints {
+        let shown = if fingerprint == before { Part::Good(fingerprint) } else { Part::Bad(fingerprint) };
+        screen::line(&[Part::Plain("  "), shown, Part::Faint("  "), Part::Faint(when)])?;
+    }
+    if now != before {
+        anyhow::bail!("the folder is not as it was before the command; this is a defect, please report it");
+    }
+    Ok(())
 }
 
 async fn call(desk: &Desk, session: &Session, tool: &str, arguments: &str) -> ToolResult {

@@ -40,8 +40,9 @@ pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prep
 /// Reads the arguments by the schema, and says what still does not fit.
 fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
     let original = cx.session.memory.key(entry.tool.spec(), &arguments);
-    let reading = arguments::fit(arguments, &entry.shown.input_schema, &entry.shown.aliases);
-    cx.note(|notes| notes.repairs.extend(reading.repairs));
+    let timed = arguments::read_times(arguments, &entry.shown.times);
+    let reading = arguments::fit(timed.value, &entry.shown.input_schema, &entry.shown.aliases);
+    cx.note(|notes| notes.repairs.extend(timed.repairs.into_iter().chain(reading.repairs)));
     match checker.check(&reading.value) {
         Ok(()) => Ok(reading.value),
         Err(faults) => {

@@ -2,13 +2,13 @@
 //!
 //! It stands outside the line of stages, so that refusals and failures pass through it too.
 
-use std::borrow::Cow;
-
 use haft::effect::Effect;
 use haft::error::{Next, ToolError};
+use haft::head_and_tail::{whole_lines_after, whole_lines_before};
 use haft::kinds::ErrorKind;
 use haft::output::{Content, ToolOutput};
 use haft::result::{Did, Status, ToolResult};
+use haft::wrapping::wrapped;
 use serde_json::Value;
 
 use super::execute::Ran;
@@ -17,6 +17,8 @@ use crate::catalog::Catalog;
 use crate::memory::Went;
 use crate::stage::Halt;
 
+/// Most changed files that are named behind an error.
+const MOST_FILES: usize = 20;
 /// Most repairs that are told one by one.
 const MOST_REPAIRS: usize = 20;
 /// Longest error text, in characters; what a tool says beyond that is cut.
@@ -130,7 +132,11 @@ fn what_happened(cx: &CallContext<'_>, result: &ToolResult) -> Option<String> {
     match &result.did {
         Did::Nothing => effects.iter().any(Effect::changes).then(|| "Nothing was changed.".to_owned()),
         Did::Changed { files, change_set } => {
-            let files: Vec<String> = files.iter().map(ToString::to_string).collect();
+            let more = files.len().saturating_sub(MOST_FILES);
+            let mut files: Vec<String> = files.iter().take(MOST_FILES).map(ToString::to_string).collect();
+            if more > 0 {
+                files.push(format!("{more} more"));
+            }
             let undo = change_set.map(|number| format!(" (undo: change set {number})")).unwrap_or_default();
             Some(format!("Changed before it stopped: {}{undo}.", files.join(", ")))
         }
@@ -156,8 +162,7 @@ async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) ->
     let tail_start = tail_start.max(head_end);
     let (head, tail) = (whole_lines_before(&text[..head_end]), whole_lines_after(&text[tail_start..]));
     let left_out = text.len() - head.len() - tail.len();
-    // A page cuts long lines, so the kept text has none: every part of it can be read. A page fits a result, too.
-    let line_length = limits.line_length.min(limits.result_whole / 2);
+    let line_length = limits.kept_line_length();
     let kept = wrapped(&text, line_length);
     let how = match cx.session.ground.doors.store.spill(&cx.session.name, &kept).await {
         Ok(id) => {
@@ -169,39 +174,6 @@ async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) ->
         Err(error) => error.what.clone(),
     };
     format!("{head}\n[… {left_out} bytes left out; {how} …]\n{tail}")
-}
-
-/// Breaks lines that are longer than this many characters.
-fn wrapped(text: &str, length: usize) -> Cow<'_, str> {
-    if text.lines().all(|line| line.len() <= length) {
-        return Cow::Borrowed(text);
-    }
-    let mut kept = String::with_capacity(text.len() + text.len() / length.max(1));
-    let mut column = 0;
-    for c in text.chars() {
-        column = if c == '\n' { 0 } else { column + 1 };
-        if column > length {
-            kept.push('\n');
-            column = 1;
-        }
-        kept.push(c);
-    }
-    Cow::Owned(kept)
-}
-
-/// A cut in the middle of a line would show half of something; unless the line is all there is.
-fn whole_lines_before(head: &str) -> &str {
-    match head.rfind('\n') {
-        Some(end) if end > head.len() / 2 => &head[..end],
-        _ => head,
-    }
-}
-
-fn whole_lines_after(tail: &str) -> &str {
-    match tail.find('\n') {
-        Some(end) if end < tail.len() / 2 => &tail[end + 1..],
-        _ => tail,
-    }
 }
 
 /// Data is for programs, yet a program hands it to a model: it is bounded too.

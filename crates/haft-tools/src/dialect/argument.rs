@@ -55,6 +55,7 @@ enum How {
     FromZero,
     OneOfMany,
     NoneIfZero,
+    FromMilliseconds,
 }
 
 /// A value with its native place.
@@ -109,6 +110,7 @@ impl TryFrom<String> for Leads {
             "from-zero" => How::FromZero,
             "one-of-many" => How::OneOfMany,
             "none-if-zero" => How::NoneIfZero,
+            "from-milliseconds" => How::FromMilliseconds,
             other => return Err(format!("\"{other}\" is no known conversion")),
         };
         let to = match place.strip_prefix("edits[0].") {
@@ -127,6 +129,11 @@ impl How {
             }
             (How::OneOfMany, value @ Value::String(_)) => Some(json!([value])),
             (How::NoneIfZero, Value::Number(number)) if number.as_u64() == Some(0) => None,
+            (How::FromMilliseconds, value) => {
+                let written = value.as_str().map(|text| text.trim().parse().ok());
+                // What is no number is left to those who read the argument.
+                Some(written.unwrap_or_else(|| value.as_f64()).map_or(value, |number: f64| json!(number / 1000.0)))
+            }
             (_, value) => Some(value),
         }
     }

@@ -194,3 +194,22 @@ fn the_last_line_there_is_has_no_next() {
     let last = json!({ "file_path": "a", "offset": u64::MAX });
     assert_eq!(native("nexau", "read_file", last), format!(r#"read_file {{"path":"a","offset":{}}}"#, u64::MAX));
 }
+
+#[test]
+fn commands_of_other_systems_are_commands_here() {
+    snapshot!(native("tunacode", "run_command", json!({ "command": "ls" })), @r#"bash {"command":"ls"}"#);
+    let bash = json!({ "command": "ls", "cwd": "src", "timeout": 3, "env": {}, "capture_output": true });
+    snapshot!(native("tunacode", "bash", bash), @r#"bash {"command":"ls","working_dir":"src","timeout":3}"#);
+    snapshot!(native("tunacode", "bash", json!({ "command": "ls", "env": { "A": "b" } })), @r#"
+    The argument "env": {"A":"b"} has no counterpart here. Nothing was done.
+    "#);
+    snapshot!(native("wyrm", "shell", json!({ "command": "ls", "cwd": "src" })), @r#"bash {"command":"ls","working_dir":"src"}"#);
+    let nexau = json!({ "command": "ls", "description": "List", "is_background": false, "dir_path": "src", "timeout_ms": 2500 });
+    snapshot!(native("nexau", "run_shell_command", nexau), @r#"
+    bash {"command":"ls","description":"List","working_dir":"src","timeout":2.5}
+    "#);
+    snapshot!(native("nexau", "run_shell_command", json!({ "command": "ls", "timeout_ms": "300000" })), @r#"bash {"command":"ls","timeout":300.0}"#);
+    snapshot!(native("nexau", "run_shell_command", json!({ "command": "ls &", "is_background": true })), @r#"
+    The argument "is_background": true has no counterpart here. Nothing was done.
+    "#);
+}

@@ -67,6 +67,25 @@ impl Root {
         self.off_limits.iter().any(|folder| folder.starts_with(&real))
     }
 
+    /// Returns the folders that count as inside, by their real paths; those that lie in another of them are part of it.
+    pub(super) fn folders(&self) -> Vec<(&Path, &OwnedFd)> {
+        let own = std::iter::once((self.path.as_path(), &self.folder));
+        let all: Vec<_> = own.chain(self.added.iter().map(|(path, folder)| (path.as_path(), folder))).collect();
+        let is_part = |path: &Path, place: usize| {
+            let holds = |(other, (outer, _)): (usize, &(&Path, &OwnedFd))| {
+                path.starts_with(outer) && (path != *outer || other < place)
+            };
+            all.iter().enumerate().any(holds)
+        };
+        let outer = all.iter().enumerate().filter(|(place, (path, _))| !is_part(path, *place));
+        outer.map(|(_, folder)| *folder).collect()
+    }
+
+    /// Returns the folders that are never inside, by their real paths.
+    pub(super) fn off_limits(&self) -> &[PathBuf] {
+        &self.off_limits
+    }
+
     /// Returns what is off limits as places: relative to the root where it lies beneath it.
     pub(super) fn off_limits_as_places(&self) -> Vec<PathBuf> {
         let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();

@@ -194,7 +194,7 @@ fn place_of(target: &Target) -> Result<&Path, ToolError> {
     }
 }
 
-fn stopped() -> ToolError {
+pub(super) fn stopped() -> ToolError {
     ToolError::of(ErrorKind::Cancelled, "The call was stopped.")
 }
 
@@ -213,7 +213,7 @@ fn the_root() -> ToolError {
     .by_rule("the root stays")
 }
 
-fn not_journalled(error: io::Error) -> ToolError {
+pub(super) fn not_journalled(error: io::Error) -> ToolError {
     let what = format!("What would be replaced could not be kept for undo ({error}), so nothing was changed.");
     let next = match error.kind() {
         io::ErrorKind::ResourceBusy => {
@@ -226,7 +226,7 @@ fn not_journalled(error: io::Error) -> ToolError {
 }
 
 /// The error for a change that failed and could not be taken back either.
-fn stands(Standing { set, cause, .. }: &Standing) -> ToolError {
+pub(super) fn stands(Standing { set, cause, .. }: &Standing) -> ToolError {
     let what = format!(
         "The change failed ({cause}), and what had been done by then could not be taken back. \
          It stands, and the journal has it as change set {set}."

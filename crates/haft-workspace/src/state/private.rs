@@ -2,13 +2,13 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
 /// Creates a folder and its parents for the user alone. Where one was made, its name outlives a power cut.
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     let make = || DirBuilder::new().mode(0o700).create(folder);
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     let made = match (make(), parent) {
@@ -25,17 +25,17 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates a new file for the user alone; a file or link of that name is an error.
-pub(super) fn create_file(path: &Path) -> io::Result<File> {
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens a file for appending, for the user alone.
-pub(super) fn append_file(path: &Path) -> io::Result<File> {
+pub(crate) fn append_file(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().append(true).read(true).create(true).mode(0o600).custom_flags(no_tricks()).open(path)?)
 }
 
 /// Opens a file of ours for reading.
-pub(super) fn read_file(path: &Path) -> io::Result<File> {
+pub(crate) fn read_file(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
 }
 
@@ -70,6 +70,32 @@ impl ScratchFolder {
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns a fingerprint of everything below a folder in it: names, kinds, modes and contents.
+    pub fn fingerprint(&self, below: &str) -> io::Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        let mut folders = vec![self.path.join(below)];
+        while let Some(folder) = folders.pop() {
+            let mut entries = std::fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
+            entries.sort_unstable_by_key(std::fs::DirEntry::file_name);
+            for entry in entries {
+                let (path, facts) = (entry.path(), entry.metadata()?);
+                let content = match facts.file_type() {
+                    kind if kind.is_file() => std::fs::read(&path)?,
+                    kind if kind.is_symlink() => std::fs::read_link(&path)?.into_os_string().into_encoded_bytes(),
+                    _ => Vec::new(),
+                };
+                let name = path.strip_prefix(&self.path).unwrap_or(&path).as_os_str().as_encoded_bytes();
+                let numbers = [u64::from(facts.mode()), name.len() as u64, content.len() as u64];
+                numbers.iter().for_each(|number| _ = hasher.update(&number.to_le_bytes()));
+                hasher.update(name).update(&content);
+                if facts.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        Ok(hasher.finalize().to_hex()[..16].to_owned())
     }
 
     /// Puts a file into the folder, with its parents.

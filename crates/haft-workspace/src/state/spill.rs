@@ -2,6 +2,12 @@
 //!
 //! A session reads only its own. Oldest go first when the room is used up.
 
+mod spilling;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -30,13 +36,20 @@ impl Spills {
     }
 
     fn keep(&self, session: &SessionName, text: &str) -> io::Result<String> {
-        let folder = self.folder.join(session.as_str());
-        private::create_folder(&folder)?;
-        let id = uuid::Uuid::now_v7().simple().to_string();
-        let mut file = private::create_file(&folder.join(&id))?;
+        let (id, _, mut file) = self.create(session)?;
         file.write_all(text.as_bytes())?;
         self.make_room();
         Ok(id)
+    }
+
+    /// Makes an empty file for an output; returns its id, its path, and the file.
+    fn create(&self, session: &SessionName) -> io::Result<(String, PathBuf, File)> {
+        let folder = self.folder.join(session.as_str());
+        private::create_folder(&folder)?;
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let path = folder.join(&id);
+        let file = private::create_file(&path)?;
+        Ok((id, path, file))
     }
 
     /// Removes the oldest outputs until the room is enough. Best effort: another process may do the same.
@@ -76,6 +89,10 @@ impl Spills {
     }
 }
 
+fn not_kept(error: io::Error) -> ToolError {
+    ToolError::of(ErrorKind::Io, format!("The whole output could not be kept: {error}.")).caused_by(error)
+}
+
 fn files_below(folder: &Path) -> Vec<(SystemTime, u64, PathBuf)> {
     let Ok(sessions) = std::fs::read_dir(folder) else { return Vec::new() };
     let files = sessions.flatten().filter_map(|session| std::fs::read_dir(session.path()).ok()).flatten().flatten();
@@ -91,18 +108,13 @@ impl Store for Spills {
     fn spill<'a>(&'a self, session: &'a SessionName, text: &'a str) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
             let (spills, session, text) = (self.clone(), session.clone(), text.to_owned());
-            blocking(move || {
-                spills.keep(&session, &text).map_err(|error| {
-                    ToolError::of(ErrorKind::Io, format!("The whole output could not be kept: {error}."))
-                        .caused_by(error)
-                })
-            })
-            .await
+            blocking(move || spills.keep(&session, &text).map_err(not_kept)).await
         })
     }
 
-    fn spilling(&self, session: &SessionName, _most: u64) -> Result<Box<dyn Spilling>, ToolError> {
-        Err(ToolError::of(ErrorKind::Unavailable, format!("{} keeps no output in pieces.", session.as_str())))
+    fn spilling(&self, session: &SessionName, most: u64) -> Result<Box<dyn Spilling>, ToolError> {
+        let begun = spilling::BegunSpill::begin(self, session, most).map_err(not_kept)?;
+        Ok(Box::new(begun))
     }
 
     fn spilled<'a>(

@@ -1,0 +1,168 @@
+//! What it costs to run a command through the whole pipeline, beside bash alone with pipes.
+//!
+//! This program is its own launcher. Contenders take turns, and medians are compared.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use haft::call::{Origin, RawArguments, ToolCall};
+use haft::process::Level;
+use haft_runtime::approval::{Nobody, YesToOrdinary};
+use haft_runtime::catalog::Catalog;
+use haft_runtime::runtime::Runtime;
+use haft_runtime::session::Session;
+use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use haft_workspace::files::Workspace;
+use haft_workspace::state::WorkspaceState;
+use serde_json::json;
+
+const TURNS: usize = 50;
+const LONG_TURNS: usize = 5;
+const FILES: usize = 5_000;
+
+fn main() -> ExitCode {
+    haft_sandbox::launcher();
+    let folder = match std::env::args_os().nth(1) {
+        Some(folder) => PathBuf::from(folder).join(format!("haft-shell-{}", std::process::id())),
+        None => {
+            eprintln!("usage: shell FOLDER, where there is room for some files");
+            return ExitCode::from(2);
+        }
+    };
+    let outcome = measure(&folder);
+    // What is left behind in a folder for temporary files does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            println!("FAILED: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(folder: &Path) -> Result<bool, String> {
+    let bare = Bench::new(&folder.join("bare"), Level::None, 10)?;
+    let full = Bench::new(&folder.join("full"), Level::Full, 10)?;
+    let wide = Bench::new(&folder.join("wide"), Level::Full, 20_000)?;
+    println!("median of {TURNS} in turns, wall time of `true`, ms");
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    for _ in 0..TURNS {
+        times[0].push(timed(|| bash_alone("true", folder))?);
+        for (bench, times) in [&bare, &full, &wide].into_iter().zip(&mut times[1..]) {
+            times.push(timed(|| bench.bash("true"))?);
+        }
+    }
+    let [alone, bare, full, wide] = times.map(median);
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let ratio = bare.as_secs_f64() / alone.as_secs_f64();
+    println!("{:<52} {:>8.2}", "bash alone, with pipes", ms(alone));
+    let mut within = told("haft without sandbox", ms(bare), ratio, 1.5, "×");
+    within &= told("haft, full sandbox with a layer over 10 files", ms(full), ms(full) - ms(alone), 8.0, "ms more");
+    within &= told("haft, full sandbox with a layer over 20,000 files", ms(wide), ms(wide) - ms(alone), 8.0, "ms more");
+    Ok(many_files(folder)? && within)
+}
+
+/// Writes thousands of files: through the layer and the journal, and without sandbox.
+fn many_files(folder: &Path) -> Result<bool, String> {
+    println!("median of {LONG_TURNS} in turns, {FILES} files, ms");
+    let new = format!("mkdir new; for n in {{1..{FILES}}}; do echo $n > new/$n; done");
+    let over = format!("for n in {{1..{FILES}}}; do echo over > old/$n; done");
+    let mut within = true;
+    for (name, script) in [("files written anew", new), ("files written over", over)] {
+        let mut times: [Vec<Duration>; 2] = Default::default();
+        for turn in 0..LONG_TURNS {
+            let folder = folder.join(format!("many-{turn}"));
+            let lay_out = format!("mkdir old; for n in {{1..{FILES}}}; do echo $n > old/$n; done; sync .");
+            for (level, times) in [Level::None, Level::Full].into_iter().zip(&mut times) {
+                let bench = Bench::new(&folder.join(level.code()), level, 1)?;
+                bash_alone(&lay_out, &bench.workspace)?;
+                times.push(timed(|| bench.bash(&script))?);
+            }
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        let [bare, full] = times.map(|times| median(times).as_secs_f64() * 1e3);
+        println!("{:<52} {bare:>8.2}", format!("{name}, without sandbox"));
+        within &= told(&format!("{name}, full sandbox, committed"), full, full / bare, 1.5, "×");
+    }
+    Ok(within)
+}
+
+fn told(name: &str, time: f64, cost: f64, limit: f64, unit: &str) -> bool {
+    let mark = if cost > limit { "EXCEEDED" } else { "" };
+    println!("{name:<52} {time:>8.2} {cost:>8.2} {unit}, limit {limit} {mark}");
+    cost <= limit
+}
+
+struct Bench {
+    workspace: PathBuf,
+    runtime: Runtime,
+    session: Session,
+    ground: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    fn new(folder: &Path, level: Level, files: usize) -> Result<Self, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let workspace = folder.join("ws");
+        std::fs::create_dir_all(&workspace).map_err(text)?;
+        for number in 0..files {
+            std::fs::write(workspace.join(format!("file-{number}")), "content\n").map_err(text)?;
+        }
+        let opened = Workspace::open(&workspace).map_err(text)?;
+        let state = WorkspaceState::new(&folder.join("state"), opened.path());
+        let catalog = Catalog::default();
+        for tool in haft_tools::all() {
+            catalog.register(tool).map_err(|error| error.to_string())?;
+        }
+        let settings = Settings {
+            required: level,
+            network: Network::Off,
+            environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+            readable: ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(PathBuf::from).to_vec(),
+            hidden: Vec::new(),
+            home: folder.join("home"),
+            home_files: Vec::new(),
+            processes: 2048,
+        };
+        let sandbox = Sandbox::new(Launcher::own(), settings).at_most(level);
+        let runtime = Runtime::new(catalog, opened.doors(&state).with_processes(sandbox));
+        let session = runtime.session("bench", YesToOrdinary::or_ask(Nobody::there("")));
+        let ground = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
+        let bench = Self { workspace, runtime, session, ground };
+        // What the system gives is tried once.
+        bench.bash("true")?;
+        Ok(bench)
+    }
+
+    fn bash(&self, command: &str) -> Result<(), String> {
+        let arguments = json!({ "command": command });
+        let call = ToolCall::new("bash", RawArguments::from(arguments)).by(Origin::Person);
+        let result = self.ground.block_on(self.runtime.call(&self.session, call));
+        match (&result.error, result.exit_code) {
+            (None, Some(0)) => Ok(()),
+            _ => Err(result.text()),
+        }
+    }
+}
+
+fn bash_alone(command: &str, folder: &Path) -> Result<(), String> {
+    let mut bash = Command::new("bash");
+    bash.args(["--noprofile", "--norc", "-c", command]).current_dir(folder);
+    bash.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = bash.output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn timed(work: impl FnOnce() -> Result<(), String>) -> Result<Duration, String> {
+    let began = Instant::now();
+    work()?;
+    Ok(began.elapsed())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}

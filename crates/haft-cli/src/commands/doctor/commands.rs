@@ -1,0 +1,116 @@
+//! How commands are doing here: what confines them, and whether what they change can be taken back.
+//!
+//! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft::call::CallId;
+use haft::context::{Hiding, Progress, RunContext};
+use haft::door::{Errand, Permit, SessionName};
+use haft::effect::{CommandLine, Effect, Exposure};
+use haft::path::{Extent, RawPath};
+use haft::process::{Command, Confinement, Level, Settle};
+use haft_sandbox::Launcher;
+
+use super::fact;
+use crate::desk::{Desk, block_on};
+use crate::exit::Exit;
+
+/// The command that is tried. It does nothing.
+const TRIAL: &str = "true";
+/// How long it may take.
+const TRIAL_TIME: Duration = Duration::from_secs(10);
+
+/// Says how commands are confined, and whether their changes can be taken back.
+pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
+    let processes = &desk.runtime.doors().processes;
+    let confinement = processes.confinement();
+    let (required, reached) = (confinement.required, confinement.reached);
+    fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
+    fact("", level(reached))?;
+    for missing in &confinement.missing {
+        fact("", &format!("missing: {missing}"))?;
+    }
+    parts()?;
+    fact(
+        "network",
+        if desk.settings.surroundings.network { "on for commands, by the settings" } else { "off for commands" },
+    )?;
+    let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
+    fact("shell", shell.as_deref().unwrap_or("none was found"))?;
+    let undone = match block_on(tried(desk, &confinement))? {
+        Ok(()) => "yes".to_owned(),
+        Err(why) => format!("no: {why}"),
+    };
+    fact("undo of commands", &undone)?;
+    Ok(if reached < required { Exit::Failed } else { Exit::Ok })
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Full => "namespaces, a file system of its own, Landlock, seccomp",
+        Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files at once",
+        Level::None => "nothing confines commands",
+    }
+}
+
+/// Says of each part of the sandbox whether it works here.
+fn parts() -> anyhow::Result<()> {
+    match haft_sandbox::examine(&Launcher::own()) {
+        Ok(trials) => trials.iter().try_for_each(|trial| match &trial.outcome {
+            Ok(how) => fact(&format!("  {}", trial.name), how),
+            Err(why) => fact(&format!("  {}", trial.name), &format!("does not work: {why}")),
+        }),
+        Err(why) => fact("", &why),
+    }
+}
+
+/// Runs the trial on a ground of which nothing is kept; says why that cannot be.
+async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
+    let doors = desk.runtime.doors();
+    let told = |error: haft::error::ToolError| error.what.clone();
+    let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
+    let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
+    let exposure = Exposure::BelowRequired { required: confinement.required, reached: confinement.reached };
+    let effects: Arc<[Effect]> = [Effect::Run(CommandLine(TRIAL.to_owned())), Effect::Expose(exposure)].into();
+    let session = SessionName::new("doctor");
+    let errand = Errand {
+        call: CallId::new("doctor"),
+        tool: "bash".to_owned(),
+        session: session.clone(),
+        run: "doctor".into(),
+        turn: 1,
+    };
+    let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
+    let cx = RunContext::new(&permit, doors, &Silent, (&session, &desk.settings.limits)).settling(Settle::Show);
+    let words = vec![TRIAL.into()];
+    let command = Command { words, line: TRIAL.to_owned(), folder, time: TRIAL_TIME };
+    cx.run(&command, &|_, _| {}).await.map(drop).map_err(told)
+}
+
+/// Nobody is told anything.
+struct Silent;
+
+impl Progress for Silent {
+    fn chunk(&self, _text: &str) {}
+
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
+    }
+
+    fn hiding(&self) -> Box<dyn Hiding> {
+        Box::new(Silent)
+    }
+}
+
+impl Hiding for Silent {
+    fn take(&mut self, _piece: &str) -> String {
+        String::new()
+    }
+
+    fn rest(&mut self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,110 @@
+//! The last line of what a running call prints, while somebody waits at the terminal.
+//!
+//! One line that is written over and goes when the call ends: the result has everything. Without a terminal there is
+//! nobody to entertain, and nothing is written.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use haft_runtime::events::{EventKind, Events, Subscription, What};
+use tokio::time::Instant;
+
+use crate::screen::safe;
+
+/// How long a line stays at least.
+const STAYS: Duration = Duration::from_millis(100);
+/// How wide a terminal is that does not say so.
+const USUAL_WIDTH: usize = 80;
+
+/// Shows the last line of what a call prints.
+pub(crate) struct Live {
+    subscription: Option<Subscription>,
+    waiting: Option<String>,
+    next_show: Instant,
+    /// How many columns are in use.
+    shown: usize,
+}
+
+impl Live {
+    /// Listens to what calls print, if somebody is at the terminal.
+    pub(crate) fn new(events: &Events) -> Self {
+        let is_watched = io::stderr().is_terminal();
+        let subscription = is_watched.then(|| events.subscribe_only(EventKind::OutputChunk));
+        Self { subscription, waiting: None, next_show: Instant::now(), shown: 0 }
+    }
+
+    /// Waits for the next line and shows it when its time has come.
+    pub(crate) async fn step(&mut self) {
+        let Some(subscription) = &mut self.subscription else { return std::future::pending().await };
+        let show_at = self.next_show;
+        tokio::select! {
+            () = tokio::time::sleep_until(show_at), if self.waiting.is_some() => self.show(),
+            event = subscription.next() => {
+                if let What::OutputChunk(text) = &event.what
+                    && let Some(line) = text.lines().rfind(|line| !line.trim().is_empty())
+                {
+                    self.waiting = Some(line.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&mut self) {
+        if self.shown > 0 {
+            let _ = write!(io::stderr(), "\r{:width$}\r", "", width = self.shown);
+            self.shown = 0;
+        }
+    }
+
+    fn show(&mut self) {
+        let Some(line) = self.waiting.take() else { return };
+        let (text, columns) = cut(&safe(&line), width().saturating_sub(1));
+        // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
+        let rest = self.shown.saturating_sub(columns);
+        let _ = write!(io::stderr(), "\r{text}{:rest$}{:\u{8}<rest$}", "", "");
+        let _ = io::stderr().flush();
+        self.shown = columns;
+        self.next_show = Instant::now() + STAYS;
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
+}
+
+/// Cuts a line so that it fits; returns how many columns it may need.
+fn cut(line: &str, most: usize) -> (String, usize) {
+    let mut columns = 0;
+    let mut text = String::new();
+    for c in line.chars() {
+        let c = if c == '\t' { ' ' } else { c };
+        // A character beyond ASCII may be two columns wide; one that breaks the line would spoil the screen.
+        let wide = if c.is_ascii() { 1 } else { 2 };
+        if columns + wide > most {
+            break;
+        }
+        columns += wide;
+        text.push(c);
+    }
+    (text, columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_never_reaches_the_edge() {
+        assert_eq!(cut("abc\tdef", 5), ("abc d".to_owned(), 5));
+        assert_eq!(cut("漢字漢字", 5), ("漢字".to_owned(), 4));
+        assert_eq!(cut("abc", 0), (String::new(), 0));
+    }
+}

@@ -1,0 +1,271 @@
+//! A folder to run commands in, and who is alive in it.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use haft::BoxFuture;
+use haft::call::CallId;
+use haft::door::{Errand, Permit, Receipt, SessionName};
+use haft::effect::{CommandLine, Effect};
+use haft::error::ToolError;
+use haft::process::{Command, Ended, Ground, GroundRoot, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream};
+use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// Most bytes of output that are kept to look at.
+const KEPT: usize = 1024 * 1024;
+/// The variable that all processes of a house have.
+const MARK: &str = "HAFT_TEST_HOUSE";
+
+/// A workspace with a sandbox of one level.
+pub struct House {
+    folder: PathBuf,
+    /// Removes it in the end, where this house made it.
+    _made: Option<TempDir>,
+    pub sandbox: Sandbox,
+}
+
+/// What became of one command.
+pub struct Outcome {
+    pub result: Result<Ended, NotRun>,
+    pub out: Vec<u8>,
+    pub err: Vec<u8>,
+    /// How many bytes were printed in all.
+    pub printed: usize,
+    pub took: Duration,
+    pub receipts: Vec<Receipt>,
+}
+
+/// Returns the levels that this system gives, each with a house.
+pub fn houses() -> Vec<(Level, House)> {
+    let levels = [Level::None, Level::Partial, Level::Full];
+    let houses = levels.map(|level| (level, House::at(level)));
+    houses.into_iter().filter(|(level, house)| house.sandbox.confinement().reached == *level).collect()
+}
+
+impl House {
+    /// Makes a house whose commands are confined at most so strongly.
+    pub fn at(level: Level) -> Self {
+        Self::with(Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft"))), level)
+    }
+
+    pub fn with(launcher: Launcher, level: Level) -> Self {
+        let made = tempfile::Builder::new().prefix("haft-house-").tempdir().expect("it can be made");
+        let folder = made.path().canonicalize().expect("it is there");
+        let sandbox = Sandbox::new(launcher, settings(&folder, Level::None)).at_most(level);
+        Self { folder, sandbox, _made: Some(made) }
+    }
+
+    /// Makes a house that requires a level and does not reach it.
+    pub fn requiring(required: Level, reached: Level) -> Self {
+        let house = Self::at(reached);
+        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        Self { sandbox: Sandbox::new(launcher, settings(&house.folder, required)).at_most(reached), ..house }
+    }
+
+    /// Enters a house that somebody else has made.
+    pub fn in_folder(level: Level, folder: &Path) -> Self {
+        let house = Self::at(level);
+        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let sandbox = Sandbox::new(launcher, settings(folder, Level::None)).at_most(level);
+        Self { folder: folder.to_owned(), sandbox, ..house }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    fn mark(&self) -> String {
+        format!("{MARK}={}", self.folder.display())
+    }
+
+    /// Returns a command of a clean shell.
+    pub fn script(&self, script: &str, seconds: f64) -> Command {
+        let words = ["/bin/bash", "--noprofile", "--norc", "-c", script].map(OsString::from).to_vec();
+        Command { words, line: script.into(), folder: self.path(), time: Duration::from_secs_f64(seconds) }
+    }
+
+    /// Runs a script and makes sure that it ends in its time and leaves nobody.
+    pub fn run(&self, script: &str, seconds: f64) -> Outcome {
+        let outcome = self.run_command(&self.script(script, seconds), &CancellationToken::new());
+        assert!(
+            outcome.took < Duration::from_secs_f64(seconds + 1.0),
+            "{script:?} took {:?} of {seconds} s",
+            outcome.took
+        );
+        self.assert_empty(script);
+        outcome
+    }
+
+    /// Runs a command until it ends or is stopped.
+    pub fn run_command(&self, command: &Command, stop: &CancellationToken) -> Outcome {
+        block_on(self.start(command, stop))
+    }
+
+    /// Starts a command.
+    pub async fn start(&self, command: &Command, stop: &CancellationToken) -> Outcome {
+        let permit = permit(command, stop);
+        let ground = OpenGround::at(&self.path());
+        let heard: Mutex<(Vec<u8>, Vec<u8>, usize)> = Mutex::default();
+        let listen = |stream: Stream, piece: &[u8]| {
+            let mut heard = heard.lock().expect("nobody panics");
+            heard.2 += piece.len();
+            let kept = match stream {
+                Stream::Out => &mut heard.0,
+                Stream::Err => &mut heard.1,
+            };
+            kept.extend(piece.iter().take(KEPT.saturating_sub(kept.len())));
+        };
+        let began = Instant::now();
+        let result = self.sandbox.run(&permit, command, &ground, &listen).await;
+        let took = began.elapsed();
+        let (out, err, printed) = heard.into_inner().expect("nobody panics");
+        Outcome { result, out, err, printed, took, receipts: permit.receipts().so_far() }
+    }
+
+    /// Returns every process that was started in this house.
+    pub fn alive(&self) -> Vec<Pid> {
+        let mark = self.mark();
+        let has_mark = |pid: &i32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|setting| setting == mark.as_bytes())
+        };
+        let all = std::fs::read_dir("/proc").expect("it is there").flatten();
+        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        pids.filter(has_mark).filter_map(Pid::from_raw).collect()
+    }
+
+    /// Waits until nobody is alive, at most so long.
+    pub fn wait_until_empty(&self, most: Duration) -> Duration {
+        let began = Instant::now();
+        loop {
+            let alive = self.alive();
+            let Some(first) = alive.first() else { return began.elapsed() };
+            assert!(began.elapsed() < most, "{} processes are alive after {most:?}", alive.len());
+            if let Ok(process) = pidfd_open(*first, PidfdFlags::empty()) {
+                let mut polled = [PollFd::from_borrowed_fd(process.as_fd(), PollFlags::IN)];
+                let left = Timespec::try_from(most.saturating_sub(began.elapsed())).expect("it is short");
+                poll(&mut polled, Some(&left)).expect("it can be waited for");
+            }
+        }
+    }
+
+    pub fn assert_empty(&self, script: &str) {
+        let alive = self.alive();
+        assert!(alive.is_empty(), "{script:?} left {alive:?}: {:?}", alive.iter().map(words).collect::<Vec<_>>());
+        let zombies = children();
+        assert!(zombies.is_empty(), "{script:?} left children of ours: {zombies:?}");
+    }
+}
+
+impl Outcome {
+    pub fn ended(&self) -> &Ended {
+        self.result.as_ref().unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    pub fn how(&self) -> HowEnded {
+        self.ended().how
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
+    pub fn error(&self) -> &ToolError {
+        match &self.result {
+            Err(NotRun::Failed(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it can be built").block_on(future)
+}
+
+pub fn permit(command: &Command, stop: &CancellationToken) -> Permit {
+    Permit::issue(errand(), [run(command)].into(), Vec::new(), stop.clone())
+}
+
+/// Permits the command and these effects.
+pub fn permit_with(command: &Command, effects: &[Effect]) -> Permit {
+    let effects = effects.iter().cloned().chain([run(command)]).collect();
+    Permit::issue(errand(), effects, Vec::new(), CancellationToken::new())
+}
+
+fn run(command: &Command) -> Effect {
+    Effect::Run(CommandLine(command.line.clone()))
+}
+
+fn errand() -> Errand {
+    let (call, session) = (CallId::new("1"), SessionName::new("s"));
+    Errand { call, tool: "bash".into(), session, run: "r".into(), turn: 1 }
+}
+
+fn settings(folder: &Path, required: Level) -> Settings {
+    let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"];
+    Settings {
+        required,
+        network: Network::Off,
+        environment: vec![
+            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".into()),
+            ("HOME".into(), "/nowhere".into()),
+            (MARK.into(), folder.into()),
+        ],
+        readable: readable.iter().map(PathBuf::from).collect(),
+        home: "/nowhere".into(),
+        hidden: Vec::new(),
+        home_files: Vec::new(),
+        processes: 2000,
+    }
+}
+
+fn words(pid: &Pid) -> String {
+    let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    String::from_utf8_lossy(&line).replace('\0', " ")
+}
+
+/// Returns the children of this process, also those that have ended.
+pub fn children() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let all = std::fs::read_dir("/proc").expect("it is there").flatten();
+    let stats = all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    stats.filter(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.split(' ').nth(1) == Some(&own))).collect()
+}
+
+/// The real folder, without a layer.
+pub struct OpenGround {
+    roots: Vec<GroundRoot>,
+}
+
+impl OpenGround {
+    pub fn at(path: &Path) -> Self {
+        let folder = std::fs::File::open(path).expect("it is there").into();
+        let path = path.to_owned();
+        Self { roots: vec![GroundRoot { path, folder, layer: None, through: Vec::new(), read_only: Vec::new() }] }
+    }
+}
+
+impl Ground for OpenGround {
+    fn roots(&self) -> &[GroundRoot] {
+        &self.roots
+    }
+
+    fn hidden(&self) -> &[PathBuf] {
+        &[]
+    }
+
+    fn uncovered(&self) -> Option<&str> {
+        Some("this is a test")
+    }
+
+    fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+        Box::pin(async { Ok(Settled::default()) })
+    }
+}

@@ -1,0 +1,230 @@
+//! What a command finds around itself: which folders it may read, which variables it gets.
+//!
+//! Both are lists that are data (`surroundings.toml`): what is not listed is not there. A variable
+//! that is listed is still left out when its value is, or holds, a secret.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use haft::process::Level;
+use haft_workspace::state::read_config_file;
+use serde::Deserialize;
+
+use crate::git_identity;
+
+/// Most processes and threads of one command, where the user has set nothing.
+const PROCESSES: u32 = 2048;
+
+/// What commands find around themselves, and how they are confined.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The level of confinement without which no command runs unasked.
+    pub required: Level,
+    /// Whether commands reach the network.
+    pub network: bool,
+    /// Most processes and threads of one command.
+    pub processes: u32,
+    /// The whole environment of commands.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Folders and files outside the workspace that commands may read.
+    pub readable: Vec<PathBuf>,
+    /// Files in those that they may not.
+    pub hidden: Vec<PathBuf>,
+    /// The user's home.
+    pub home: PathBuf,
+    /// Small files that commands find in their private home.
+    pub home_files: Vec<(PathBuf, String)>,
+}
+
+/// What the user has set about commands.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SandboxSection {
+    required: Option<SetLevel>,
+    network: Option<bool>,
+    processes: Option<Processes>,
+    #[serde(default)]
+    readable: Vec<PathBuf>,
+    #[serde(default)]
+    variables: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SetLevel {
+    None,
+    Partial,
+    Full,
+}
+
+impl From<SetLevel> for Level {
+    fn from(level: SetLevel) -> Self {
+        match level {
+            SetLevel::None => Level::None,
+            SetLevel::Partial => Level::Partial,
+            SetLevel::Full => Level::Full,
+        }
+    }
+}
+
+/// A number of processes. The kernel takes no limit below 301 for a namespace.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "u32")]
+struct Processes(u32);
+
+impl TryFrom<u32> for Processes {
+    type Error = &'static str;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        if (301..=4_000_000).contains(&number) { Ok(Self(number)) } else { Err("must be from 301 to 4000000") }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lists {
+    elsewhere: Vec<String>,
+    toolchains: Vec<String>,
+    secrets: Vec<String>,
+    folders: Vec<String>,
+    variables: Vec<String>,
+    set: toml::Table,
+}
+
+impl Surroundings {
+    /// Puts the lists, what the user has set and what the environment says together.
+    pub(crate) fn of(section: SandboxSection, variables: &[(OsString, OsString)], secrets: &[String]) -> Self {
+        let lists: Lists = toml::from_str(include_str!("surroundings.toml")).expect("the lists are in order");
+        let value = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        let home = value("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into());
+        let at_home = |path: &String| match path.strip_prefix("~/") {
+            Some(below) => home.join(below),
+            None => PathBuf::from(path),
+        };
+        let named = lists.folders.iter().filter_map(|name| value(name)).flat_map(std::env::split_paths);
+        // Who names the home or the whole system as a toolchain's folder would open both.
+        let named = named.filter(|folder| folder.is_absolute() && !home.starts_with(folder));
+        let own = section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned()));
+        let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
+        let is_listed = |name: &str| {
+            let mut all = lists.variables.iter().chain(&lists.folders).chain(&section.variables);
+            all.any(|listed| is_name(listed, name))
+        };
+        let passed = variables
+            .iter()
+            .filter(|(name, value)| name.to_str().is_some_and(is_listed) && !holds_secret(value, secrets));
+        let mut environment: Vec<(OsString, OsString)> = passed.cloned().collect();
+        let set = lists.set.iter().filter_map(|(name, value)| Some((name.into(), value.as_str()?.into())));
+        environment.retain(|(name, _)| !lists.set.contains_key(&*name.to_string_lossy()));
+        environment.extend(set);
+        environment.push(("HOME".into(), home.clone().into()));
+        Self {
+            required: section.required.map_or(Level::Full, Level::from),
+            network: section.network.unwrap_or(false),
+            processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
+            environment,
+            readable: readable.collect(),
+            hidden: lists.secrets.iter().map(at_home).collect(),
+            home_files: home_files(&home, value("XDG_CONFIG_HOME").map(OsString::as_os_str)),
+            home,
+        }
+    }
+}
+
+/// Returns whether a listed name means this one.
+fn is_name(listed: &str, name: &str) -> bool {
+    match listed.split_once('*') {
+        None => listed == name,
+        Some((begin, end)) => name.len() > begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end),
+    }
+}
+
+/// Shorter values of secrets are found in too many places.
+const SHORTEST_SECRET: usize = 6;
+
+fn holds_secret(value: &OsStr, secrets: &[String]) -> bool {
+    let value = value.as_bytes();
+    let holds = |secret: &String| {
+        secret.len() >= SHORTEST_SECRET && value.windows(secret.len()).any(|window| window == secret.as_bytes())
+    };
+    secrets.iter().any(holds)
+}
+
+/// Who the user is to git, and nothing else of its settings, which may hold keys and programs.
+fn home_files(home: &Path, config: Option<&OsStr>) -> Vec<(PathBuf, String)> {
+    let config = config.map_or_else(|| home.join(".config"), PathBuf::from);
+    // The second one goes over the first, as in git.
+    let files = [config.join("git/config"), home.join(".gitconfig")];
+    let texts = files.iter().filter_map(|file| read_config_file(file).ok().flatten());
+    let identity = git_identity::of(texts);
+    identity.into_iter().map(|text| (PathBuf::from(".gitconfig"), text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings(section: &str, variables: &[(&str, &str)]) -> Surroundings {
+        let section: SandboxSection = toml::from_str(section).expect("the section is in order");
+        let variables: Vec<(OsString, OsString)> =
+            variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Surroundings::of(section, &variables, &["hunter2-hunter2".to_owned()])
+    }
+
+    fn value<'s>(surroundings: &'s Surroundings, name: &str) -> Option<&'s str> {
+        let mut found = surroundings.environment.iter().filter(|(key, _)| key == name);
+        let value = found.next()?.1.to_str();
+        assert!(found.next().is_none(), "{name} is there twice");
+        value
+    }
+
+    #[test]
+    fn only_listed_variables_reach_a_command_and_none_with_a_secret() {
+        let all = surroundings(
+            "variables = [\"MY_*\"]",
+            &[
+                ("HOME", "/h"),
+                ("PATH", "/bin"),
+                ("OPENAI_API_KEY", "k"),
+                ("SOMETHING", "else"),
+                ("CFLAGS", "-DX=hunter2-hunter2"),
+                ("TERM", "xterm"),
+                ("MY_FLAG", "1"),
+                ("MY_PASS", "hunter2-hunter2"),
+            ],
+        );
+        assert_eq!(value(&all, "PATH"), Some("/bin"));
+        assert_eq!(value(&all, "MY_FLAG"), Some("1"));
+        assert_eq!(value(&all, "TERM"), Some("dumb"));
+        assert_eq!(value(&all, "HOME"), Some("/h"));
+        for gone in ["OPENAI_API_KEY", "SOMETHING", "CFLAGS", "MY_PASS"] {
+            assert_eq!(value(&all, gone), None, "{gone}");
+        }
+    }
+
+    #[test]
+    fn toolchains_are_readable_where_they_are_and_never_the_home_itself() {
+        let all = surroundings(
+            "readable = [\"~/data\"]",
+            &[("HOME", "/h/me"), ("CARGO_HOME", "/big/cargo"), ("GOPATH", "/h/me:/x/go"), ("JAVA_HOME", "/")],
+        );
+        for there in ["/h/me/.rustup", "/big/cargo", "/x/go", "/h/me/data"] {
+            assert!(all.readable.contains(&there.into()), "{there}");
+        }
+        for not in ["/h/me", "/h", "/"] {
+            assert!(!all.readable.contains(&not.into()), "{not}");
+        }
+        assert!(all.hidden.contains(&"/h/me/.cargo/credentials.toml".into()));
+    }
+
+    #[test]
+    fn the_full_level_is_required_and_the_network_is_off_unless_the_user_says_otherwise() {
+        let plain = surroundings("", &[("HOME", "/h")]);
+        assert_eq!((plain.required, plain.network, plain.processes), (Level::Full, false, PROCESSES));
+        let set = surroundings("required = \"partial\"\nnetwork = true\nprocesses = 400", &[("HOME", "/h")]);
+        assert_eq!((set.required, set.network, set.processes), (Level::Partial, true, 400));
+        assert!(toml::from_str::<SandboxSection>("processes = 300").is_err());
+        assert!(toml::from_str::<SandboxSection>("netwrok = true").is_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! Times that models give in another unit, or in words that are no number.
+//!
+//! A wrong time is never worth a failed call: the tool has a default, and what became of the value is told. Everything
+//! else that is wrong with arguments stays wrong.
+
+use serde_json::{Number, Value};
+
+use super::Reading;
+use super::fault::shown;
+
+/// Reads milliseconds as seconds, and leaves out what is no time; `times` are pairs of an argument in seconds and its
+/// name in milliseconds.
+#[must_use]
+pub fn read_times(mut value: Value, times: &[(String, String)]) -> Reading {
+    let mut repairs = Vec::new();
+    for (seconds, milliseconds) in times {
+        let Value::Object(entries) = &mut value else { break };
+        if !entries.contains_key(seconds)
+            && let Some(given) = entries.shift_remove(milliseconds)
+        {
+            match number_in(&given).and_then(|number| in_seconds(number / 1000.0)) {
+                Some(converted) => {
+                    repairs.push(format!("$.{milliseconds}: {} → {seconds} {converted} s", shown(&given)));
+                    entries.insert(seconds.clone(), Value::Number(converted));
+                }
+                None if given.is_null() => repairs.push(format!("$.{milliseconds}: null left out")),
+                None => repairs.push(no_time(milliseconds, &given)),
+            }
+        }
+        if entries.get(seconds).is_some_and(|given| !given.is_null() && number_in(given).is_none())
+            && let Some(given) = entries.shift_remove(seconds)
+        {
+            repairs.push(no_time(seconds, &given));
+        }
+    }
+    Reading { value, repairs }
+}
+
+/// Writes a whole number as one: `2`, not `2.0`.
+fn in_seconds(seconds: f64) -> Option<Number> {
+    #[allow(clippy::cast_possible_truncation)] // whole and small, as is seen in the same line
+    let whole = (seconds.fract() == 0.0 && seconds.abs() < 1e15).then_some(seconds as i64);
+    whole.map(Number::from).or_else(|| Number::from_f64(seconds))
+}
+
+fn no_time(name: &str, given: &Value) -> String {
+    format!("$.{name}: {} is no number; left out, so the default holds", shown(given))
+}
+
+fn number_in(given: &Value) -> Option<f64> {
+    match given {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: Value) -> (Value, String) {
+        let reading = read_times(value, &[("timeout".to_owned(), "timeout_ms".to_owned())]);
+        (reading.value, reading.repairs.join("; "))
+    }
+
+    #[test]
+    fn milliseconds_become_seconds_and_that_is_told() {
+        let (value, told) = read(json!({ "a": 1, "timeout_ms": 1500 }));
+        assert_eq!((value, told.as_str()), (json!({ "a": 1, "timeout": 1.5 }), "$.timeout_ms: 1500 → timeout 1.5 s"));
+    }
+
+    #[test]
+    fn both_units_at_once_have_no_meaning() {
+        let both = json!({ "timeout": 1, "timeout_ms": 1000 });
+        assert_eq!(read(both.clone()), (both, String::new()));
+    }
+
+    #[test]
+    fn what_is_no_time_is_left_out_and_that_is_told() {
+        let told = "$.timeout: \"abc\" is no number; left out, so the default holds";
+        assert_eq!(read(json!({ "timeout": "abc" })), (json!({}), told.to_owned()));
+        assert_eq!(read(json!({ "timeout_ms": [1] })).0, json!({}));
+    }
+
+    #[test]
+    fn a_number_in_quotes_is_left_to_those_who_read_numbers() {
+        assert_eq!(read(json!({ "timeout": "3" })), (json!({ "timeout": "3" }), String::new()));
+    }
+}

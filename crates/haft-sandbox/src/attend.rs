@@ -1,0 +1,275 @@
+//! Attends to one command from haft's side, in a thread of its own, until nothing of it is left.
+//!
+//! What the command prints is passed on in pieces. When nobody takes them, no more is read, and the
+//! command waits; its time goes on.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use haft::door::{Receipt, Receipts};
+use haft::process::{HowEnded, Stream};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::sync::mpsc::Sender;
+
+use crate::orders::{NotStarted, Orders, Report};
+use crate::private::PrivateFolder;
+use crate::source::{Source, Tail};
+use crate::started::Started;
+use crate::strays::{self, Mark};
+use crate::wake::{Wake, Wish};
+
+/// How long a command may take to end by itself when its time is up.
+const GRACE_AFTER_TIME: Duration = Duration::from_millis(300);
+/// The same when the call was stopped.
+const GRACE_AFTER_STOP: Duration = Duration::from_millis(100);
+/// How long its streams may stay open when all its processes are gone.
+const DRAIN: Duration = Duration::from_millis(200);
+/// How long the kernel may take to end what was killed.
+const TO_DIE: Duration = Duration::from_secs(5);
+/// How often ending is repeated.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// A piece of what a command printed.
+pub(crate) type Piece = (Stream, Vec<u8>);
+
+/// What is to be run, and what is noted then.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) program: PathBuf,
+    pub(crate) orders: Orders,
+    pub(crate) descriptors: Vec<OwnedFd>,
+    pub(crate) time: Duration,
+    pub(crate) receipts: Receipts,
+    /// What is noted as soon as the command runs.
+    pub(crate) ran: Receipt,
+    /// By what its processes are recognised where there is no namespace.
+    pub(crate) mark: Option<Mark>,
+    /// Lives as long as the command, also when nobody waits for it any more.
+    pub(crate) _private: Option<PrivateFolder>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub(crate) struct Finish {
+    pub(crate) how: HowEnded,
+    pub(crate) took: Duration,
+    pub(crate) left_behind: usize,
+    pub(crate) notes: Vec<String>,
+    /// The end of what it printed.
+    pub(crate) tails: [Tail; 2],
+}
+
+/// Why there is no result.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoFinish {
+    NoLayer(String),
+    Missing(String),
+    NotStarted(NotStarted),
+    /// The launcher could not be started, or did not do what launchers do; a sentence.
+    Broken(String),
+    /// Processes do not end although they were killed.
+    Stuck,
+}
+
+/// Runs a command and returns when nothing of it is left.
+pub(crate) fn attend(task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<Finish, NoFinish> {
+    let began = Instant::now();
+    let (started, streams) = Started::start(&task.program, &task.orders, &task.descriptors)
+        .map_err(|error| NoFinish::Broken(format!("{} could not be started: {error}.", task.program.display())))?;
+    // They belong to the command now; an unmount would wait for us.
+    let task = Task { descriptors: Vec::new(), ..task };
+    let sources = [Source::new(Stream::Out, streams.out), Source::new(Stream::Err, streams.err)];
+    let phase = Phase::Running { until: began.checked_add(task.time) };
+    let mut attendance =
+        Attendance { task, started, sources, pieces, phase, ready: None, verdict: None, gone: None, ran: false };
+    loop {
+        attendance.wait(wake);
+        if let Some(result) = attendance.step(wake) {
+            return attendance.finished(result, began);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Until its time is up.
+    Running { until: Option<Instant> },
+    /// It was asked to end.
+    Asked { why: HowEnded, until: Instant },
+    /// It is being killed.
+    Ending { why: Option<HowEnded>, since: Instant },
+}
+
+/// What the launcher said of the end.
+#[derive(Debug)]
+enum Verdict {
+    Ended(HowEnded, usize),
+    NotRun(NoFinish),
+}
+
+struct Attendance {
+    task: Task,
+    started: Started,
+    sources: [Source; 2],
+    pieces: Sender<Piece>,
+    phase: Phase,
+    /// The notes that came when the command had started.
+    ready: Option<Vec<String>>,
+    verdict: Option<Verdict>,
+    /// When its processes were found to be gone.
+    gone: Option<Instant>,
+    /// Whether it was noted that the command ran.
+    ran: bool,
+}
+
+impl Attendance {
+    fn wait(&self, wake: &Wake) {
+        let sources = self.sources.iter().filter_map(Source::awaited);
+        let descriptors = sources.chain(self.started.news()).map(AsFd::as_fd).chain([wake.as_fd()]);
+        let mut polled: Vec<PollFd<'_>> =
+            descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
+        let left = self.next_moment().map(|moment| moment.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        let _ = poll(&mut polled, left.as_ref());
+    }
+
+    /// Returns when something is to be done even if nothing happens.
+    fn next_moment(&self) -> Option<Instant> {
+        if let Some(gone) = self.gone {
+            // With pieces in hand we wait for room, without limit: nothing that was printed is lost.
+            return self.sources.iter().all(|source| !source.holds_piece()).then(|| gone + DRAIN);
+        }
+        match self.phase {
+            Phase::Running { until } => until,
+            Phase::Asked { until, .. } => Some(until),
+            Phase::Ending { .. } => Some(Instant::now() + AGAIN),
+        }
+    }
+
+    /// Does what is to be done now; returns something when all is over.
+    fn step(&mut self, wake: &Wake) -> Option<Result<(), NoFinish>> {
+        wake.clear();
+        for report in self.started.take_news() {
+            self.note(report);
+        }
+        for source in &mut self.sources {
+            source.pass_on(&self.pieces, wake, self.gone.is_some());
+        }
+        if self.gone.is_none() && self.started.is_gone() {
+            self.gone = Some(Instant::now());
+            self.end_strays();
+        }
+        if let Some(gone) = self.gone {
+            let is_abandoned = wake.wish() == Wish::Abandon;
+            let is_drained = self.sources.iter().all(|source| source.is_drained(gone + DRAIN));
+            return (is_abandoned || is_drained).then_some(Ok(()));
+        }
+        self.move_on(wake.wish())
+    }
+
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::Watcher(_) | Report::Tried(_) => {}
+            Report::Ready(notes) => {
+                self.ready = Some(notes);
+                self.note_ran();
+            }
+            Report::NoLayer(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NoLayer(why))),
+            Report::Missing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Missing(what))),
+            Report::NotStarted(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NotStarted(why))),
+            Report::Exited { status, left_behind } => {
+                self.verdict = Some(Verdict::Ended(HowEnded::Exited(status), left_behind));
+            }
+            Report::Killed { signal, left_behind } => {
+                self.verdict = Some(Verdict::Ended(HowEnded::Killed(signal), left_behind));
+            }
+        }
+    }
+
+    fn note_ran(&mut self) {
+        if !std::mem::replace(&mut self.ran, true) {
+            self.task.receipts.note(self.task.ran.clone());
+        }
+    }
+
+    /// Goes from one phase to the next when its time has come.
+    fn move_on(&mut self, wish: Wish) -> Option<Result<(), NoFinish>> {
+        let now = Instant::now();
+        match self.phase {
+            Phase::Running { .. } | Phase::Asked { .. } if wish == Wish::Abandon => self.end(None),
+            Phase::Running { .. } if wish == Wish::Stop => self.ask(HowEnded::Stopped, now + GRACE_AFTER_STOP),
+            Phase::Running { until: Some(until) } if now >= until => {
+                self.ask(HowEnded::TimedOut, now + GRACE_AFTER_TIME);
+            }
+            Phase::Running { .. } => {}
+            // Whoever stops a call does not wait for the rest of its time to end.
+            Phase::Asked { why: HowEnded::TimedOut, until } if wish == Wish::Stop => {
+                self.phase = Phase::Asked { why: HowEnded::Stopped, until: until.min(now + GRACE_AFTER_STOP) };
+            }
+            Phase::Asked { why, until } if now >= until => self.end(Some(why)),
+            Phase::Asked { .. } => {}
+            Phase::Ending { since, .. } => {
+                self.started.end();
+                if now >= since + TO_DIE {
+                    self.started.kill_launcher();
+                    self.end_strays();
+                    return Some(Err(NoFinish::Stuck));
+                }
+            }
+        }
+        None
+    }
+
+    fn ask(&mut self, why: HowEnded, until: Instant) {
+        self.started.ask_to_end();
+        self.phase = Phase::Asked { why, until };
+    }
+
+    fn end(&mut self, why: Option<HowEnded>) {
+        self.started.end();
+        self.phase = Phase::Ending { why, since: Instant::now() };
+    }
+
+    /// Ends what a watcher without a namespace left alone because it was killed itself.
+    fn end_strays(&mut self) {
+        if let (Some(mark), None, false) = (&self.task.mark, &self.verdict, self.started.has_namespace()) {
+            strays::end(mark);
+        }
+    }
+
+    fn finished(mut self, result: Result<(), NoFinish>, began: Instant) -> Result<Finish, NoFinish> {
+        if let Some(Verdict::NotRun(why)) = self.verdict {
+            return Err(why);
+        }
+        let why = match self.phase {
+            Phase::Asked { why, .. } | Phase::Ending { why: Some(why), .. } => Some(why),
+            Phase::Running { .. } | Phase::Ending { why: None, .. } => None,
+        };
+        if self.ready.is_none() && self.started.has_watcher() {
+            // It may have been started; nobody is left who could say.
+            self.note_ran();
+        }
+        result?;
+        let mut notes = self.ready.take().unwrap_or_default();
+        let (how, left_behind) = match (why, self.verdict.take()) {
+            (Some(why), Some(Verdict::Ended(_, left_behind))) => (why, left_behind),
+            (Some(HowEnded::TimedOut), _) if !self.started.has_watcher() => {
+                let program = self.task.program.display();
+                return Err(NoFinish::Broken(format!("{program} did not do what it was told in time.")));
+            }
+            (Some(why), _) => (why, 0),
+            (None, Some(Verdict::Ended(how, left_behind))) => (how, left_behind),
+            (None, _) if self.ran => {
+                notes.push("The process that watched over the command was killed, and the command with it.".into());
+                (HowEnded::Killed(libc::SIGKILL), 0)
+            }
+            (None, _) => {
+                let program = self.task.program.display();
+                return Err(NoFinish::Broken(format!("{program} ended before it ran anything.")));
+            }
+        };
+        let tails = self.sources.map(Source::into_tail);
+        Ok(Finish { how, took: began.elapsed(), left_behind, notes, tails })
+    }
+}

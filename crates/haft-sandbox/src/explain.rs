@@ -1,0 +1,217 @@
+//! Which rule of the sandbox a command has probably met, and the smallest thing that would permit it.
+//!
+//! Programs say what the system answered, not why. Whoever reads "Read-only file system" of a folder
+//! that can be written looks for the wrong fault; so the words of the system are looked for in the
+//! end of what was printed, and explained by what is known of the place they speak of.
+//!
+//! Not here: what the commit of a command's changes refuses (`haft-workspace`).
+
+mod places;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use haft::process::{Command, Ground, HowEnded, Level};
+
+use crate::attend::Finish;
+use crate::sandbox::{Network, Settings};
+use places::{Where, named_place, opening};
+
+/// Most sentences of one result.
+const MOST: usize = 3;
+
+/// What is known of a command that has ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) command: &'a Command,
+    pub(crate) ground: &'a dyn Ground,
+    pub(crate) level: Level,
+}
+
+/// What was printed at the end.
+struct Printed {
+    how: HowEnded,
+    out: String,
+    err: String,
+}
+
+/// Words of a line by which a denial is recognised.
+struct Sign {
+    /// One of these stands in the line, in any case of letters.
+    words: &'static [&'static str],
+    /// One of these, too; none when the words say enough.
+    with: &'static [&'static str],
+    means: Means,
+}
+
+/// What a sign means, if what is known fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
+    /// A place that cannot be written.
+    NotWritable,
+    /// A place that is not visible.
+    NotVisible,
+    /// Something of the network.
+    NoNetwork,
+    /// A right that is given up.
+    NoPrivilege,
+    /// Another owner cannot be set.
+    NoOwner,
+    /// A system call that is refused.
+    SystemCall,
+    /// A file of somebody else cannot be copied into the layer.
+    ForeignOwner,
+    /// Something cannot be moved or linked from one place to another.
+    OtherDevice,
+    /// There are too many processes.
+    TooManyProcesses,
+    /// Something lies at a place by itself.
+    Mounted,
+}
+
+/// In the order in which they are tried: of one line the first that fits is told.
+#[rustfmt::skip]
+const SIGNS: [Sign; 15] = [
+    Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
+    Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoNetwork },
+    Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
+    Sign { words: &["no new privileges", "effective user id is not 0", "must be setuid root"], with: &[], means: Means::NoPrivilege },
+    Sign { words: &["cannot change ownership", "changing ownership", "changing group"], with: &[], means: Means::NoOwner },
+    Sign { words: &["operation not permitted", "permission denied", "must be superuser"], with: &["chown", "lchown", "fchown"], means: Means::NoOwner },
+    Sign { words: &["operation not permitted", "permission denied", "must be superuser", "function not implemented"], with: &["mount", "ptrace", "unshare", "chroot", "setns", "pivot_root", "io_uring", "perf_event", "bpf", "keyctl", "mknod", "namespace", "attach"], means: Means::SystemCall },
+    Sign { words: &["value too large for defined data type", "eoverflow", "(os error 75)"], with: &[], means: Means::ForeignOwner },
+    Sign { words: &["invalid cross-device link", "exdev", "(os error 18)"], with: &[], means: Means::OtherDevice },
+    Sign { words: &["resource temporarily unavailable", "(os error 11)"], with: &["fork", "thread", "process", "clone", "spawn"], means: Means::TooManyProcesses },
+    Sign { words: &["device or resource busy", "ebusy", "(os error 16)"], with: &[], means: Means::Mounted },
+    Sign { words: &["read-only file system", "erofs", "(os error 30)"], with: &[], means: Means::NotWritable },
+    Sign { words: &["permission denied", "eacces", "(os error 13)"], with: &[], means: Means::NotWritable },
+    Sign { words: &["operation not permitted", "eperm"], with: &[], means: Means::NotWritable },
+    Sign { words: &["no such file or directory", "enoent", "(os error 2)", "cannot find the path"], with: &[], means: Means::NotVisible },
+];
+
+/// Explains denials, a sentence each; nothing when nothing fits.
+pub(crate) fn explain(scene: &Scene<'_>, finish: &Finish) -> Vec<String> {
+    let [out, err] = &finish.tails;
+    explain_printed(scene, &Printed { how: finish.how, out: out.text(), err: err.text() })
+}
+
+fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
+    if scene.level == Level::None {
+        return Vec::new();
+    }
+    let mut told = Vec::new();
+    if printed.how == HowEnded::Killed(libc::SIGSYS) {
+        told.push(
+            "The sandbox ended it because of a system call that it refuses (SIGSYS), most likely one of another \
+             architecture. No setting permits it."
+                .to_owned(),
+        );
+    }
+    // What a successful command prints is most likely a text that speaks of errors, not an error.
+    let out = if printed.how == HowEnded::Exited(0) { "" } else { &printed.out };
+    let mut seen = BTreeSet::new();
+    for line in printed.err.lines().chain(out.lines()) {
+        let lower = line.to_lowercase();
+        let meant = SIGNS.iter().filter(|sign| sign.fits(&lower)).find_map(|sign| scene.sentence(sign.means, line));
+        told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
+    }
+    told.truncate(MOST);
+    told
+}
+
+impl Sign {
+    fn fits(&self, line: &str) -> bool {
+        let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+        has(self.words) && (self.with.is_empty() || has(self.with))
+    }
+}
+
+impl Scene<'_> {
+    /// Says what is meant by a line, if it fits what is known.
+    fn sentence(&self, means: Means, line: &str) -> Option<String> {
+        match means {
+            Means::NotWritable => self.not_writable(line),
+            Means::NotVisible => self.not_visible(line),
+            Means::NoNetwork => (self.settings.network == Network::Off).then(|| {
+                "Commands have no network here. The user can allow it with network = true under [sandbox] in \
+                 config.toml."
+                    .into()
+            }),
+            Means::NoPrivilege => Some("Commands cannot gain the rights of another user. No setting permits it.".into()),
+            Means::NoOwner => Some(
+                "Commands cannot give files to another owner or group. With tar, --no-same-owner leaves them alone."
+                    .into(),
+            ),
+            Means::SystemCall => Some(
+                "The sandbox refuses system calls that mount, make namespaces or look into other processes. No setting \
+                 permits them."
+                    .into(),
+            ),
+            Means::ForeignOwner => self.is_layered().then(|| {
+                "A file or folder that belongs to another owner or group cannot be changed by a command, because its \
+                 copy could not belong to them. The file tools can change it, or the user can run chown."
+                    .into()
+            }),
+            Means::OtherDevice => self.is_layered().then(|| {
+                "Where a folder of the workspace cannot be renamed or a file linked, mv and cp do it by copying.".into()
+            }),
+            Means::TooManyProcesses => {
+                Some(format!("A command may have at most {} processes and threads.", self.settings.processes))
+            }
+            Means::Mounted => self.mounted(line),
+        }
+    }
+
+    fn not_writable(&self, line: &str) -> Option<String> {
+        let (path, place) = named_place(self, line)?;
+        match place {
+            Where::Protected => Some(format!(
+                "{path} is protected: commands cannot change it. A person can, or say yes to a file tool."
+            )),
+            Where::System => Some(format!(
+                "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
+                 installed, the user installs."
+            )),
+            Where::Outside | Where::Hidden(_) => {
+                let folder = opening(&path);
+                Some(format!(
+                    "{path} is outside the workspace, where commands change nothing. Write in the workspace, or the \
+                     user starts haft with --add-dir {folder}"
+                ))
+            }
+            // In the workspace only what is protected answers so: a link must have led there.
+            Where::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
+                "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
+                 file tool."
+            )),
+            Where::Root | Where::Through => None,
+        }
+    }
+
+    fn not_visible(&self, line: &str) -> Option<String> {
+        let (path, Where::Hidden(private)) = named_place(self, line)? else { return None };
+        // What does not exist outside either is just missing.
+        std::fs::symlink_metadata(&*path).ok()?;
+        let folder = opening(&path);
+        Some(format!(
+            "{path} is not visible to commands: {private} is a private one of their own. Put a copy into the workspace, or \
+             the user starts haft with --add-dir {folder}"
+        ))
+    }
+
+    fn mounted(&self, line: &str) -> Option<String> {
+        match named_place(self, line)? {
+            (path, Where::Protected) => Some(format!("{path} is protected: commands cannot replace or remove it.")),
+            (path, Where::Through) => Some(format!(
+                "{path} is passed through to the real folder: what is in it can be removed, the folder itself cannot."
+            )),
+            _ => None,
+        }
+    }
+
+    fn is_layered(&self) -> bool {
+        self.ground.roots().iter().any(|root| root.layer.is_some())
+    }
+}

@@ -1,0 +1,142 @@
+//! Which place a line of output speaks of, and what that place is to a command.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::{Component, Path, PathBuf};
+
+use haft::path::one_line;
+use haft::process::Level;
+
+use super::Scene;
+
+/// What a place is to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In the workspace.
+    Root,
+    /// In the workspace, and cannot be changed.
+    Protected,
+    /// In the workspace, and passed through to the real folder.
+    Through,
+    /// In something of which commands have a private one: this.
+    Hidden(&'static str),
+    /// In a folder of the system.
+    System,
+    /// Elsewhere.
+    Outside,
+}
+
+/// Folders that are private to a command.
+const PRIVATE: [(&str, &str); 6] = [
+    ("/tmp", "/tmp"),
+    ("/var/tmp", "/var/tmp"),
+    ("/run", "/run"),
+    ("/dev/shm", "/dev/shm"),
+    ("/home", "the home"),
+    ("/root", "the home"),
+];
+/// Folders that nobody would make a part of a workspace.
+const SYSTEM: [&str; 11] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/dev", "/proc", "/sys"];
+/// Longest path that is looked at.
+const LONGEST: usize = 4096;
+/// What stands around names in messages.
+const QUOTES: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('`', '`'), ('`', '\''), ('‘', '’')];
+
+/// A path as it is shown, on one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named(PathBuf);
+
+impl Deref for Named {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.0.to_string_lossy()))
+    }
+}
+
+/// Finds the path that a line speaks of, and says what it is to a command. Of several it is the one that is special.
+pub(super) fn named_place(scene: &Scene<'_>, line: &str) -> Option<(Named, Where)> {
+    let paths = candidates(line).into_iter().filter(|name| is_path(name));
+    let places = paths.filter_map(|name| plain(&scene.command.folder.join(name))).map(|path| {
+        let place = place_of(scene, &path);
+        (Named(path), place)
+    });
+    let places: Vec<(Named, Where)> = places.collect();
+    places.iter().find(|(_, place)| *place != Where::Root).or(places.first()).cloned()
+}
+
+/// Returns the folder that would have to be opened for a path.
+pub(super) fn opening(path: &Named) -> Named {
+    let folder = if std::fs::metadata(&**path).is_ok_and(|facts| facts.is_dir()) { None } else { path.parent() };
+    Named(folder.unwrap_or(path).to_owned())
+}
+
+fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
+    for root in scene.ground.roots() {
+        let Ok(inner) = path.strip_prefix(&root.path) else { continue };
+        let is_in = |places: &[PathBuf]| places.iter().any(|place| inner.starts_with(place));
+        return match (is_in(&root.read_only), is_in(&root.through)) {
+            (true, _) => Where::Protected,
+            (false, true) => Where::Through,
+            (false, false) => Where::Root,
+        };
+    }
+    if SYSTEM.iter().any(|folder| path.starts_with(folder)) && !path.starts_with("/dev/shm") {
+        return Where::System;
+    }
+    let settings = scene.settings;
+    if scene.level != Level::Full || settings.readable.iter().any(|readable| path.starts_with(readable)) {
+        return Where::Outside;
+    }
+    if path.starts_with(&settings.home) {
+        return Where::Hidden("the home");
+    }
+    let private = PRIVATE.iter().find(|(folder, _)| path.starts_with(folder));
+    private.map_or(Where::Outside, |(_, name)| Where::Hidden(name))
+}
+
+/// Returns what in a line may be a name, quoted ones first.
+fn candidates(line: &str) -> Vec<&str> {
+    // What stands first is the program that speaks, unless it is all that stands there.
+    let said = line.split_once(": ").map_or(line, |(_, said)| said);
+    let quoted = QUOTES.iter().flat_map(|(open, close)| quoted(line, *open, *close));
+    let pieces = said.split(": ").map(str::trim);
+    let words = said.split_ascii_whitespace().map(|word| word.trim_matches([':', ',', ';', '(', ')']));
+    quoted.chain(pieces).chain(words).collect()
+}
+
+fn quoted(line: &str, open: char, close: char) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let (name, behind) = rest.split_once(open)?.1.split_once(close)?;
+        rest = behind;
+        Some(name)
+    })
+}
+
+fn is_path(name: &str) -> bool {
+    let is_absolute = name.starts_with('/') && name.len() > 1 && !name.starts_with("//");
+    let is_relative = name.contains('/') && !name.contains("://") && !name.contains(' ');
+    name.len() < LONGEST && !name.contains('\0') && (is_absolute || is_relative)
+}
+
+/// Takes `.` and `..` out of a path, as far as that can be done without looking.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::RootDir | Component::Normal(_) => plain.push(component),
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            Component::Prefix(_) => return None,
+        }
+    }
+    Some(plain)
+}

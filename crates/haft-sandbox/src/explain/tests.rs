@@ -1,0 +1,185 @@
+//! Lines that programs really print, and what is said of them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use haft::BoxFuture;
+use haft::door::Permit;
+use haft::error::ToolError;
+use haft::process::{GroundRoot, Layer, Settle, Settled};
+
+use super::*;
+
+struct Layered(Vec<GroundRoot>);
+
+impl Ground for Layered {
+    fn roots(&self) -> &[GroundRoot] {
+        &self.0
+    }
+
+    fn hidden(&self) -> &[PathBuf] {
+        &[]
+    }
+
+    fn uncovered(&self) -> Option<&str> {
+        None
+    }
+
+    fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+        Box::pin(async { Ok(Settled::default()) })
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        required: Level::Full,
+        network: Network::Off,
+        environment: Vec::new(),
+        readable: vec!["/usr".into(), "/etc".into(), "/users/ann/.cargo".into()],
+        home: "/users/ann".into(),
+        hidden: Vec::new(),
+        home_files: Vec::new(),
+        processes: 512,
+    }
+}
+
+fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
+    let file = || tempfile::tempfile().unwrap().into();
+    let root = GroundRoot {
+        path: "/work/space".into(),
+        folder: file(),
+        layer: Some(Layer { upper: file(), work: file() }),
+        through: vec!["target".into()],
+        read_only: vec![".git/config".into(), ".git/hooks".into()],
+    };
+    let command = Command {
+        words: vec!["bash".into()],
+        line: "x".into(),
+        folder: "/work/space".into(),
+        time: Duration::from_secs(1),
+    };
+    let (settings, ground) = (settings(), Layered(vec![root]));
+    let scene = Scene { settings: &settings, command: &command, ground: &ground, level };
+    explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })
+}
+
+#[track_caller]
+fn check(line: &str, expected: &str) {
+    let told = explained(Level::Full, HowEnded::Exited(1), "", line);
+    assert!(told.len() == 1 && told[0].contains(expected), "{line:?}: {told:?}");
+}
+
+#[test]
+fn a_place_outside_that_was_to_be_written_is_named_with_the_grant() {
+    for line in [
+        "touch: cannot touch '/opt/tool/x': Read-only file system",
+        "mkdir: cannot create directory ‘/opt/tool/x’: Permission denied",
+        "bash: line 1: /opt/tool/x: Read-only file system",
+        "PermissionError: [Errno 13] Permission denied: '/opt/tool/x'",
+        "Error: EROFS: read-only file system, open '/opt/tool/x'",
+        "error: failed to write `/opt/tool/x`: Read-only file system (os error 30)",
+        "cp: cannot create regular file '../../opt/tool/x': Permission denied",
+        "mv: cannot move 'src/x' to '/opt/tool/x': Permission denied",
+        "/bin/bash: line 1: /opt/tool/x: Permission denied",
+    ] {
+        check(line, "/opt/tool/x is outside the workspace");
+        check(line, "--add-dir /opt/tool");
+    }
+}
+
+#[test]
+fn a_protected_name_is_named() {
+    check("bash: line 1: .git/hooks/pre-commit: Read-only file system", ".git/hooks/pre-commit is protected");
+    check("error: could not lock config file .git/config: Read-only file system", ".git/config is protected");
+    check("mv: cannot move 'a' to '/work/space/.git/config': Device or resource busy", ".git/config is protected");
+}
+
+#[test]
+fn a_link_to_a_protected_name_and_the_system_are_named_as_what_they_are() {
+    check("bash: line 1: l/pre-commit: Read-only file system", "leads to something that is protected");
+    check("touch: cannot touch '/etc/x': Read-only file system", "/etc/x belongs to the system");
+}
+
+#[test]
+fn a_folder_that_is_passed_through_cannot_be_removed_itself() {
+    check("rm: cannot remove './target/': Device or resource busy", "/work/space/target is passed through");
+}
+
+#[test]
+fn what_exists_and_is_not_visible_is_named_and_what_does_not_exist_is_not() {
+    let outside = tempfile::Builder::new().prefix("explain-").tempfile_in("/tmp").unwrap();
+    let path = outside.path().display();
+    check(&format!("cat: {path}: No such file or directory"), "/tmp is a private one of their own");
+    let missing = format!("cat: {path}-missing: No such file or directory");
+    assert!(explained(Level::Full, HowEnded::Exited(1), "", &missing).is_empty());
+    let in_root = "cat: /work/space/x: No such file or directory";
+    assert!(explained(Level::Full, HowEnded::Exited(1), "", in_root).is_empty());
+}
+
+#[test]
+fn a_missing_network_is_named_with_the_setting_that_gives_it() {
+    for line in [
+        "curl: (6) Could not resolve host: example.com",
+        "bash: connect: Network is unreachable",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "npm error network request failed, reason: getaddrinfo EAI_AGAIN registry.example",
+        "ping: socket: Operation not permitted",
+    ] {
+        check(line, "network = true under [sandbox]");
+    }
+}
+
+#[test]
+fn refused_system_calls_owners_and_privileges_are_named() {
+    check("mount: /mnt: permission denied.", "refuses system calls that mount");
+    check("unshare: unshare failed: Operation not permitted", "refuses system calls that mount");
+    check("strace: ptrace(PTRACE_TRACEME): Operation not permitted", "refuses system calls that mount");
+    check("sudo: The \"no new privileges\" flag is set, which prevents sudo from running as root.", "another user");
+    check("tar: x: Cannot change ownership to uid 1000, gid 1000: Operation not permitted", "--no-same-owner");
+    check("chown: changing ownership of 'x': Operation not permitted", "another owner or group");
+}
+
+#[test]
+fn limits_of_the_layer_are_named() {
+    check("touch: setting times of 'a': Value too large for defined data type", "another owner or group");
+    check("OSError: [Errno 18] Invalid cross-device link: 'a' -> 'b'", "mv and cp do it by copying");
+    check("bash: fork: retry: Resource temporarily unavailable", "at most 512 processes");
+}
+
+#[test]
+fn a_refused_system_call_that_ended_the_command_is_named() {
+    let told = explained(Level::Full, HowEnded::Killed(libc::SIGSYS), "", "");
+    assert!(told.len() == 1 && told[0].contains("SIGSYS"), "{told:?}");
+}
+
+#[test]
+fn nothing_is_said_where_nothing_fits() {
+    let silent = |level, how, out: &str, err: &str| {
+        let told = explained(level, how, out, err);
+        assert!(told.is_empty(), "{out:?} {err:?}: {told:?}");
+    };
+    let failed = HowEnded::Exited(1);
+    silent(Level::Full, failed, "", "error: expected `;`");
+    silent(Level::Full, failed, "", "/usr/bin/cat: src/notes.txt: Permission denied");
+    silent(Level::Full, failed, "", "cat: notes.txt: Permission denied");
+    silent(Level::Full, failed, "", "cat: /work/space/a: Permission denied");
+    silent(Level::Full, failed, "", "EAGAIN: Resource temporarily unavailable");
+    silent(Level::None, failed, "", "touch: cannot touch '/opt/x': Read-only file system");
+    silent(Level::Full, HowEnded::Exited(0), "a book about the error /opt/x: Read-only file system", "");
+    silent(Level::Full, failed, "", "rm: cannot remove 'x/y': Device or resource busy");
+}
+
+#[test]
+fn the_same_is_said_once_and_much_is_cut() {
+    let same = "bash: /opt/x: Permission denied\n".repeat(50);
+    assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", &same).len(), 1);
+    let many: String = (0..50).map(|number| format!("bash: /opt/{number}: Permission denied\n")).collect();
+    assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", &many).len(), MOST);
+}
+
+#[test]
+fn a_name_with_a_line_end_stays_on_one_line() {
+    let told =
+        explained(Level::Full, HowEnded::Exited(1), "", "touch: cannot touch '/opt/a\tb': Read-only file system");
+    assert!(!told[0].contains(['\n', '\t']), "{told:?}");
+}

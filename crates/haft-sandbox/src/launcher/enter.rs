@@ -1,0 +1,260 @@
+//! Enters the sandbox: everything between reading the orders and starting the command.
+//!
+//! The launcher splits in two. The one outside has nothing more to do. The one inside is the first
+//! process of its namespaces and a child of haft itself; it builds the file system, gives up every
+//! right that it does not need, and then starts and watches the command. Where namespaces are not to
+//! be had, the launcher restricts itself by Landlock and seccomp alone.
+//!
+//! Whatever is missing refuses: there is no way through here that leaves a layer out without a word.
+//!
+//! Not here: reading orders, reporting, starting and watching the command (`launcher`).
+
+mod covers;
+mod file_rights;
+mod layer;
+mod limits;
+mod mounts;
+mod namespaces;
+mod new_root;
+mod partly;
+mod places;
+mod renames;
+mod sources;
+mod system_calls;
+mod trials;
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use rustix::pipe::PipeFlags;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+pub(crate) use self::partly::partly;
+pub(crate) use self::trials::trials;
+
+use self::file_rights::{Files, Ports};
+use self::namespaces::Side;
+use self::new_root::NewRoot;
+use self::places::{Place, What};
+use self::renames::{Handover, Renames};
+use self::sources::{Given, Sources};
+use self::system_calls::{Filters, Sockets};
+use super::line::Line;
+use super::watch::{self, Tree};
+use crate::orders::{Orders, Report, Visible};
+
+/// Where a launcher finds itself after it has entered the sandbox.
+pub(crate) enum Entered {
+    /// Still outside, with nothing more to do than to report this process and to end.
+    Outside(i32),
+    /// Inside; the command can be started.
+    Inside(ReadyToRun),
+}
+
+/// A process that is restricted as its command will be, up to what the command takes on itself.
+pub(crate) struct ReadyToRun {
+    /// What could not be had that is not required, a sentence each.
+    notes: Vec<String>,
+    filters: Filters,
+    signals: Signals,
+    folders: Folders,
+}
+
+/// How folders of a layer are renamed.
+enum Folders {
+    /// There is no layer, or no help with it.
+    AsTheyAre,
+    /// The command will hand over where its renames are asked about.
+    Promised(Handover),
+    /// This process renames them.
+    Renamed(Renames),
+}
+
+/// Whether a command could send signals to the process that watches it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signals {
+    /// It could; so it restricts itself once more.
+    ReachTheWatcher,
+    /// The first process of a namespace gets none.
+    DoNotMatter,
+}
+
+/// Why the sandbox was not entered. Nothing was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NotEntered {
+    /// A layer was refused, for this reason; without it all may be well.
+    NoLayer(String),
+    /// This is missing; a sentence.
+    Missing(String),
+}
+
+impl From<NotEntered> for Report {
+    fn from(why: NotEntered) -> Self {
+        match why {
+            NotEntered::NoLayer(why) => Report::NoLayer(why),
+            NotEntered::Missing(what) => Report::Missing(what),
+        }
+    }
+}
+
+impl ReadyToRun {
+    /// Takes on the last restrictions. For the process that becomes the command, right before it does.
+    fn restrict_command(&self) -> std::io::Result<()> {
+        if self.signals == Signals::ReachTheWatcher {
+            file_rights::keep_signals_inside().map_err(|error| std::io::Error::other(format!("{error:?}")))?;
+        }
+        if let Folders::Promised(handover) = &self.folders {
+            // When it fails, nothing arrives, and the watcher says so.
+            let _ = handover.install();
+        }
+        self.filters.apply()
+    }
+
+    fn answer_question(&self) {
+        if let Folders::Renamed(renames) = &self.folders {
+            renames.answer();
+        }
+    }
+}
+
+impl watch::Entered for ReadyToRun {
+    fn tree(&self) -> Tree {
+        match self.signals {
+            Signals::DoNotMatter => Tree::Namespace,
+            Signals::ReachTheWatcher => Tree::Descendants,
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn confine(&mut self) -> Result<(), String> {
+        self.restrict_command().map_err(|error| format!("The command could not be confined: {error}."))
+    }
+
+    fn started(&mut self) {
+        let Folders::Promised(handover) = std::mem::replace(&mut self.folders, Folders::AsTheyAre) else { return };
+        match handover.receive() {
+            Some(renames) => self.folders = Folders::Renamed(renames),
+            None => self.notes.push(FOLDERS_CANNOT_BE_RENAMED.into()),
+        }
+    }
+
+    fn listener(&self) -> Option<BorrowedFd<'_>> {
+        match &self.folders {
+            Folders::Renamed(renames) => Some(renames.as_fd()),
+            Folders::AsTheyAre | Folders::Promised(_) => None,
+        }
+    }
+
+    fn answer(&mut self, _line: &Line) {
+        self.answer_question();
+    }
+}
+
+const FOLDERS_CANNOT_BE_RENAMED: &str =
+    "Folders of the workspace cannot be renamed by programs (\"Invalid cross-device link\"); mv copies them.";
+
+/// Enters namespaces with a file system of their own. Call it while the process has one thread.
+pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd>) -> Result<Entered, NotEntered> {
+    let filters = Filters::prepare(Sockets::Internet)?;
+    let given = sources::given(visible, descriptors).map_err(|error| match error.raw_os_error() {
+        Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes do not lie side by side".into()),
+        _ => NotEntered::Missing(format!("The descriptors of the workspace are missing: {error}.")),
+    })?;
+    let places = places::plan(visible, orders.network);
+    let sources = take_identity(&places, &given)?;
+    let identity = namespaces::own_identity();
+    let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
+    match namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {
+        Side::Outside(pid) => {
+            // Closed when this process ends, and not before: the other one waits for its report.
+            std::mem::forget(held);
+            Ok(Entered::Outside(pid))
+        }
+        Side::Inside => {
+            drop(held);
+            namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
+            let building = Building { orders, visible, places: &places };
+            let notes = building.inside(sources, given)?;
+            let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
+            let folders = renamed_folders(visible)?;
+            Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders }))
+        }
+    }
+}
+
+fn renamed_folders(visible: &Visible) -> Result<Folders, NotEntered> {
+    if visible.roots.iter().any(|root| root.layered) {
+        Ok(Folders::Promised(Handover::prepare().or_missing("A pair of sockets")?))
+    } else {
+        Ok(Folders::AsTheyAre)
+    }
+}
+
+/// As root, becomes the owner of the workspace, after having gathered what that owner may not reach.
+fn take_identity(places: &[Place], given: &[Given]) -> Result<Sources, NotEntered> {
+    let first = given.first();
+    let owner = first.map(|root| namespaces::owner_to_become(root.folder.as_fd())).transpose();
+    let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() else { return Ok(Sources::Paths) };
+    let sources = Sources::staged(places, given).or_missing("A place to gather the parts of the sandbox")?;
+    namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
+    Ok(sources)
+}
+
+struct Building<'a> {
+    orders: &'a Orders,
+    visible: &'a Visible,
+    places: &'a [Place],
+}
+
+impl Building<'_> {
+    /// Does what the first process of the namespaces has to do before it starts the command.
+    fn inside(&self, sources: Sources, given: Vec<Given>) -> Result<Vec<String>, NotEntered> {
+        mounts::make_all_private().or_missing("Mounts of its own")?;
+        let mut root = NewRoot::begin(self.visible, sources, self.orders.processes)?;
+        root.furnish(self.places, &given)?;
+        let mut notes = root.enter()?;
+        drop(given);
+        if !self.orders.network {
+            namespaces::raise_loopback().or_missing("A loopback of its own")?;
+        }
+        limits::resources()?;
+        rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
+        notes.extend(file_rights::restrict_to(&self.files())?);
+        limits::give_up_capabilities().or_missing("Giving up capabilities")?;
+        hide_from_command()?;
+        Ok(notes)
+    }
+
+    fn files(&self) -> Files {
+        let written = |place: &Place| matches!(place.what, What::Private(_) | What::Root(_));
+        let writable = self.places.iter().filter(|place| written(place)).map(|place| place.path.clone());
+        Files {
+            readable: vec![PathBuf::from("/")],
+            listed: Vec::new(),
+            writable: writable.collect(),
+            ports: Ports::All,
+        }
+    }
+}
+
+/// Keeps the memory and the descriptors of this process from the command, which runs as the same user.
+fn hide_from_command() -> Result<(), NotEntered> {
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).or_missing("A watching process that is not looked into")
+}
+
+/// Turns an error of the kernel into a sentence about what is missing.
+trait OrMissing<T> {
+    fn or_missing(self, what: &str) -> Result<T, NotEntered>;
+}
+
+impl<T, E: std::fmt::Display> OrMissing<T> for Result<T, E> {
+    fn or_missing(self, what: &str) -> Result<T, NotEntered> {
+        self.map_err(|error| NotEntered::Missing(format!("{what} cannot be had: {error}.")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Covers what a command must not see although it lies in something that it sees.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+
+use super::mounts::{NO_EXEC, PLAIN, READ_ONLY, Tree, find, make_file, make_folder};
+use super::new_root::{inner, kind};
+use super::{NotEntered, OrMissing};
+
+/// Files and folders of the system that hold secrets; as root a command would own them. One per line, `*` only at the end.
+const SECRET_FILES: &str = include_str!("secret_files.txt");
+
+const FOLDER: &str = "empty-folder";
+const FILE: &str = "empty-file";
+
+/// An empty folder and an empty file that nobody may open.
+pub(super) struct Covers {
+    folder: OwnedFd,
+    file: OwnedFd,
+}
+
+impl Covers {
+    /// Makes the two.
+    pub(super) fn prepare(beside: BorrowedFd<'_>) -> Result<Self, NotEntered> {
+        let missing = "A cover for what is hidden";
+        make_folder(beside, Path::new(FOLDER)).or_missing(missing)?;
+        make_file(beside, Path::new(FILE)).or_missing(missing)?;
+        for name in [FOLDER, FILE] {
+            rustix::fs::chmodat(beside, name, Mode::empty(), AtFlags::empty()).or_missing(missing)?;
+        }
+        let folder = find(beside, Path::new(FOLDER)).or_missing(missing)?;
+        let file = find(beside, Path::new(FILE)).or_missing(missing)?;
+        Ok(Self { folder, file })
+    }
+
+    /// Covers these and the secrets of the system, as far as they can be seen.
+    pub(super) fn put(&self, root: BorrowedFd<'_>, hidden: &[PathBuf]) -> Result<(), NotEntered> {
+        for path in hidden.iter().map(|path| inner(path).to_owned()).chain(secret_files(root)) {
+            let Ok(place) = find(root, &path) else { continue };
+            self.cover(place.as_fd()).or_missing(&format!("A cover over {:?}", Path::new("/").join(&path)))?;
+        }
+        Ok(())
+    }
+
+    fn cover(&self, place: BorrowedFd<'_>) -> std::io::Result<()> {
+        let cover = if kind(place) == Some(FileType::Directory) { &self.folder } else { &self.file };
+        let tree = Tree::of(cover.as_fd())?;
+        tree.restrict(READ_ONLY | PLAIN | NO_EXEC)?;
+        tree.attach_over(place)
+    }
+}
+
+/// Returns the names of secret files, seen from the root.
+pub(super) fn secret_files(root: BorrowedFd<'_>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for line in SECRET_FILES.lines() {
+        let path = inner(Path::new(line));
+        match line.strip_suffix('*') {
+            None => files.push(path.to_owned()),
+            Some(_) => files.extend(with_prefix(root, path)),
+        }
+    }
+    files
+}
+
+fn with_prefix(root: BorrowedFd<'_>, pattern: &Path) -> Vec<PathBuf> {
+    let Some((folder, name)) = pattern.parent().zip(pattern.file_name()) else { return Vec::new() };
+    let prefix = name.as_bytes().strip_suffix(b"*").unwrap_or(name.as_bytes());
+    let names = names_in(root, folder).unwrap_or_default();
+    names.into_iter().filter(|name| name.as_bytes().starts_with(prefix)).map(|name| folder.join(name)).collect()
+}
+
+pub(super) fn names_in(root: BorrowedFd<'_>, folder: &Path) -> std::io::Result<Vec<OsString>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(find(root, folder)?, ".", flags, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in Dir::read_from(&opened)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if OsStr::from_bytes(&name) != "." && OsStr::from_bytes(&name) != ".." {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,135 @@
+//! Landlock: which files may be read and written, whatever the mounts say, and whom signals may reach.
+//!
+//! It holds for the watching process too, which acts for the command when it renames folders.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetStatus, Scope,
+};
+use rustix::fs::{FileType, Mode, OFlags};
+
+use super::NotEntered;
+
+/// The newest rights that were tried.
+const NEWEST: ABI = ABI::V7;
+/// Without the right to move between folders, ordinary programs do not work.
+const OLDEST: i64 = 2;
+/// Since then signals and abstract sockets are kept inside.
+const KEEPS_SIGNALS: i64 = 6;
+
+const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"];
+
+/// Which files a command may use.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// Whose names and contents may be read, and which may be run.
+    pub(super) readable: Vec<PathBuf>,
+    /// Of which only the names may be read.
+    pub(super) listed: Vec<PathBuf>,
+    pub(super) writable: Vec<PathBuf>,
+    /// Whether ports may be used.
+    pub(super) ports: Ports,
+}
+
+/// Whether ports may be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ports {
+    /// No port at all.
+    #[default]
+    None,
+    /// All of them: they are those of a network of its own, or the network was granted.
+    All,
+}
+
+/// Restricts this process, and what it starts, to these files; returns what this kernel cannot restrict.
+pub(super) fn restrict_to(files: &Files) -> Result<Vec<String>, NotEntered> {
+    let version = version().map_err(|why| missing(&why))?;
+    let status = rules(files).map_err(|error| missing(&error.to_string()))?.restrict_self();
+    match status.map_err(|error| missing(&error.to_string()))?.ruleset {
+        RulesetStatus::NotEnforced => Err(missing("it has no effect here")),
+        RulesetStatus::PartiallyEnforced | RulesetStatus::FullyEnforced => Ok(not_restricted(version)),
+    }
+}
+
+/// Keeps this process from sending signals to those that it has been started by.
+pub(super) fn keep_signals_inside() -> Result<(), NotEntered> {
+    let ruleset = Ruleset::default().scope(Scope::from_all(NEWEST)).and_then(|rules| rules.create());
+    ruleset.and_then(|rules| rules.restrict_self()).map(drop).map_err(|error| missing(&error.to_string()))
+}
+
+fn missing(why: &str) -> NotEntered {
+    NotEntered::Missing(format!("Files cannot be kept from commands by Landlock: {why}."))
+}
+
+fn not_restricted(version: i64) -> Vec<String> {
+    if version < KEEPS_SIGNALS {
+        return vec![format!("Landlock of this kernel (version {version}) does not keep signals inside.")];
+    }
+    Vec::new()
+}
+
+fn rules(files: &Files) -> Result<RulesetCreated, landlock::RulesetError> {
+    // Devices made by a command are never real ones, but nobody needs them either.
+    let everything = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::Truncate | AccessFs::IoctlDev;
+    let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;
+    if files.ports == Ports::None {
+        ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
+    }
+    let mut created = ruleset.create()?;
+    let devices: Vec<PathBuf> = DEVICES.iter().map(|name| Path::new("/dev").join(name)).collect();
+    let groups = [
+        (&files.readable, AccessFs::from_read(NEWEST)),
+        (&files.listed, AccessFs::ReadDir.into()),
+        (&files.writable, everything),
+        (&devices, device),
+    ];
+    for (paths, rights) in groups {
+        for path in paths {
+            created = allow(created, path, rights)?;
+        }
+    }
+    Ok(created)
+}
+
+/// Allows what a path stands for. What is not there needs no right.
+fn allow(
+    ruleset: RulesetCreated,
+    path: &Path,
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, landlock::RulesetError> {
+    let Some((place, is_folder)) = opened(path) else { return Ok(ruleset) };
+    let rights = if is_folder { rights } else { rights & AccessFs::from_file(NEWEST) };
+    if rights.is_empty() { Ok(ruleset) } else { ruleset.add_rule(PathBeneath::new(place, rights)) }
+}
+
+/// Opens what a path stands for; a right for a link would be one for wherever it leads.
+fn opened(path: &Path) -> Option<(OwnedFd, bool)> {
+    let place = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    match FileType::from_raw_mode(rustix::fs::fstat(&place).ok()?.st_mode) {
+        FileType::Symlink => None,
+        kind => Some((place, kind == FileType::Directory)),
+    }
+}
+
+/// Returns the version of Landlock in this kernel, or why there is none that does.
+#[allow(unsafe_code)]
+pub(super) fn version() -> Result<i64, String> {
+    const ASK_VERSION: u32 = 1;
+    // SAFETY: with this flag the kernel takes no structure and only answers.
+    let answer = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<libc::c_void>(), 0_usize, ASK_VERSION)
+    };
+    match answer {
+        OLDEST.. => Ok(answer),
+        0.. => Err(format!("its version {answer} lets no program move files between folders")),
+        _ => match std::io::Error::last_os_error().raw_os_error() {
+            Some(libc::EOPNOTSUPP) => Err("the kernel has it, but it was not switched on when it started".into()),
+            Some(libc::ENOSYS) => Err("this kernel does not have it".into()),
+            _ => Err(std::io::Error::last_os_error().to_string()),
+        },
+    }
+}

@@ -1,0 +1,214 @@
+//! The layer over a root that takes everything a command changes, and why the kernel refuses one.
+//!
+//! The kernel says its reasons only in its log, so each refusal is looked into here: the sentence
+//! names what stands in the way.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{FsOpenFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_set_string, fsopen};
+
+use super::mounts::{PLAIN, Tree};
+
+/// What the kernel calls the file system of layers in `statfs`.
+const OVERLAY_MAGIC: i64 = 0x794c_7630;
+
+/// The three folders of a layer, opened in the namespace in which it is mounted.
+pub(super) struct Folders<'a> {
+    pub(super) lower: BorrowedFd<'a>,
+    pub(super) upper: BorrowedFd<'a>,
+    pub(super) work: BorrowedFd<'a>,
+}
+
+/// Puts a layer over a folder; a refusal is a sentence.
+pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, String> {
+    let tree = mount(folders, By::Descriptor)
+        .or_else(|_| mount(folders, By::Name))
+        .map_err(|error| why_refused(&error, &Facts::of(path, folders)))?;
+    try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error, folders))?;
+    Ok(tree)
+}
+
+#[derive(Clone, Copy)]
+enum By {
+    Descriptor,
+    /// Older kernels take only names; these contain nothing that would need to be quoted.
+    Name,
+}
+
+fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
+    let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    // Without it, removing a folder fails later.
+    fsconfig_set_flag(&file_system, "userxattr")?;
+    // Without it, the unmount waits for the whole file system to be synced.
+    fsconfig_set_flag(&file_system, "volatile")?;
+    let name = |folder: BorrowedFd<'_>| format!("/proc/self/fd/{}", folder.as_raw_fd());
+    match by {
+        By::Descriptor => {
+            fsconfig_set_fd(&file_system, "lowerdir+", folders.lower)?;
+            fsconfig_set_fd(&file_system, "upperdir", folders.upper)?;
+            fsconfig_set_fd(&file_system, "workdir", folders.work)?;
+        }
+        By::Name => {
+            fsconfig_set_string(&file_system, "lowerdir", name(folders.lower))?;
+            fsconfig_set_string(&file_system, "upperdir", name(folders.upper))?;
+            fsconfig_set_string(&file_system, "workdir", name(folders.work))?;
+        }
+    }
+    Tree::made(file_system.as_fd(), PLAIN)
+}
+
+/// A layer over an upper folder of another owner is mounted without a word and takes nothing.
+fn try_to_write(tree: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for number in 0..1000 {
+        let name = format!(".haft-{number}");
+        match rustix::fs::openat(tree, &name, flags, Mode::from_raw_mode(0o600)) {
+            Ok(_) => return Ok(rustix::fs::unlinkat(tree, &name, AtFlags::empty())?),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+fn why_not_writable(error: &io::Error, folders: &Folders<'_>) -> String {
+    let owner = rustix::fs::fstat(folders.upper).map_or(0, |found| found.st_uid);
+    let own = rustix::process::geteuid().as_raw();
+    if owner != own {
+        return format!("the folder for the changes belongs to user {owner}, and the command runs as user {own}");
+    }
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => "there is no room on the file system for the changes".into(),
+        Some(libc::EOVERFLOW) => "the folder for the changes belongs to another group than the workspace".into(),
+        _ => format!("the layer takes no changes: {error}"),
+    }
+}
+
+/// What is looked into when a layer was refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Facts {
+    path: PathBuf,
+    mounted_below: Option<PathBuf>,
+    upper_on_overlay: bool,
+    lower_on_overlay: bool,
+    upper_and_work_apart: bool,
+    upper_read_only: bool,
+    known_to_the_kernel: bool,
+}
+
+impl Facts {
+    fn of(path: &Path, folders: &Folders<'_>) -> Self {
+        let on_overlay = |folder| rustix::fs::fstatfs(folder).is_ok_and(|found| found.f_type == OVERLAY_MAGIC);
+        let device = |folder| rustix::fs::fstat(folder).map(|found| found.st_dev).ok();
+        let read_only = rustix::fs::fstatvfs(folders.upper)
+            .is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+        let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let systems = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        Self {
+            path: path.to_owned(),
+            mounted_below: mount_points(&mounts).into_iter().find(|point| point.starts_with(path) && point != path),
+            upper_on_overlay: on_overlay(folders.upper),
+            lower_on_overlay: on_overlay(folders.lower),
+            upper_and_work_apart: device(folders.upper) != device(folders.work),
+            upper_read_only: read_only,
+            known_to_the_kernel: systems.lines().any(|line| line.ends_with("\toverlay")),
+        }
+    }
+}
+
+fn why_refused(error: &io::Error, facts: &Facts) -> String {
+    if let Some(below) = &facts.mounted_below {
+        return format!("another file system is mounted in the workspace, at {}", shown(below));
+    }
+    match error.raw_os_error() {
+        _ if facts.upper_and_work_apart => "the two folders for the changes lie on different file systems".into(),
+        _ if facts.upper_read_only => "the file system for the changes is read-only".into(),
+        Some(libc::ENODEV) if !facts.known_to_the_kernel => "this kernel has no overlay file system".into(),
+        Some(libc::EINVAL) if facts.upper_on_overlay => {
+            "the folder for the changes lies on an overlay itself, as in a container".into()
+        }
+        Some(libc::EINVAL) if facts.lower_on_overlay => {
+            format!("{} lies on an overlay that takes no further layer", shown(&facts.path))
+        }
+        Some(libc::EPERM) => "this kernel does not let users mount an overlay".into(),
+        Some(libc::ENOENT) => "the folder for the changes is gone".into(),
+        _ => format!("the kernel refuses a layer over {}: {error}", shown(&facts.path)),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    format!("{:?}", path.to_string_lossy())
+}
+
+/// Returns the mount points that the kernel lists.
+fn mount_points(mounts: &[u8]) -> Vec<PathBuf> {
+    let point = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
+    mounts.split(|byte| *byte == b'\n').filter_map(point).collect()
+}
+
+/// The kernel writes blanks, line ends and backslashes in names as three octal digits.
+fn unescaped(name: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let [first, behind @ ..] = rest {
+        let digit = |byte: u8| (b'0'..=b'7').contains(&byte).then_some(u32::from(byte - b'0'));
+        let code = match (first, behind) {
+            (b'\\', [a, b, c, ..]) => digit(*a).zip(digit(*b)).zip(digit(*c)).map(|((a, b), c)| a * 64 + b * 8 + c),
+            _ => None,
+        };
+        match code.and_then(|code| u8::try_from(code).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[3..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// Opens a folder again in this namespace and refuses another one under the same name.
+pub(super) fn open_again(from: BorrowedFd<'_>, path: &Path, known: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(from, path, flags, Mode::empty())?;
+    let (one, other) = (rustix::fs::fstat(&opened)?, rustix::fs::fstat(known)?);
+    if (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino) { Ok(opened) } else { Err(Errno::STALE.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_mount_points_are_read_as_they_are() {
+        let mounts = b"22 27 0:21 / /proc rw - proc proc rw\n23 27 0:3 / /a\\040b\\134c\\x rw - tmpfs t rw\n";
+        assert_eq!(mount_points(mounts), [Path::new("/proc"), Path::new("/a b\\c\\x")]);
+    }
+
+    #[test]
+    fn a_refusal_names_what_stands_in_the_way() {
+        let refused = |facts: Facts| why_refused(&io::Error::from_raw_os_error(libc::EINVAL), &facts);
+        let facts = Facts { path: "/w".into(), ..Facts::default() };
+        assert_eq!(
+            refused(Facts { mounted_below: Some("/w/data".into()), ..facts.clone() }),
+            "another file system is mounted in the workspace, at \"/w/data\""
+        );
+        assert_eq!(
+            refused(Facts { upper_on_overlay: true, ..facts.clone() }),
+            "the folder for the changes lies on an overlay itself, as in a container"
+        );
+        assert_eq!(
+            refused(Facts { lower_on_overlay: true, ..facts }),
+            "\"/w\" lies on an overlay that takes no further layer"
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! The identity of a command and the namespaces it lives in.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::process::{DumpableBehavior, Gid, Uid, getegid, geteuid, set_dumpable_behavior};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+
+/// Namespaces that every command has for itself.
+const ALWAYS: i32 =
+    libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+
+/// Whose files the workspace holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    uid: Uid,
+    gid: Gid,
+}
+
+/// Returns the owner of a folder whose identity has to be taken: haft is root, and the owner is not.
+pub(super) fn owner_to_become(folder: BorrowedFd<'_>) -> io::Result<Option<Owner>> {
+    let found = rustix::fs::fstat(folder)?;
+    let owner = Owner { uid: Uid::from_raw(found.st_uid), gid: Gid::from_raw(found.st_gid) };
+    Ok((geteuid().is_root() && !owner.uid.is_root()).then_some(owner))
+}
+
+/// Becomes this owner for good.
+pub(super) fn become_owner(owner: Owner) -> io::Result<()> {
+    for stream in [rustix::stdio::stdout(), rustix::stdio::stderr()] {
+        // The command may open them again by name, as /dev/stdout: then it must be allowed to.
+        let is_pipe = |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::Fifo;
+        if rustix::fs::fstat(stream).is_ok_and(is_pipe) {
+            let _ = rustix::fs::fchown(stream, Some(owner.uid), Some(owner.gid));
+        }
+    }
+    set_thread_groups(&[])?;
+    set_thread_res_gid(owner.gid, owner.gid, owner.gid)?;
+    set_thread_res_uid(owner.uid, owner.uid, owner.uid)?;
+    // Whoever changes identity cannot write the maps of a namespace in its own /proc entry until this is said.
+    Ok(set_dumpable_behavior(DumpableBehavior::Dumpable)?)
+}
+
+/// On which side of the new namespaces a process finds itself.
+pub(super) enum Side {
+    /// Outside; the other one has this number.
+    Outside(i32),
+    /// Inside, as the first process.
+    Inside,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CloneArguments {
+    flags: u64,
+    pidfd: u64,
+    child_tid: u64,
+    parent_tid: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_size: u64,
+    tls: u64,
+}
+
+/// Splits the process in two, one of them in new namespaces. It becomes a child of this process's own parent.
+pub(super) fn split(network: bool) -> io::Result<Side> {
+    let apart = if network { ALWAYS } else { ALWAYS | libc::CLONE_NEWNET };
+    // With CLONE_PARENT the kernel wants no signal to be named, and uses that of this process.
+    split_into(apart | libc::CLONE_PARENT, 0)
+}
+
+/// Splits the process in two; its parent gets a signal when the new one ends.
+#[allow(unsafe_code)]
+pub(super) fn split_into(flags: i32, signal: i32) -> io::Result<Side> {
+    let (flags, exit_signal) = (u64::from(flags.cast_unsigned()), u64::from(signal.cast_unsigned()));
+    let arguments = CloneArguments { flags, exit_signal, ..CloneArguments::default() };
+    // SAFETY: neither memory nor a stack is shared, so this is a fork; the process has one thread, so that
+    // everything may be used behind it. The structure is as long as is said.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_clone3, std::ptr::from_ref(&arguments), size_of::<CloneArguments>()) };
+    match i32::try_from(answer) {
+        Ok(0) => Ok(Side::Inside),
+        Ok(pid) if pid > 0 => Ok(Side::Outside(pid)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Gives the namespace its one user and its one group, which are the same as outside.
+pub(super) fn map_identity(uid: Uid, gid: Gid) -> io::Result<()> {
+    tell_kernel("/proc/self/setgroups", "deny")?;
+    tell_kernel("/proc/self/uid_map", &format!("{0} {0} 1", uid.as_raw()))?;
+    tell_kernel("/proc/self/gid_map", &format!("{0} {0} 1", gid.as_raw()))
+}
+
+/// Returns the identity as it is before namespaces are entered; inside it is unknown until it is mapped.
+pub(super) fn own_identity() -> (Uid, Gid) {
+    (geteuid(), getegid())
+}
+
+fn tell_kernel(path: &str, words: &str) -> io::Result<()> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, words.as_bytes())?;
+    Ok(())
+}
+
+/// Lets programs inside reach each other on 127.0.0.1.
+#[allow(unsafe_code)]
+pub(super) fn raise_loopback() -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    // SAFETY: a structure of plain numbers, for which zero is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (slot, letter) in request.ifr_name.iter_mut().zip(b"lo") {
+        *slot = *letter as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: the socket is open and the request is the structure that this call reads.
+    let answer = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, std::ptr::from_ref(&request)) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,253 @@
+//! Builds the file system that a command sees, beside the real one, and moves into it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
+
+use super::covers::Covers;
+use super::layer::{self, Folders};
+use super::mounts::{
+    NO_EXEC, NO_SUID, PLAIN, READ_ONLY, Tree, find, make_file, make_folder, make_link, restrict_one, write_file,
+};
+use super::places::{Place, What};
+use super::sources::{Given, Sources};
+use super::{NotEntered, OrMissing, limits};
+use crate::orders::{Visible, VisibleRoot};
+
+/// Devices that are the real ones; a command cannot do without the first.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+const DEVICE_LINKS: [(&str, &str); 5] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+];
+/// How much of the memory home, `/tmp` and the like of one command may take together.
+const PRIVATE_SIZE: &str = "25%";
+
+/// A root that is being built.
+pub(super) struct NewRoot<'a> {
+    visible: &'a Visible,
+    sources: Sources,
+    root: OwnedFd,
+    /// Holds all that is private, each in a folder of its own. Itself it is visible nowhere.
+    private: Tree,
+    notes: Vec<String>,
+    processes: u32,
+}
+
+impl<'a> NewRoot<'a> {
+    /// Begins with nothing.
+    pub(super) fn begin(visible: &'a Visible, sources: Sources, processes: u32) -> Result<Self, NotEntered> {
+        let old = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_missing("The root folder")?;
+        let memory = |options: &[(&str, &str)]| {
+            let tree = Tree::fresh("tmpfs", options, PLAIN)?;
+            tree.attach_over(old.as_fd())?;
+            Ok::<_, std::io::Error>(tree)
+        };
+        // The private one first: what is attached later lies on top, and the root must have nothing on top of it.
+        let private = memory(&[("mode", "700"), ("size", PRIVATE_SIZE)]).or_missing("A file system in memory")?;
+        let root = memory(&[("mode", "755"), ("size", "4m")]).or_missing("A file system in memory")?;
+        let root = make_folder(root.as_fd(), Path::new("")).or_missing("The new root")?;
+        Ok(Self { visible, sources, root, private, notes: Vec::new(), processes })
+    }
+
+    /// Puts everything in its place.
+    pub(super) fn furnish(&mut self, places: &[Place], given: &[Given]) -> Result<(), NotEntered> {
+        for (number, place) in places.iter().enumerate() {
+            match &place.what {
+                What::Devices => self.devices()?,
+                What::Processes => self.processes()?,
+                What::Link(target) => self.link(&place.path, target)?,
+                What::Readable => self.readable(number, place)?,
+                What::Private(mode) => self.private_folder(number, &place.path, *mode)?,
+                What::Root(root) => self.writable(number, place, (*root, &given[*root]))?,
+            }
+        }
+        self.home_files(places)?;
+        Covers::prepare(self.private.as_fd())?.put(self.root.as_fd(), &self.visible.hidden)
+    }
+
+    /// Makes it the root of this process, gives up the real one, and returns what could not be had.
+    pub(super) fn enter(self) -> Result<Vec<String>, NotEntered> {
+        if !self.is_whole_system() {
+            restrict_one(self.root.as_fd(), READ_ONLY).or_missing("A read-only root")?;
+        }
+        rustix::process::fchdir(&self.root).or_missing("The new root")?;
+        rustix::process::pivot_root(".", ".").or_missing("Changing the root")?;
+        rustix::mount::unmount(".", UnmountFlags::DETACH).or_missing("Giving up the real root")?;
+        rustix::process::chdir("/").or_missing("The new root")?;
+        Ok(self.notes)
+    }
+
+    fn is_whole_system(&self) -> bool {
+        self.visible.roots.iter().any(|root| root.path == Path::new("/"))
+    }
+
+    fn link(&self, path: &Path, target: &Path) -> Result<(), NotEntered> {
+        match make_link(self.root.as_fd(), inner(path), target) {
+            Err(error) if error.raw_os_error() == Some(libc::EROFS) => Ok(()),
+            answer => answer.or_missing(&format!("The link {path:?}")),
+        }
+    }
+
+    /// Shows a folder or file of the system. What is gone, or may not be looked at, is passed over.
+    fn readable(&self, number: usize, place: &Place) -> Result<(), NotEntered> {
+        let Ok(source) = self.sources.open(number, place) else { return Ok(()) };
+        let what = format!("{:?} in the sandbox", place.path);
+        make_like(self.root.as_fd(), inner(&place.path), source.as_fd()).or_missing(&what)?;
+        let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+        tree.restrict(READ_ONLY | PLAIN).or_missing(&what)?;
+        tree.attach(self.root.as_fd(), inner(&place.path)).or_missing(&what)
+    }
+
+    fn private_folder(&self, number: usize, path: &Path, mode: u32) -> Result<(), NotEntered> {
+        let what = format!("A private {path:?}");
+        let place = match (self.is_whole_system(), find(self.root.as_fd(), inner(path))) {
+            (_, Ok(place)) => place,
+            // There the folder would be made on the real disk.
+            (true, Err(_)) => return Ok(()),
+            (false, Err(_)) => match make_folder(self.root.as_fd(), inner(path)) {
+                Ok(place) => place,
+                Err(error) if error.raw_os_error() == Some(libc::EROFS) => return Ok(()),
+                Err(error) => return Err(error).or_missing(&what),
+            },
+        };
+        let name = PathBuf::from(format!("p{number}"));
+        let folder = make_folder(self.private.as_fd(), &name).or_missing(&what)?;
+        rustix::fs::chmodat(&self.private, &name, Mode::from_raw_mode(mode), rustix::fs::AtFlags::empty())
+            .or_missing(&what)?;
+        let tree = Tree::of(folder.as_fd()).or_missing(&what)?;
+        tree.attach_over(place.as_fd()).or_missing(&what)
+    }
+
+    fn home_files(&self, places: &[Place]) -> Result<(), NotEntered> {
+        let private = |place: &&Place| matches!(place.what, What::Private(0o700));
+        let Some(home) = places.iter().find(private) else { return Ok(()) };
+        for (path, content) in &self.visible.home_files {
+            write_file(self.root.as_fd(), &inner(&home.path).join(inner(path)), content.as_bytes())
+                .or_missing(&format!("{path:?} in the private home"))?;
+        }
+        Ok(())
+    }
+
+    fn writable(&mut self, number: usize, place: &Place, root: (usize, &Given)) -> Result<(), NotEntered> {
+        let path = &place.path;
+        let (index, given) = root;
+        let what = format!("The folder {path:?} in the sandbox");
+        let folder = self.sources.open_root(number, place, given).or_missing(&what)?;
+        let tree = match &given.layer {
+            Some(layer) => {
+                let refused =
+                    |error| NotEntered::NoLayer(format!("the folder for the changes cannot be opened: {error}"));
+                let open = self.sources.open_layer(index, layer).map_err(refused)?;
+                let folders = Folders { lower: folder.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
+                layer::over(path, &folders).map_err(NotEntered::NoLayer)?
+            }
+            None => {
+                let tree = Tree::of(folder.as_fd()).or_missing(&what)?;
+                tree.restrict(PLAIN).or_missing(&what)?;
+                tree
+            }
+        };
+        make_folder(self.root.as_fd(), inner(path)).or_missing(&what)?;
+        tree.attach(self.root.as_fd(), inner(path)).or_missing(&what)?;
+        if path == Path::new("/") {
+            self.root = make_folder(tree.as_fd(), Path::new("")).or_missing(&what)?;
+            self.shield_system()?;
+        }
+        self.exceptions(&self.visible.roots[index], folder.as_fd())
+    }
+
+    /// What the kernel lets root set below `/sys` belongs to no workspace.
+    fn shield_system(&self) -> Result<(), NotEntered> {
+        let Ok(tree) = Tree::at(Path::new("/sys")) else { return Ok(()) };
+        tree.restrict(READ_ONLY | PLAIN).or_missing("A read-only /sys")?;
+        tree.attach(self.root.as_fd(), Path::new("sys")).or_missing("A read-only /sys")
+    }
+
+    /// Puts what lies outside the layer, and what cannot be changed, over a root.
+    fn exceptions(&self, root: &VisibleRoot, real: BorrowedFd<'_>) -> Result<(), NotEntered> {
+        let exceptions = root.through.iter().map(|path| (path, PLAIN));
+        for (path, without) in exceptions.chain(root.read_only.iter().map(|path| (path, PLAIN | READ_ONLY))) {
+            let what = format!("{:?} in the sandbox", root.path.join(path));
+            let source = match find(real, path) {
+                Ok(source) => source,
+                // A stand-in for a missing name would break programs that make it; links are judged when they come in.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP | libc::ENOTDIR)) => {
+                    continue;
+                }
+                Err(error) => return Err(error).or_missing(&what),
+            };
+            if kind(source.as_fd()) == Some(FileType::Symlink) {
+                continue;
+            }
+            let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+            tree.restrict(without).or_missing(&what)?;
+            tree.attach(self.root.as_fd(), &inner(&root.path).join(path)).or_missing(&what)?;
+        }
+        Ok(())
+    }
+
+    fn devices(&mut self) -> Result<(), NotEntered> {
+        let missing = "A private /dev";
+        make_folder(self.root.as_fd(), Path::new("dev")).or_missing(missing)?;
+        let tree = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], NO_SUID | NO_EXEC).or_missing(missing)?;
+        tree.attach(self.root.as_fd(), Path::new("dev")).or_missing(missing)?;
+        for name in ["pts", "shm"] {
+            make_folder(tree.as_fd(), Path::new(name)).or_missing(missing)?;
+        }
+        for (name, target) in DEVICE_LINKS {
+            make_link(tree.as_fd(), Path::new(name), Path::new(target)).or_missing(missing)?;
+        }
+        for name in DEVICES {
+            let device = match Tree::at(&Path::new("/dev").join(name)) {
+                Err(_) if name != "null" => continue,
+                answer => answer.or_missing("/dev/null")?,
+            };
+            device.restrict(NO_SUID | NO_EXEC).or_missing(missing)?;
+            make_file(tree.as_fd(), Path::new(name)).or_missing(missing)?;
+            device.attach(tree.as_fd(), Path::new(name)).or_missing(missing)?;
+        }
+        let options = [("newinstance", ""), ("ptmxmode", "0666"), ("mode", "0620")];
+        match Tree::fresh("devpts", &options, NO_SUID | NO_EXEC) {
+            Ok(terminals) => terminals.attach(tree.as_fd(), Path::new("pts")).or_missing(missing)?,
+            Err(error) => self.notes.push(format!("Commands have no pseudo terminals: {error}.")),
+        }
+        restrict_one(tree.as_fd(), READ_ONLY).or_missing(missing)
+    }
+
+    /// As root, whoever may write here could change the whole system: so nobody may.
+    fn processes(&mut self) -> Result<(), NotEntered> {
+        let missing = "A fresh /proc (in containers parts of it are often covered, and then the kernel refuses)";
+        make_folder(self.root.as_fd(), Path::new("proc")).or_missing(missing)?;
+        let tree = Tree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(missing)?;
+        self.notes.extend(limits::processes(tree.as_fd(), self.processes)?.note());
+        tree.restrict(READ_ONLY).or_missing(missing)?;
+        tree.attach(self.root.as_fd(), Path::new("proc")).or_missing(missing)
+    }
+}
+
+/// Makes something at a place that can be covered by a folder, or by a file.
+fn make_like(root: BorrowedFd<'_>, place: &Path, source: BorrowedFd<'_>) -> std::io::Result<()> {
+    if kind(source) == Some(FileType::Directory) { make_folder(root, place).map(drop) } else { make_file(root, place) }
+}
+
+pub(super) fn kind(descriptor: BorrowedFd<'_>) -> Option<FileType> {
+    rustix::fs::fstat(descriptor).ok().map(|found| FileType::from_raw_mode(found.st_mode))
+}
+
+/// Returns a path as it is seen from the root.
+pub(super) fn inner(path: &Path) -> &Path {
+    path.strip_prefix("/").unwrap_or(path)
+}
+
+impl From<Errno> for NotEntered {
+    fn from(error: Errno) -> Self {
+        NotEntered::Missing(format!("The sandbox could not be entered: {error}."))
+    }
+}

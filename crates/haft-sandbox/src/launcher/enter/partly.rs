@@ -1,0 +1,101 @@
+//! Without namespaces: what can be had by Landlock and seccomp alone.
+//!
+//! A right for a folder is one for everything in it, so nothing can be hidden in a folder that the
+//! command writes. Where that would be needed, no command runs.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags};
+
+use super::covers::{names_in, secret_files};
+use super::file_rights::{self, Files, Ports};
+use super::places::{self, What, file_type};
+use super::system_calls::{Filters, Sockets};
+use super::{Folders, NotEntered, OrMissing, ReadyToRun, Signals, hide_from_command, limits, namespaces};
+use crate::orders::{Orders, Visible};
+
+/// Restricts this process, and the command with it, by Landlock and seccomp.
+pub(crate) fn partly(
+    orders: &Orders,
+    visible: &Visible,
+    private: &Path,
+    descriptors: &[OwnedFd],
+) -> Result<ReadyToRun, NotEntered> {
+    let (sockets, ports) = if orders.network { (Sockets::Internet, Ports::All) } else { (Sockets::Unix, Ports::None) };
+    let filters = Filters::prepare(sockets)?;
+    nothing_hidden_in_roots(visible)?;
+    let files = Files { ports, ..files(orders, visible, private)? };
+    let owner = descriptors.first().map(|folder| namespaces::owner_to_become(folder.as_fd())).transpose();
+    // What could be brought back later is given up while there still is the right to do so.
+    limits::give_up_bounding_set().or_missing("Giving up capabilities")?;
+    if let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() {
+        namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
+    }
+    let limit = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
+    let mut notes: Vec<String> = limit.note().into_iter().collect();
+    limits::resources()?;
+    rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
+    notes.extend(file_rights::restrict_to(&files)?);
+    limits::give_up_capabilities().or_missing("Giving up capabilities")?;
+    hide_from_command()?;
+    notes.extend(limits_of_this_level(visible));
+    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre })
+}
+
+fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
+    let lies_in_root = |hidden: &&PathBuf| {
+        visible.roots.iter().any(|root| hidden.starts_with(&root.path)) && file_type(hidden).is_some()
+    };
+    match visible.hidden.iter().find(lies_in_root) {
+        None => Ok(()),
+        Some(hidden) => Err(NotEntered::Missing(format!(
+            "{hidden:?} lies in the workspace and can only be hidden from commands with namespaces."
+        ))),
+    }
+}
+
+fn limits_of_this_level(visible: &Visible) -> Vec<String> {
+    let mut notes = vec!["Without namespaces commands see which processes run, and sockets that lie in files.".into()];
+    if visible.roots.iter().any(|root| !root.read_only.is_empty()) {
+        notes.push("Without namespaces protected files of the workspace can be changed by commands.".into());
+    }
+    notes
+}
+
+fn files(orders: &Orders, visible: &Visible, private: &Path) -> Result<Files, NotEntered> {
+    let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_missing("The root folder")?;
+    let secret = secret_files(root.as_fd()).into_iter().map(|path| Path::new("/").join(path));
+    let kept_back: Vec<PathBuf> = secret.chain(visible.hidden.iter().cloned()).collect();
+    let mut files = Files { readable: vec![PathBuf::from("/proc")], ..Files::default() };
+    for place in places::plan(visible, orders.network) {
+        match place.what {
+            What::Readable => all_but(&place.path, &kept_back, &mut files),
+            What::Root(_) => files.writable.push(place.path),
+            What::Link(_) | What::Private(_) | What::Devices | What::Processes => {}
+        }
+    }
+    files.writable.push(private.to_owned());
+    Ok(files)
+}
+
+/// Lets everything in a folder be read but what is kept back.
+fn all_but(path: &Path, kept_back: &[PathBuf], files: &mut Files) {
+    if kept_back.iter().any(|kept| path.starts_with(kept)) {
+        return;
+    }
+    let holds_one = kept_back.iter().any(|kept| kept.starts_with(path) && file_type(kept).is_some());
+    if !holds_one {
+        files.readable.push(path.to_owned());
+        return;
+    }
+    files.listed.push(path.to_owned());
+    let Ok(root) = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else { return };
+    for name in names_in(root.as_fd(), Path::new(".")).unwrap_or_default() {
+        let inner = path.join(name);
+        // Where a link leads has its own rights, or none.
+        if file_type(&inner) != Some(FileType::Symlink) {
+            all_but(&inner, kept_back, files);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Where what comes to lie in the file system that a command sees, and in which order.
+//!
+//! The order is by depth, so that whatever lies in something else comes after it. It is found out
+//! before any identity is given up: links and toolchains may lie where only root can look.
+
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use crate::orders::Visible;
+
+/// Folders that every command can read, one per line.
+const SYSTEM_FOLDERS: &str = include_str!("system_folders.txt");
+/// Folders that are empty and private, with the permissions that are usual there.
+const PRIVATE: [(&str, u32); 4] = [("/tmp", 0o1777), ("/var/tmp", 0o1777), ("/run", 0o755), ("/dev/shm", 0o1777)];
+/// Links that are followed before a path counts as a loop.
+const MOST_LINKS: usize = 40;
+
+/// One place of the new root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) what: What,
+}
+
+/// What lies at a place. Of two at one place the later one lies on top.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    /// The few devices that commands need.
+    Devices,
+    /// What the kernel says of the command's own processes.
+    Processes,
+    /// A link like the one outside.
+    Link(PathBuf),
+    /// What lies there outside, to be read.
+    Readable,
+    /// An empty folder with these permissions.
+    Private(u32),
+    /// A root, by its number.
+    Root(usize),
+}
+
+/// Says what lies where, in the order in which it is to be put there.
+pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
+    let place = |path: &Path, what: What| Place { path: path.to_owned(), what };
+    let mut places = vec![place(Path::new("/dev"), What::Devices), place(Path::new("/proc"), What::Processes)];
+    for (number, root) in visible.roots.iter().enumerate() {
+        places.push(place(&root.path, What::Root(number)));
+        for above in visible.hidden.iter().filter(|hidden| root.path.starts_with(hidden) && **hidden != root.path) {
+            places.push(place(above, What::Private(0o711)));
+        }
+    }
+    let home = (visible.home.clone(), 0o700);
+    for (path, mode) in PRIVATE.iter().map(|(path, mode)| (PathBuf::from(path), *mode)).chain([home]) {
+        let Some(real) = follow(&path, &mut places) else { continue };
+        if is_private_beside_roots(&real, visible) {
+            places.push(place(&real, What::Private(mode)));
+        }
+    }
+    let system = SYSTEM_FOLDERS.lines().filter(|line| !line.is_empty()).map(PathBuf::from);
+    // Names are looked up with a file that often lies in a folder of its own, behind a link.
+    let resolver = network.then(|| PathBuf::from("/etc/resolv.conf"));
+    for path in system.chain(resolver).chain(visible.readable.iter().cloned()) {
+        let Some(real) = follow(&path, &mut places) else { continue };
+        if !visible.roots.iter().any(|root| real.starts_with(&root.path)) && file_type(&real).is_some() {
+            places.push(place(&real, What::Readable));
+        }
+    }
+    in_order(places)
+}
+
+/// A root that is the home, or lies above it, shows it. Only the whole system as root shares nothing temporary.
+fn is_private_beside_roots(real: &Path, visible: &Visible) -> bool {
+    let in_root = visible.roots.iter().any(|root| real.starts_with(&root.path));
+    let whole_system = visible.roots.iter().any(|root| root.path == Path::new("/"));
+    !in_root || (whole_system && real != visible.home)
+}
+
+fn in_order(mut places: Vec<Place>) -> Vec<Place> {
+    places.sort_by(|one, other| {
+        let depth = |place: &Place| place.path.components().count();
+        depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path)).then_with(|| one.what.cmp(&other.what))
+    });
+    places.dedup();
+    let mut kept: Vec<Place> = Vec::new();
+    for place in places {
+        // The nearest thing around it decides: what lies in something readable or in a root is shown already, and a
+        // link made in a root would be a change of it.
+        let around = kept
+            .iter()
+            .filter(|other| !matches!(other.what, What::Link(_)) && place.path.starts_with(&other.path))
+            .max_by_key(|other| other.path.components().count());
+        let shown_already = around.is_some_and(|other| matches!(other.what, What::Readable | What::Root(_)));
+        if !(shown_already && matches!(place.what, What::Readable | What::Link(_))) {
+            kept.push(place);
+        }
+    }
+    kept
+}
+
+/// Follows the links in a path, notes them as places of their own, and returns where it really leads.
+///
+/// Returns nothing for a path that is not absolute or goes in a circle. Nothing needs to exist.
+fn follow(path: &Path, places: &mut Vec<Place>) -> Option<PathBuf> {
+    let mut rest: Vec<PathBuf> = parts(path);
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    if !path.is_absolute() {
+        return None;
+    }
+    while let Some(part) = rest.pop() {
+        if part == Path::new("..") {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        if file_type(&next) != Some(FileType::Symlink) {
+            real = next;
+            continue;
+        }
+        links += 1;
+        let target = rustix::fs::readlink(&next, Vec::new()).ok().filter(|_| links <= MOST_LINKS)?;
+        let target =
+            PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(target.into_bytes()));
+        places.push(Place { path: next, what: What::Link(target.clone()) });
+        if target.is_absolute() {
+            real = PathBuf::from("/");
+        }
+        rest.extend(parts(&target));
+    }
+    Some(real)
+}
+
+/// Returns the parts of a path, the last one first.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let named = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(PathBuf::from(name)),
+        Component::ParentDir => Some(PathBuf::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    };
+    let mut parts: Vec<PathBuf> = path.components().filter_map(named).collect();
+    parts.reverse();
+    parts
+}
+
+pub(super) fn file_type(path: &Path) -> Option<FileType> {
+    rustix::fs::lstat(path).ok().map(|found| FileType::from_raw_mode(found.st_mode))
+}

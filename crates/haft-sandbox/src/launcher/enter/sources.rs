@@ -1,0 +1,182 @@
+//! Where the parts of the new root are taken from, once inside a mount namespace of its own.
+//!
+//! A descriptor from outside stands for a mount of the outer namespace, which cannot be copied inside.
+//! So everything is opened again by its path and compared. Where haft is root and the command runs as
+//! the workspace's owner, paths may lead through folders that only root may enter; root therefore
+//! gathers all parts in one folder first, the *stage*.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::thread::UnshareFlags;
+
+use super::layer::open_again;
+use super::mounts::{PLAIN, Tree, make_all_private, make_file, make_folder};
+use super::places::{Place, What};
+use crate::orders::Visible;
+
+/// Where the stage is put up, in a mount namespace that ends with the launcher. Over `/` it would count as a changed
+/// root, and with one nobody may enter a user namespace.
+const STAGE: &str = "/tmp";
+
+/// The descriptors of one root, as haft sent them.
+pub(super) struct Given {
+    pub(super) folder: OwnedFd,
+    pub(super) layer: Option<GivenLayer>,
+}
+
+/// The descriptors of a layer, and where they lie side by side.
+pub(super) struct GivenLayer {
+    upper: OwnedFd,
+    work: OwnedFd,
+    beside: PathBuf,
+    names: (OsString, OsString),
+}
+
+/// The two folders of a layer, opened in this namespace.
+pub(super) struct OpenLayer {
+    pub(super) upper: OwnedFd,
+    pub(super) work: OwnedFd,
+}
+
+/// Pairs the descriptors with the roots they belong to.
+pub(super) fn given(visible: &Visible, descriptors: Vec<OwnedFd>) -> io::Result<Vec<Given>> {
+    let mut descriptors = descriptors.into_iter();
+    let mut next = || descriptors.next().ok_or(io::Error::from(Errno::BADF));
+    let mut given = Vec::new();
+    for root in &visible.roots {
+        let folder = next()?;
+        let layer = if root.layered { Some(GivenLayer::of(next()?, next()?)?) } else { None };
+        given.push(Given { folder, layer });
+    }
+    Ok(given)
+}
+
+impl GivenLayer {
+    fn of(upper: OwnedFd, work: OwnedFd) -> io::Result<Self> {
+        let (upper_path, work_path) = (path_of(upper.as_fd())?, path_of(work.as_fd())?);
+        let split = |path: &Path| Some((path.parent()?.to_owned(), path.file_name()?.to_owned()));
+        match (split(&upper_path), split(&work_path)) {
+            (Some((beside, upper_name)), Some((other, work_name))) if beside == other => {
+                Ok(Self { upper, work, beside, names: (upper_name, work_name) })
+            }
+            _ => Err(Errno::XDEV.into()),
+        }
+    }
+}
+
+fn path_of(descriptor: BorrowedFd<'_>) -> io::Result<PathBuf> {
+    use std::os::fd::AsRawFd;
+    let link = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    Ok(PathBuf::from(OsString::from_vec(rustix::fs::readlink(link, Vec::new())?.into_bytes())))
+}
+
+/// Where parts are opened.
+pub(super) enum Sources {
+    /// At their own paths.
+    Paths,
+    /// Below the working folder.
+    Stage,
+}
+
+impl Sources {
+    /// Gathers all parts in a stage, which becomes the working folder. Needs the rights of root.
+    pub(super) fn staged(places: &[Place], given: &[Given]) -> io::Result<Self> {
+        enter_mount_namespace()?;
+        make_all_private()?;
+        // All of them before the stage is put up: it lies over some of their paths.
+        let mut parts = Vec::new();
+        for (number, place) in places.iter().enumerate() {
+            if matches!(place.what, What::Readable | What::Root(_)) {
+                parts.extend(Part::at(name_of_place(number), &place.path)?);
+            }
+        }
+        for (number, layer) in given.iter().enumerate().filter_map(|(number, one)| Some((number, one.layer.as_ref()?)))
+        {
+            parts.extend(Part::at(name_of_layer(number), &layer.beside)?);
+        }
+        let stage = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN)?;
+        stage.attach_over(rustix::fs::open(STAGE, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?.as_fd())?;
+        parts.iter().try_for_each(|part| part.put_on(stage.as_fd()))?;
+        rustix::process::fchdir(&stage)?;
+        Ok(Sources::Stage)
+    }
+
+    /// Opens what a place shows.
+    pub(super) fn open(&self, number: usize, place: &Place) -> io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let path = match self {
+            Sources::Paths => place.path.clone(),
+            Sources::Stage => name_of_place(number),
+        };
+        Ok(rustix::fs::openat(CWD, &path, flags, Mode::empty())?)
+    }
+
+    /// Opens the folder of a root, and refuses another one under its path.
+    pub(super) fn open_root(&self, number: usize, place: &Place, given: &Given) -> io::Result<OwnedFd> {
+        match self {
+            Sources::Paths => open_again(CWD, &place.path, given.folder.as_fd()),
+            Sources::Stage => open_again(CWD, &name_of_place(number), given.folder.as_fd()),
+        }
+    }
+
+    /// Opens the two folders of the layer of a root, and refuses others under their paths.
+    pub(super) fn open_layer(&self, root: usize, layer: &GivenLayer) -> io::Result<OpenLayer> {
+        let beside = match self {
+            Sources::Paths => layer.beside.clone(),
+            Sources::Stage => name_of_layer(root),
+        };
+        let upper = open_again(CWD, &beside.join(&layer.names.0), layer.upper.as_fd())?;
+        let work = open_again(CWD, &beside.join(&layer.names.1), layer.work.as_fd())?;
+        Ok(OpenLayer { upper, work })
+    }
+}
+
+fn name_of_place(number: usize) -> PathBuf {
+    PathBuf::from(format!("p{number}"))
+}
+
+fn name_of_layer(root: usize) -> PathBuf {
+    PathBuf::from(format!("l{root}"))
+}
+
+/// One part on its way to the stage.
+struct Part {
+    name: PathBuf,
+    tree: Tree,
+    is_folder: bool,
+}
+
+impl Part {
+    /// Copies what is at a path; nothing where nothing is.
+    fn at(name: PathBuf, path: &Path) -> io::Result<Option<Self>> {
+        match rustix::fs::lstat(path) {
+            Ok(found) => {
+                let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+                Ok(Some(Self { name, tree: Tree::at(path)?, is_folder }))
+            }
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn put_on(&self, stage: BorrowedFd<'_>) -> io::Result<()> {
+        if self.is_folder {
+            make_folder(stage, &self.name)?;
+        } else {
+            make_file(stage, &self.name)?;
+        }
+        self.tree.attach(stage, &self.name)
+    }
+}
+
+#[allow(unsafe_code)]
+fn enter_mount_namespace() -> io::Result<()> {
+    // SAFETY: no descriptors are unshared, only the mounts of this process, which has one thread.
+    Ok(unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }?)
+}

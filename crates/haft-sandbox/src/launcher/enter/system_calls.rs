@@ -1,0 +1,217 @@
+//! seccomp: which system calls a command may make.
+//!
+//! What ordinary programs use goes on working. Refused is what reaches other processes, the kernel's
+//! wider surface, or a way around the other layers. Calls that programs try first and can do without
+//! are answered as if the kernel did not have them; everything else is not permitted.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
+};
+
+use super::NotEntered;
+
+/// Which sockets a command may open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sockets {
+    /// Those between its own processes, by path or in pairs.
+    Unix,
+    /// Those of the internet too: of a network of its own, or because the network was granted.
+    Internet,
+}
+
+/// Programs for the kernel that are ready to be applied.
+pub(super) struct Filters(Vec<BpfProgram>);
+
+impl Filters {
+    /// Prepares them.
+    pub(super) fn prepare(sockets: Sockets) -> Result<Self, NotEntered> {
+        let arch = architecture().ok_or_else(|| missing("this kind of processor is not known"))?;
+        let build = |rules, errno: i32| {
+            SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno.cast_unsigned()), arch)
+                .and_then(BpfProgram::try_from)
+                .map_err(|error| missing(&error.to_string()))
+        };
+        let refused = refused(sockets).map_err(|error| missing(&error.to_string()))?;
+        let unknown = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
+        let mut filters = vec![build(refused, libc::EPERM)?, build(unknown, libc::ENOSYS)?];
+        filters.extend(only_native());
+        Ok(Self(filters))
+    }
+
+    /// Applies them to this process and all that it starts.
+    pub(super) fn apply(&self) -> std::io::Result<()> {
+        self.0.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(std::io::Error::other))
+    }
+}
+
+fn missing(why: &str) -> NotEntered {
+    NotEntered::Missing(format!("System calls cannot be refused by seccomp: {why}."))
+}
+
+fn architecture() -> Option<TargetArch> {
+    TargetArch::try_from(std::env::consts::ARCH).ok()
+}
+
+/// On one kind of processor the same calls exist a second time, under numbers that the other filters do not name.
+#[cfg(target_arch = "x86_64")]
+fn only_native() -> Option<BpfProgram> {
+    const SECOND_NUMBERS: u32 = 0x4000_0000;
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+    let step = |code: u32, jt: u8, jf: u8, k: u32| sock_filter { code: code as u16, jt, jf, k };
+    Some(vec![
+        // The number of the call.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, SECOND_NUMBERS),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ])
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn only_native() -> Option<BpfProgram> {
+    None
+}
+
+/// Calls that are answered as if the kernel did not have them, so that programs take the older way.
+const UNKNOWN: [i64; 4] =
+    [libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+
+/// Calls that are never permitted.
+const NEVER: &[i64] = &[
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Keys, programs in the kernel, observation.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_syslog,
+    // Mounts and roots.
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    // The machine.
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_uselib,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS__sysctl,
+];
+
+/// The same number on every processor, not yet in the crate.
+const OPEN_TREE_ATTR: i64 = 467;
+
+/// Namespaces as flags of `clone`, whose lowest byte is a signal.
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+const CLONE_NEWTIME: i32 = 0x80;
+
+/// What `personality` may be asked: what it is, the usual one, and addresses that debuggers can repeat.
+const PERSONALITIES: [u64; 3] = [0xffff_ffff, 0, 0x004_0000];
+
+/// Types of sockets that make packets by themselves, or use protocols that few have looked at.
+const ODD_TYPES: [i32; 5] = [libc::SOCK_RAW, libc::SOCK_RDM, libc::SOCK_SEQPACKET, libc::SOCK_DCCP, SOCK_PACKET];
+/// The old way to all packets.
+const SOCK_PACKET: i32 = 10;
+const TYPE_MASK: u64 = 0xf;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type Built<T> = Result<T, seccompiler::BackendError>;
+
+fn refused(sockets: Sockets) -> Built<Rules> {
+    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    rules.insert(libc::SYS_socket, sockets_refused(sockets)?);
+    rules.insert(libc::SYS_socketpair, vec![all(&[(0, SeccompCmpOp::Ne, number(libc::AF_UNIX))])?]);
+    let flag = |flag: &i32| all(&[(0, SeccompCmpOp::MaskedEq(number(*flag)), number(*flag))]);
+    rules.insert(libc::SYS_clone, NAMESPACES.iter().map(flag).collect::<Built<_>>()?);
+    rules.insert(libc::SYS_unshare, NAMESPACES.iter().chain([&CLONE_NEWTIME]).map(flag).collect::<Built<_>>()?);
+    let other = PERSONALITIES.map(|allowed| (0, SeccompCmpOp::Ne, allowed));
+    rules.insert(libc::SYS_personality, vec![all(&other)?]);
+    // Both put letters into the terminal as if somebody had typed them.
+    let typed = |request: u64| all(&[(1, SeccompCmpOp::Eq, request)]);
+    rules.insert(libc::SYS_ioctl, vec![typed(libc::TIOCSTI)?, typed(libc::TIOCLINUX)?]);
+    Ok(rules)
+}
+
+fn sockets_refused(sockets: Sockets) -> Built<Vec<SeccompRule>> {
+    let is_not = |family: i32| (0, SeccompCmpOp::Ne, number(family));
+    let is = |family: i32| (0, SeccompCmpOp::Eq, number(family));
+    if sockets == Sockets::Unix {
+        return Ok(vec![all(&[is_not(libc::AF_UNIX)])?]);
+    }
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let mut rules = vec![
+        all(&families.map(is_not))?,
+        all(&[is(libc::AF_NETLINK), (2, SeccompCmpOp::Ne, number(libc::NETLINK_ROUTE))])?,
+    ];
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        for odd in ODD_TYPES {
+            rules.push(all(&[is(family), (1, SeccompCmpOp::MaskedEq(TYPE_MASK), number(odd))])?);
+        }
+    }
+    Ok(rules)
+}
+
+fn number(value: i32) -> u64 {
+    u64::from(value.cast_unsigned())
+}
+
+/// A rule that holds when every condition does: argument, comparison, value. The kernel reads these arguments as 32 bits.
+fn all(conditions: &[(u8, SeccompCmpOp, u64)]) -> Built<SeccompRule> {
+    let condition = |(argument, comparison, value): &(u8, SeccompCmpOp, u64)| {
+        SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)
+    };
+    SeccompRule::new(conditions.iter().map(condition).collect::<Built<_>>()?)
+}

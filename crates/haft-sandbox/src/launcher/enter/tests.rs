@@ -1,0 +1,93 @@
+//! The sandbox entered for real, with a shell inside. Each scene builds its own folders.
+
+mod escapes;
+mod renames;
+mod scene;
+
+use self::scene::{Scene, Who};
+
+fn everyone() -> Vec<Scene> {
+    Who::all().into_iter().map(Scene::new).collect()
+}
+
+#[test]
+fn a_command_sees_its_files_and_changes_none_of_them() {
+    for scene in everyone() {
+        let seen = scene.file("a.txt", "old").run("cat a.txt; echo new > a.txt; rm -r sub; cat a.txt; ls");
+        assert_eq!(seen.text, "oldnew\na.txt\n", "{seen:?}");
+        assert_eq!(scene.content("a.txt"), "old");
+        assert_eq!(scene.in_upper("a.txt"), "new\n");
+    }
+}
+
+#[test]
+fn without_a_layer_changes_happen_at_once() {
+    for scene in everyone() {
+        let scene = scene.without_layer();
+        let seen = scene.file("a.txt", "old").run("echo new > a.txt; echo done");
+        assert_eq!(seen.text, "done\n", "{seen:?}");
+        assert_eq!(scene.content("a.txt"), "new\n");
+    }
+}
+
+#[test]
+fn nothing_of_the_trial_is_left_in_the_layer() {
+    for scene in everyone() {
+        let seen = scene.run("true");
+        assert_eq!((seen.status, scene.names_in_upper()), (Some(0), Vec::<String>::new()), "{seen:?}");
+    }
+}
+
+#[test]
+fn homes_and_the_state_of_haft_are_not_visible() {
+    for scene in everyone() {
+        let seen = scene.secret("state/key").run("cat \"$STATE/key\"; ls -A ~ /home /root; cat ~/.greeting");
+        assert!(!seen.text.contains("canary"), "{seen:?}");
+        assert!(seen.text.contains("hello"), "{seen:?}");
+    }
+}
+
+#[test]
+fn nothing_outside_can_be_written() {
+    for scene in everyone() {
+        let seen = scene.run("for f in /x /etc/x /usr/x /dev/x /proc/sys/kernel/core_pattern /sys/x; do (echo y > $f) 2>/dev/null && echo wrote $f; done; echo end");
+        assert_eq!(seen.text, "end\n", "{seen:?}");
+    }
+}
+
+#[test]
+fn secret_files_of_the_system_are_covered() {
+    for scene in everyone() {
+        let seen = scene.run("cat /etc/shadow && echo read; cat /etc/passwd > /dev/null && echo users");
+        assert!(seen.text.ends_with("users\n") && !seen.text.contains("read\n"), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_command_has_processes_network_and_terminals_of_its_own() {
+    for scene in everyone() {
+        let seen = scene.run(
+            "echo $$; ls -d /proc/[0-9]* | wc -l; ls /sys/class/net 2>/dev/null; cat /proc/net/dev | grep -c :; \
+             cat /proc/self/status | grep -E 'NoNewPrivs|CapEff|CapBnd|Seccomp:'; ulimit -c; test -c /dev/ptmx && echo pty",
+        );
+        assert!(
+            seen.text.contains("NoNewPrivs:\t1\nSeccomp:\t2\n") || seen.text.contains("NoNewPrivs:\t1"),
+            "{seen:?}"
+        );
+        assert!(seen.text.contains("CapEff:\t0000000000000000\nCapBnd:\t0000000000000000"), "{seen:?}");
+        assert!(seen.text.contains("pty"), "{seen:?}");
+    }
+}
+
+#[test]
+fn tests_on_the_loopback_work() {
+    for scene in everyone() {
+        let seen = scene.run(
+            "python3 -c 'import socket,threading\n\
+             s=socket.create_server((\"127.0.0.1\",0))\n\
+             c=socket.create_connection(s.getsockname())\n\
+             s.accept()[0].send(b\"heard\"); print(c.recv(9).decode())'",
+        );
+        assert_eq!(seen.text, "heard\n", "{seen:?}");
+    }
+}

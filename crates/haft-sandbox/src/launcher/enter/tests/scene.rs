@@ -1,0 +1,268 @@
+//! A workspace, a layer, somebody who runs haft, and a shell inside.
+
+use std::cell::RefCell;
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Gid, Mode, OFlags, Uid};
+
+use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
+use crate::launcher::watch::Entered as _;
+use crate::orders::{Confine, Orders, Visible, VisibleRoot};
+
+const NOBODY: u32 = 65534;
+
+/// Who runs haft, and whose the workspace is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// An ordinary user in the own workspace.
+    User,
+    /// Root in root's workspace.
+    Root,
+    /// Root in the workspace of an ordinary user.
+    RootForUser,
+}
+
+impl Who {
+    /// Everyone that whoever runs the tests can be.
+    pub(super) fn all() -> Vec<Who> {
+        if rustix::process::geteuid().is_root() {
+            vec![Who::User, Who::Root, Who::RootForUser]
+        } else {
+            vec![Who::User]
+        }
+    }
+
+    fn owner(self) -> Option<u32> {
+        (self != Who::Root && rustix::process::geteuid().is_root()).then_some(NOBODY)
+    }
+}
+
+pub(super) struct Scene {
+    who: Who,
+    folder: tempfile::TempDir,
+    layered: bool,
+    namespaces: bool,
+    through: RefCell<Vec<PathBuf>>,
+    pub(super) visible: RefCell<Visible>,
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) text: String,
+    pub(super) status: Option<i32>,
+    pub(super) report: String,
+    pub(super) took: std::time::Duration,
+}
+
+impl Scene {
+    pub(super) fn new(who: Who) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["w/sub", "layer/upper", "layer/work", "home", "state", "private"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::fs::write(at("w/sub/file"), "x").unwrap();
+        std::fs::write(at("home/secret"), "canary").unwrap();
+        let visible = Visible {
+            roots: Vec::new(),
+            readable: Vec::new(),
+            hidden: vec![at("state"), at("layer")],
+            home: at("home"),
+            home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
+        };
+        Self {
+            who,
+            folder,
+            layered: true,
+            namespaces: true,
+            through: RefCell::default(),
+            visible: RefCell::new(visible),
+        }
+    }
+
+    pub(super) fn without_layer(mut self) -> Self {
+        self.layered = false;
+        self
+    }
+
+    /// Confined without namespaces, and so without a layer.
+    pub(super) fn partly(mut self) -> Self {
+        self.namespaces = false;
+        self.layered = false;
+        self
+    }
+
+    pub(super) fn through(&self, name: &str) -> &Self {
+        self.through.borrow_mut().push(name.into());
+        self
+    }
+
+    pub(super) fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(super) fn file(&self, name: &str, content: &str) -> &Self {
+        std::fs::write(self.at("w").join(name), content).unwrap();
+        self
+    }
+
+    pub(super) fn secret(&self, name: &str) -> &Self {
+        std::fs::write(self.at(name), "canary").unwrap();
+        self
+    }
+
+    pub(super) fn content(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at("w").join(name)).unwrap()
+    }
+
+    pub(super) fn in_upper(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at("layer/upper").join(name)).unwrap()
+    }
+
+    pub(super) fn names_in_upper(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.at("layer/upper")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Runs a script of the shell until everything has ended.
+    pub(super) fn run(&self, script: &str) -> Seen {
+        if let Some(owner) = self.who.owner() {
+            give(self.folder.path(), owner);
+        }
+        let began = std::time::Instant::now();
+        let (output, output_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
+        let (report, report_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
+        // SAFETY: the other threads of a test do nothing meanwhile, and libc makes its own locks usable in the child.
+        #[allow(unsafe_code)]
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            let said = self.launch(script, &output_end);
+            let _ = rustix::io::write(&report_end, said.as_bytes());
+            // SAFETY: ends this process without running what the test would run at its end.
+            #[allow(unsafe_code)]
+            unsafe {
+                libc::_exit(0)
+            };
+        }
+        drop((output_end, report_end));
+        let mut seen = Seen { text: everything(output), report: everything(report), ..Seen::default() };
+        while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok() {}
+        seen.took = began.elapsed();
+        seen.status = seen.report.lines().find_map(|line| line.strip_prefix("status ")?.parse().ok());
+        seen
+    }
+
+    fn launch(&self, script: &str, output: &OwnedFd) -> String {
+        if self.who == Who::User && rustix::process::geteuid().is_root() {
+            let (uid, gid) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+            rustix::thread::set_thread_groups(&[]).unwrap();
+            rustix::thread::set_thread_res_gid(gid, gid, gid).unwrap();
+            rustix::thread::set_thread_res_uid(uid, uid, uid).unwrap();
+            rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable).unwrap();
+        }
+        let mut visible = self.visible.borrow().clone();
+        let path = self.at("w");
+        let mut descriptors = vec![open(&path)];
+        if self.layered {
+            descriptors.extend([open(&self.at("layer/upper")), open(&self.at("layer/work"))]);
+        }
+        visible.roots.insert(
+            0,
+            VisibleRoot {
+                path,
+                layered: self.layered,
+                through: self.through.borrow().clone(),
+                read_only: vec!["locked".into()],
+            },
+        );
+        let orders = Orders {
+            words: Vec::new(),
+            folder: self.at("w"),
+            environment: Vec::new(),
+            confine: Confine::Fully(visible.clone()),
+            processes: 256,
+            network: false,
+        };
+        if !self.namespaces {
+            return match partly(&orders, &visible, &self.at("private"), &descriptors) {
+                Ok(ready) => self.command(ready, script, output),
+                Err(why) => format!("{why:?}\n"),
+            };
+        }
+        match fully(&orders, &visible, descriptors) {
+            Ok(Entered::Outside(_)) => String::new(),
+            Ok(Entered::Inside(ready)) => self.command(ready, script, output),
+            Err(NotEntered::NoLayer(why)) => format!("no layer: {why}\n"),
+            Err(NotEntered::Missing(what)) => format!("missing: {what}\n"),
+        }
+    }
+
+    fn command(&self, mut ready: ReadyToRun, script: &str, output: &OwnedFd) -> String {
+        // SAFETY: this process has one thread.
+        #[allow(unsafe_code)]
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            // SAFETY: both numbers are descriptors of this process.
+            #[allow(unsafe_code)]
+            unsafe {
+                libc::dup2(output.as_raw_fd(), 1);
+                libc::dup2(output.as_raw_fd(), 2);
+            }
+            rustix::process::chdir(self.at("w")).unwrap();
+            ready.restrict_command().unwrap();
+            let failed = std::process::Command::new("/bin/bash")
+                .args(["-c", script])
+                .env_clear()
+                .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+                .env("HOME", self.at("home"))
+                .env("TMPDIR", if self.namespaces { PathBuf::from("/tmp") } else { self.at("private") })
+                .env("STATE", self.at("state"))
+                .exec();
+            panic!("{failed}");
+        }
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        let ended = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).unwrap();
+        let mut handed_over = false;
+        let status = loop {
+            if !handed_over {
+                ready.started();
+                handed_over = true;
+            }
+            let waited: Vec<_> = ready.listener().into_iter().chain([ended.as_fd()]).collect();
+            let mut polled: Vec<_> = waited.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
+            poll(&mut polled, None).unwrap();
+            let is_question = polled.len() > 1 && polled[0].revents().contains(PollFlags::IN);
+            if is_question {
+                ready.answer_question();
+            } else if !polled.last().unwrap().revents().is_empty() {
+                break rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()).unwrap().unwrap().1;
+            }
+        };
+        let notes: Vec<String> = ready.notes.iter().map(|note| format!("note {note}\n")).collect();
+        format!("{}status {}\n", notes.concat(), status.exit_status().unwrap_or(-1))
+    }
+}
+
+fn open(path: &Path) -> OwnedFd {
+    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
+}
+
+fn everything(pipe: OwnedFd) -> String {
+    let mut bytes = Vec::new();
+    std::fs::File::from(pipe).read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn give(folder: &Path, owner: u32) {
+    let chown = |path: &Path| std::os::unix::fs::lchown(path, Some(owner), Some(owner)).unwrap();
+    chown(folder);
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() { give(&entry.path(), owner) } else { chown(&entry.path()) }
+    }
+}

@@ -1,0 +1,74 @@
+//! The launcher's end of the line to haft.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{RecvFlags, recv};
+
+use crate::orders::{ASK_TO_END, Orders, Report};
+use crate::wire;
+
+/// The launcher's end of the line.
+#[derive(Debug)]
+pub(crate) struct Line(OwnedFd);
+
+/// What came over the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// Nothing yet.
+    Nothing,
+    /// Everything shall end by itself.
+    AskToEnd,
+    /// haft is gone.
+    Gone,
+}
+
+impl Line {
+    /// Takes standard input, which is empty afterwards.
+    pub(crate) fn from_stdin() -> io::Result<Self> {
+        let line = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        rustix::stdio::dup2_stdin(nothing()?)?;
+        Ok(Self(line))
+    }
+
+    /// Waits for the orders and the descriptors that come with them.
+    pub(crate) fn orders(&self) -> io::Result<(Orders, Vec<OwnedFd>)> {
+        wire::receive_orders(&self.0)
+    }
+
+    /// Tells haft something. Nothing can be done if it does not listen: then it is gone, and that is seen elsewhere.
+    pub(crate) fn report(&self, report: &Report) {
+        if let Ok(mut text) = serde_json::to_vec(report) {
+            text.push(b'\n');
+            let _ = wire::send_all(&self.0, &text);
+        }
+    }
+
+    /// Returns what came over the line, without waiting.
+    pub(crate) fn heard(&self) -> Heard {
+        let mut bytes = [0; 16];
+        match recv(&self.0, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => Heard::Gone,
+            Ok((some, _)) if bytes[..some].contains(&ASK_TO_END) => Heard::AskToEnd,
+            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
+            Err(_) => Heard::Gone,
+        }
+    }
+}
+
+impl AsFd for Line {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Opens the device that has nothing to read and keeps nothing.
+pub(super) fn nothing() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Returns the number of this process.
+pub(super) fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}

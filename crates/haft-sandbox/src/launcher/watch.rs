@@ -1,0 +1,305 @@
+//! Watches over one command until nothing of it is left.
+//!
+//! The watcher is pid 1 of a namespace, or, without one, the process that orphans come to (child
+//! subreaper). It ends when haft is gone, when haft asks, or when the command has ended; and the
+//! command's processes end with it, wherever they went.
+
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::time::Timespec;
+
+use super::command::{self, Forked};
+use super::leave;
+use super::line::{Heard, Line, nothing};
+use super::signals::ChildSignals;
+use crate::orders::{NotStarted, Orders, Report};
+use crate::running::{self, Running};
+
+/// How long what a command left behind may take to end by itself.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long to wait for a killed process before looking again who is there.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// How the watcher was entered: what it must know of the confinement around it.
+pub(crate) trait Entered {
+    /// Whether this process is pid 1 of a namespace.
+    fn tree(&self) -> Tree;
+
+    /// What could not be had that is not required, a sentence each.
+    fn notes(&self) -> Vec<String>;
+
+    /// Called in the forked command, right before the program is executed. A refusal is a sentence.
+    fn confine(&mut self) -> Result<(), String>;
+
+    /// Called in the watcher when the program was executed.
+    fn started(&mut self) {}
+
+    /// A descriptor that the watcher waits on too.
+    fn listener(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Called when that descriptor is readable.
+    fn answer(&mut self, _line: &Line) {}
+}
+
+/// Which processes belong to the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tree {
+    /// All that this process sees: it is pid 1.
+    Namespace,
+    /// All that descend from this process.
+    Descendants,
+}
+
+/// No confinement at all.
+pub(super) struct Bare;
+
+impl Entered for Bare {
+    fn tree(&self) -> Tree {
+        Tree::Descendants
+    }
+
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn confine(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Runs the command and watches over it; never returns.
+pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> ! {
+    if orders.words.is_empty() {
+        line.report(&Report::Ready(entered.notes()));
+        line.report(&Report::Exited { status: 0, left_behind: 0 });
+        leave(0)
+    }
+    let signals = match ChildSignals::take() {
+        Ok(signals) => signals,
+        Err(error) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
+    };
+    if entered.tree() == Tree::Descendants
+        && let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+    {
+        not_started(&line, NotStarted::Fork(error.raw_os_error()));
+    }
+    let forked = match command::start(orders, &mut entered) {
+        Ok(forked) => forked,
+        Err(why) => not_started(&line, why),
+    };
+    let Forked { pid, failure } = forked;
+    if let Ok(null) = nothing() {
+        // Else the watcher itself would hold the command's streams open.
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+    let mut watch = Watch { line, signals, entered, command: pid, failure: Some(failure), ended: None, rest: None };
+    loop {
+        watch.wait();
+        if let ControlFlow::Break(()) = watch.step() {
+            leave(0)
+        }
+    }
+}
+
+fn not_started(line: &Line, why: NotStarted) -> ! {
+    line.report(&Report::NotStarted(why));
+    leave(0)
+}
+
+struct Watch<E> {
+    line: Line,
+    signals: ChildSignals,
+    entered: E,
+    command: Pid,
+    /// Open until it is known whether the program was executed.
+    failure: Option<OwnedFd>,
+    /// How the command ended.
+    ended: Option<WaitStatus>,
+    /// What it had left behind.
+    rest: Option<Rest>,
+}
+
+#[derive(Clone, Copy)]
+struct Rest {
+    processes: usize,
+    /// Until when it may end by itself.
+    until: Instant,
+}
+
+impl<E: Entered> Watch<E> {
+    /// Waits until there is something to do.
+    fn wait(&self) {
+        let descriptors = [Some(self.signals.as_fd()), Some(self.line.as_fd()), self.entered.listener()];
+        let failure = self.failure.as_ref().map(AsFd::as_fd);
+        let descriptors = descriptors.into_iter().chain([failure]).flatten();
+        let mut polled: Vec<PollFd<'_>> =
+            descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
+        let left = self.rest.map(|rest| timespec(rest.until.saturating_duration_since(Instant::now())));
+        let _ = poll(&mut polled, left.as_ref());
+    }
+
+    fn step(&mut self) -> ControlFlow<()> {
+        match self.line.heard() {
+            Heard::Nothing => {}
+            Heard::AskToEnd => self.ask_to_end(),
+            Heard::Gone => {
+                self.end_all();
+                return ControlFlow::Break(());
+            }
+        }
+        self.signals.clear();
+        let children = self.reap();
+        if self.failure.is_some() {
+            self.look_whether_executed()?;
+        }
+        if self.entered.listener().is_some_and(is_readable) {
+            self.entered.answer(&self.line);
+        }
+        match (self.ended, children) {
+            (None, _) => ControlFlow::Continue(()),
+            (Some(ended), Children::None) => self.finish(ended),
+            (Some(ended), Children::Some) => self.end_rest(ended),
+        }
+    }
+
+    /// Finds out whether the program runs. When the command is gone, the answer is there at once.
+    fn look_whether_executed(&mut self) -> ControlFlow<()> {
+        let Some(failure) = self.failure.take_if(|failure| is_readable(failure.as_fd())) else {
+            return ControlFlow::Continue(());
+        };
+        let mut why = [0; 4096];
+        match rustix::io::read(&failure, &mut why) {
+            Ok(0) | Err(_) => {
+                self.entered.started();
+                self.line.report(&Report::Ready(self.entered.notes()));
+                ControlFlow::Continue(())
+            }
+            Ok(read) => {
+                let unknown = || NotStarted::Program(libc::EIO);
+                let why = serde_json::from_slice(&why[..read]).unwrap_or_else(|_| unknown());
+                self.end_all();
+                self.line.report(&Report::NotStarted(why));
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Takes note of every child that has ended; says whether there are more.
+    fn reap(&mut self) -> Children {
+        loop {
+            match wait_for_any() {
+                Ok(Some((pid, status))) if pid == self.command => self.ended = Some(status),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return Children::Some,
+                Err(_) => return Children::None,
+            }
+        }
+    }
+
+    /// The command has ended and others of its processes have not: they get a moment, then they are killed.
+    fn end_rest(&mut self, ended: WaitStatus) -> ControlFlow<()> {
+        let Some(rest) = self.rest else {
+            let processes = self.others().iter().filter(|running| !running.has_ended).count();
+            self.rest = Some(Rest { processes, until: Instant::now() + GRACE });
+            self.ask_to_end();
+            return ControlFlow::Continue(());
+        };
+        if Instant::now() < rest.until {
+            return ControlFlow::Continue(());
+        }
+        self.end_all();
+        self.finish(ended)
+    }
+
+    fn finish(&self, ended: WaitStatus) -> ControlFlow<()> {
+        let left_behind = self.rest.map_or(0, |rest| rest.processes);
+        let report = match (ended.exit_status(), ended.terminating_signal()) {
+            (Some(status), _) => Report::Exited { status, left_behind },
+            (None, signal) => Report::Killed { signal: signal.unwrap_or(libc::SIGKILL), left_behind },
+        };
+        self.line.report(&report);
+        ControlFlow::Break(())
+    }
+
+    fn ask_to_end(&self) {
+        match self.entered.tree() {
+            Tree::Namespace => {
+                signal_everyone(libc::SIGTERM);
+                signal_everyone(libc::SIGCONT);
+            }
+            Tree::Descendants => {
+                for running in self.others() {
+                    // A stopped process hears nothing until it goes on.
+                    running.signal(Signal::TERM);
+                    running.signal(Signal::CONT);
+                }
+            }
+        }
+    }
+
+    /// Ends every process. In a namespace the kernel does it when this process ends.
+    fn end_all(&mut self) {
+        if self.entered.tree() == Tree::Namespace {
+            return;
+        }
+        loop {
+            for running in self.others() {
+                running.signal(Signal::KILL);
+            }
+            // Whoever was forked while the others were killed comes to us, so there is a child until nobody is left.
+            if let Children::None = self.reap() {
+                return;
+            }
+            let mut polled = [PollFd::new(&self.signals, PollFlags::IN)];
+            let _ = poll(&mut polled, Some(&timespec(LOOK_AGAIN)));
+            self.signals.clear();
+        }
+    }
+
+    /// Finds every process of the command.
+    fn others(&self) -> Vec<Running> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        match self.entered.tree() {
+            Tree::Namespace => running::all().into_iter().filter(|running| running.pid != own).collect(),
+            Tree::Descendants => running::descendants_of(own),
+        }
+    }
+}
+
+/// Whether this process has children.
+enum Children {
+    None,
+    Some,
+}
+
+fn wait_for_any() -> Result<Option<(Pid, WaitStatus)>, Errno> {
+    // Also children that were made with another exit signal.
+    let all_kinds = WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+    rustix::process::wait(WaitOptions::NOHANG | all_kinds)
+}
+
+fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
+    let mut polled = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
+    matches!(poll(&mut polled, Some(&Timespec::default())), Ok(1..))
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec::try_from(duration).unwrap_or_default()
+}
+
+/// Sends a signal to every process of the namespace but this one.
+fn signal_everyone(signal: libc::c_int) {
+    // SAFETY: it takes numbers only. This process is pid 1 of a namespace, so it reaches nobody outside.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::kill(-1, signal)
+    };
+}

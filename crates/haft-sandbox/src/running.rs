@@ -1,0 +1,76 @@
+//! Which processes run, as /proc says.
+//!
+//! A number may be given to somebody else between looking and signalling, so a signal goes to a
+//! descriptor of the process, after its time of start was compared.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// A process that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Running {
+    pub(crate) pid: i32,
+    /// Whether it has ended and nobody asked for its status yet. A process whose first thread has ended looks the same
+    /// while its other threads run: so whoever kills, kills those too.
+    pub(crate) has_ended: bool,
+    parent: i32,
+    started: u64,
+}
+
+impl Running {
+    fn of(pid: i32) -> Option<Self> {
+        // The name of the program stands in parentheses and may hold anything, also parentheses.
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+        let rest = String::from_utf8_lossy(&stat[after_name..]);
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let has_ended = matches!(*fields.first()?, "Z" | "X" | "x");
+        Some(Self { pid, has_ended, parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })
+    }
+
+    /// Sends it a signal, if it is still there.
+    pub(crate) fn signal(self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.pid) else { return };
+        let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if Self::of(self.pid).is_some_and(|now| now.started == self.started) {
+            let _ = pidfd_send_signal(descriptor, signal);
+        }
+    }
+
+    /// Returns whether it was started with this in its environment.
+    pub(crate) fn has_in_environment(self, setting: &OsStr) -> bool {
+        let environment = std::fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|pair| pair == setting.as_bytes())
+    }
+}
+
+/// Finds all processes that can be seen.
+pub(crate) fn all() -> Vec<Running> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(Running::of).collect()
+}
+
+/// Finds all processes that descend from one.
+pub(crate) fn descendants_of(ancestor: i32) -> Vec<Running> {
+    let all = all();
+    let parents: HashMap<i32, i32> = all.iter().map(|running| (running.pid, running.parent)).collect();
+    let descends = |running: &Running| {
+        let mut parent = running.parent;
+        // Numbers are not given twice at a time, so this ends; the bound is against a list that changed while it was read.
+        for _ in 0..=parents.len() {
+            if parent == ancestor {
+                return true;
+            }
+            match parents.get(&parent) {
+                Some(next) => parent = *next,
+                None => return false,
+            }
+        }
+        false
+    };
+    all.iter().copied().filter(descends).collect()
+}

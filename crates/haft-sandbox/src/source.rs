@@ -1,0 +1,121 @@
+//! One stream of a command: read in pieces, passed on in pieces, its end remembered.
+
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use haft::process::Stream;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
+
+use crate::attend::Piece;
+use crate::wake::Wake;
+
+/// Most bytes of one piece: as many as a pipe holds.
+const PIECE: usize = 64 * 1024;
+/// Most bytes that are read after all processes are gone: as many as the largest pipe holds. Whoever still writes then
+/// is none of ours.
+const AFTER_THE_END: usize = 1024 * 1024;
+/// How much of its end is remembered.
+const TAIL: usize = 16 * 1024;
+
+/// One stream of a command.
+#[derive(Debug)]
+pub(crate) struct Source {
+    stream: Stream,
+    pipe: Option<OwnedFd>,
+    /// What was read and could not be passed on yet.
+    piece: Option<Vec<u8>>,
+    read_after_end: usize,
+    tail: Tail,
+}
+
+impl Source {
+    pub(crate) fn new(stream: Stream, pipe: OwnedFd) -> Self {
+        Self { stream, pipe: Some(pipe), piece: None, read_after_end: 0, tail: Tail::default() }
+    }
+
+    /// Returns what to wait on; nothing while a piece waits for room.
+    pub(crate) fn awaited(&self) -> Option<&OwnedFd> {
+        self.pipe.as_ref().filter(|_| self.piece.is_none())
+    }
+
+    pub(crate) fn holds_piece(&self) -> bool {
+        self.piece.is_some()
+    }
+
+    /// Returns whether nothing more comes, or is waited for.
+    pub(crate) fn is_drained(&self, until: Instant) -> bool {
+        self.piece.is_none() && (self.pipe.is_none() || self.read_after_end >= AFTER_THE_END || Instant::now() >= until)
+    }
+
+    pub(crate) fn into_tail(self) -> Tail {
+        self.tail
+    }
+
+    /// Passes on what there is, as far as there is room.
+    pub(crate) fn pass_on(&mut self, pieces: &Sender<Piece>, wake: &Wake, is_after_end: bool) {
+        loop {
+            if self.piece.is_none() {
+                self.read(is_after_end);
+            }
+            let Some(piece) = self.piece.take() else { return };
+            if let Err(piece) = offer(pieces, (self.stream, piece)) {
+                // Said before it is tried again, so that room made in between is not missed.
+                wake.wait_for_room();
+                if let Err((_, piece)) = offer(pieces, piece) {
+                    self.piece = Some(piece);
+                    return;
+                }
+            }
+            // While it runs there are others to look after.
+            if !is_after_end {
+                return;
+            }
+        }
+    }
+
+    fn read(&mut self, is_after_end: bool) {
+        let Some(pipe) = self.pipe.as_ref().filter(|_| self.read_after_end < AFTER_THE_END) else { return };
+        let mut piece = Vec::with_capacity(PIECE);
+        match rustix::io::read(pipe, spare_capacity(&mut piece)) {
+            Ok(1..) => {
+                self.read_after_end += if is_after_end { piece.len() } else { 0 };
+                self.tail.take(&piece);
+                // Small pieces wait in the queue too; they need not be as large as the largest.
+                piece.shrink_to_fit();
+                self.piece = Some(piece);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Ok(0) | Err(_) => self.pipe = None,
+        }
+    }
+}
+
+/// Gives a piece away, or back when there is no room.
+fn offer(pieces: &Sender<Piece>, piece: Piece) -> Result<(), Piece> {
+    match pieces.try_send(piece) {
+        Err(TrySendError::Full(piece)) => Err(piece),
+        // When nobody listens any more, what is printed is thrown away, so that the command goes on to its end.
+        Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+    }
+}
+
+/// The end of what was printed.
+#[derive(Debug, Default)]
+pub(crate) struct Tail(Vec<u8>);
+
+impl Tail {
+    fn take(&mut self, piece: &[u8]) {
+        self.0.extend_from_slice(&piece[piece.len().saturating_sub(TAIL)..]);
+        if self.0.len() > 2 * TAIL {
+            self.0.drain(..self.0.len() - TAIL);
+        }
+    }
+
+    /// Returns it as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0[self.0.len().saturating_sub(TAIL)..]).into_owned()
+    }
+}

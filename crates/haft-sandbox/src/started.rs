@@ -1,0 +1,238 @@
+//! A launcher that was started, from haft's side.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, RecvFlags, Shutdown, SocketFlags, SocketType, recv, shutdown, socketpair};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, pidfd_send_signal, waitid,
+};
+
+use crate::orders::{ASK_TO_END, NAME, Orders, Report};
+use crate::wire;
+
+/// How long a launcher may take to read its orders.
+const TO_READ_ORDERS: Duration = Duration::from_secs(10);
+
+/// A launcher that was started and has its orders.
+#[derive(Debug)]
+pub(crate) struct Started {
+    launcher: Process,
+    watcher: Watcher,
+    line: OwnedFd,
+    /// Whether nothing more comes over the line.
+    line_has_ended: bool,
+    /// What came over the line after the last whole report.
+    unread: Vec<u8>,
+}
+
+/// The process that everything of the command runs under.
+#[derive(Debug)]
+enum Watcher {
+    /// Not known yet.
+    Unknown,
+    /// The launcher itself: it ends everybody when it loses the line, and must not be killed before.
+    Launcher,
+    /// Pid 1 of a namespace, which is our own child: the kernel ends everybody with it.
+    Namespace(Process),
+}
+
+/// A child of ours, until its status was asked for.
+#[derive(Debug)]
+struct Process {
+    pid: Pid,
+    descriptor: OwnedFd,
+    is_gone: bool,
+}
+
+/// The streams of the command, as haft reads them.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub(crate) out: OwnedFd,
+    pub(crate) err: OwnedFd,
+}
+
+impl Started {
+    /// Starts a launcher and gives it its orders.
+    pub(crate) fn start(program: &Path, orders: &Orders, descriptors: &[OwnedFd]) -> io::Result<(Self, Streams)> {
+        let (line, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        set_socket_timeout(&line, Timeout::Send, Some(TO_READ_ORDERS))?;
+        // Nothing runs between fork and exec, so that the standard library spawns without copying our memory. In a group
+        // of its own, because the terminal's interrupt is for haft: the command is asked to end in its own way.
+        let mut child = Command::new(program)
+            .arg0(NAME)
+            .env_clear()
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let streams = match (child.stdout.take(), child.stderr.take()) {
+            (Some(out), Some(err)) => Streams { out: out.into(), err: err.into() },
+            _ => return Err(io::Error::other("no pipes")),
+        };
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH);
+        let launcher = match pid.map_err(io::Error::from).and_then(Process::child) {
+            Ok(launcher) => launcher,
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(error);
+            }
+        };
+        let started = Self { launcher, watcher: Watcher::Unknown, line, line_has_ended: false, unread: Vec::new() };
+        for stream in [&streams.out, &streams.err] {
+            rustix::io::ioctl_fionbio(stream, true)?;
+        }
+        // Who does not read its orders, or is gone, is found out like any that ends too early.
+        let _ = wire::send_orders(&started.line, orders, descriptors);
+        Ok((started, streams))
+    }
+
+    /// Returns what to wait on: the line, and the processes that are not gone.
+    pub(crate) fn news(&self) -> impl Iterator<Item = &OwnedFd> {
+        let namespace = match &self.watcher {
+            Watcher::Namespace(process) => Some(process),
+            Watcher::Unknown | Watcher::Launcher => None,
+        };
+        let processes = [Some(&self.launcher), namespace].into_iter().flatten().filter(|process| !process.is_gone);
+        // After the end of the line there is nothing to wait for on it; it would wake us all the time.
+        let line = (!self.line_has_ended).then_some(&self.line);
+        processes.map(|process| &process.descriptor).chain(line)
+    }
+
+    /// Takes what has come: reports, and which processes have ended. Reports of an ended process are not lost.
+    pub(crate) fn take_news(&mut self) -> Vec<Report> {
+        self.launcher.look();
+        if let Watcher::Namespace(watcher) = &mut self.watcher {
+            watcher.look();
+        }
+        self.hear();
+        let mut reports = Vec::new();
+        while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.unread.drain(..=end).collect();
+            match serde_json::from_slice(&line) {
+                Ok(Report::Watcher(pid)) => self.note_watcher(pid),
+                Ok(report) => reports.push(report),
+                Err(_) => {}
+            }
+        }
+        reports
+    }
+
+    fn hear(&mut self) {
+        while !self.line_has_ended {
+            let mut room = [0; 4096];
+            match recv(&self.line, &mut room, RecvFlags::DONTWAIT) {
+                Ok((received @ 1.., _)) => self.unread.extend(&room[..received]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Ok(_) | Err(_) => self.line_has_ended = true,
+            }
+        }
+    }
+
+    fn note_watcher(&mut self, pid: i32) {
+        let Some(pid) = Pid::from_raw(pid).filter(|pid| *pid != self.launcher.pid) else {
+            self.watcher = Watcher::Launcher;
+            return;
+        };
+        // It is our child, so its number stays its own until we ask for its status.
+        match Process::child(pid) {
+            Ok(watcher) => self.watcher = Watcher::Namespace(watcher),
+            // There are too many open files. What cannot be waited for is not let go on.
+            Err(_) => {
+                let _ = kill_process(pid, Signal::KILL);
+                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | all_kinds());
+            }
+        }
+        if let Watcher::Namespace(watcher) = &mut self.watcher {
+            watcher.look();
+        }
+    }
+
+    /// Returns whether the launcher and the watcher are gone, and nothing more can be heard of them.
+    pub(crate) fn is_gone(&self) -> bool {
+        let watcher_is_gone = match &self.watcher {
+            Watcher::Namespace(watcher) => watcher.is_gone,
+            Watcher::Unknown | Watcher::Launcher => true,
+        };
+        self.launcher.is_gone && watcher_is_gone
+    }
+
+    /// Returns whether the launcher said who watches over the command: from then on it may have been started.
+    pub(crate) fn has_watcher(&self) -> bool {
+        !matches!(self.watcher, Watcher::Unknown)
+    }
+
+    /// Returns whether the kernel ends all processes of the command with their watcher.
+    pub(crate) fn has_namespace(&self) -> bool {
+        matches!(self.watcher, Watcher::Namespace(_))
+    }
+
+    /// Asks every process of the command to end by itself.
+    pub(crate) fn ask_to_end(&self) {
+        // The watcher reads it when it can; if it was stopped, it goes on.
+        let _ = rustix::net::send(&self.line, &[ASK_TO_END], rustix::net::SendFlags::NOSIGNAL);
+        self.launcher.signal(Signal::CONT);
+    }
+
+    /// Ends every process of the command. To be repeated until they are gone: who watches may not be known yet.
+    pub(crate) fn end(&self) {
+        let _ = shutdown(&self.line, Shutdown::Write);
+        match &self.watcher {
+            Watcher::Namespace(watcher) => watcher.signal(Signal::KILL),
+            Watcher::Unknown | Watcher::Launcher => self.launcher.signal(Signal::CONT),
+        }
+    }
+
+    /// Kills the launcher, which may leave processes of an unconfined command to themselves.
+    pub(crate) fn kill_launcher(&self) {
+        self.launcher.signal(Signal::KILL);
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // Only when something went wrong here is anybody left; nobody may outlive the call.
+        if !self.is_gone() {
+            self.end();
+            if !self.has_watcher() {
+                self.kill_launcher();
+            }
+        }
+    }
+}
+
+impl Process {
+    fn child(pid: Pid) -> io::Result<Self> {
+        Ok(Self { pid, descriptor: pidfd_open(pid, PidfdFlags::empty())?, is_gone: false })
+    }
+
+    /// Asks for its status, if it has ended.
+    fn look(&mut self) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | all_kinds();
+        if !self.is_gone {
+            // An error means that somebody else in this program has asked for its status: it is gone as well.
+            self.is_gone =
+                !matches!(waitid(WaitId::PidFd(self.descriptor.as_fd()), options), Ok(None) | Err(Errno::INTR));
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if !self.is_gone {
+            let _ = pidfd_send_signal(&self.descriptor, signal);
+        }
+    }
+}
+
+/// Pid 1 of a namespace was made without an exit signal, and is waited for only in this way.
+fn all_kinds() -> WaitIdOptions {
+    WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned())
+}

@@ -1,0 +1,84 @@
+//! Wakes the thread that attends to a command: to end it, or because there is room for more output.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+/// What is shared between a call and the thread that attends to its command.
+#[derive(Debug)]
+pub(crate) struct Wake {
+    event: OwnedFd,
+    wish: AtomicU8,
+    waits_for_room: AtomicBool,
+}
+
+/// What the call wants of the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wish {
+    /// To go on.
+    GoOn,
+    /// To end the command soon.
+    Stop,
+    /// To end it at once: nobody waits for the result any more.
+    Abandon,
+}
+
+impl Wake {
+    pub(crate) fn new() -> rustix::io::Result<Self> {
+        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { event, wish: AtomicU8::new(Wish::GoOn as u8), waits_for_room: AtomicBool::new(false) })
+    }
+
+    /// Tells the thread what to do. A wish is never taken back.
+    pub(crate) fn tell(&self, wish: Wish) {
+        self.wish.fetch_max(wish as u8, Ordering::SeqCst);
+        self.ring();
+    }
+
+    pub(crate) fn wish(&self) -> Wish {
+        match self.wish.load(Ordering::SeqCst) {
+            0 => Wish::GoOn,
+            1 => Wish::Stop,
+            _ => Wish::Abandon,
+        }
+    }
+
+    /// Says that the thread must be told when there is room. It tries once more after having said so.
+    pub(crate) fn wait_for_room(&self) {
+        self.waits_for_room.store(true, Ordering::SeqCst);
+    }
+
+    /// Tells the thread that there is room, if it waits for some.
+    pub(crate) fn there_is_room(&self) {
+        if self.waits_for_room.swap(false, Ordering::SeqCst) {
+            self.ring();
+        }
+    }
+
+    /// Forgets that it was woken.
+    pub(crate) fn clear(&self) {
+        let _ = rustix::io::read(&self.event, &mut [0; 8]);
+    }
+
+    fn ring(&self) {
+        let _ = rustix::io::write(&self.event, &1u64.to_ne_bytes());
+    }
+}
+
+impl AsFd for Wake {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.event.as_fd()
+    }
+}
+
+/// Abandons the command when the call is dropped.
+#[derive(Debug)]
+pub(crate) struct AbandonWhenDropped(pub(crate) Arc<Wake>);
+
+impl Drop for AbandonWhenDropped {
+    fn drop(&mut self) {
+        self.0.tell(Wish::Abandon);
+    }
+}

@@ -1,0 +1,254 @@
+//! Commands that are not run: what they print, how they end and what they change is written down.
+//!
+//! For what is said of commands. Whether a sandbox holds and a layer is read rightly is shown with real ones, in the
+//! tests of `haft-cli`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use haft::BoxFuture;
+use haft::door::{ChangeSetId, Doors, Files, Page, PageRequest, Permit, Receipt, Written};
+use haft::effect::{Change, CommandLine, Effect};
+use haft::error::ToolError;
+use haft::output::Image;
+use haft::path::{Extent, Place, Target};
+use haft::process::{
+    Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Level, NotRun, Processes, Settle, Settled,
+    Settlement, Stream, Wanted,
+};
+use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+
+/// What every command does.
+#[derive(Clone, Debug)]
+pub struct ScriptedCommand {
+    pieces: Vec<(Stream, Vec<u8>)>,
+    ended: Ended,
+    settled: Settled,
+    uncovered: Option<String>,
+    confinement: Confinement,
+    run: Arc<Mutex<Vec<Command>>>,
+}
+
+impl Default for ScriptedCommand {
+    fn default() -> Self {
+        let took = Duration::from_millis(12);
+        let how = HowEnded::Exited(0);
+        Self {
+            pieces: Vec::new(),
+            ended: Ended { how, took, level: Level::Full, left_behind: 0, notes: Vec::new() },
+            settled: Settled::default(),
+            uncovered: None,
+            confinement: Confinement { required: Level::Full, reached: Level::Full, missing: Vec::new() },
+            run: Arc::default(),
+        }
+    }
+}
+
+impl ScriptedCommand {
+    /// Prints this on its output.
+    pub fn prints(self, piece: impl AsRef<[u8]>) -> Self {
+        self.on(Stream::Out, piece.as_ref())
+    }
+
+    /// Prints this on its errors.
+    pub fn complains(self, piece: impl AsRef<[u8]>) -> Self {
+        self.on(Stream::Err, piece.as_ref())
+    }
+
+    /// Ends like this.
+    pub fn ends(mut self, how: HowEnded) -> Self {
+        self.ended.how = how;
+        self
+    }
+
+    /// Leaves so many processes behind.
+    pub fn leaves_behind(mut self, processes: usize) -> Self {
+        self.ended.left_behind = processes;
+        self
+    }
+
+    /// Changes a file.
+    pub fn changes(mut self, path: &str, change: Change) -> Self {
+        let target = Target::Inside(Place::new(path, Extent::Entry));
+        self.settled.changes.push(Settlement { target, change, diff: None });
+        self
+    }
+
+    /// Is told of like this when it was looked at.
+    pub fn noted(mut self, note: &str) -> Self {
+        self.settled.notes.push(note.to_owned());
+        self
+    }
+
+    /// Works on the real folder, for this reason.
+    pub fn uncovered(mut self, reason: &str) -> Self {
+        self.uncovered = Some(reason.to_owned());
+        self
+    }
+
+    /// Runs where the system gives only this level.
+    pub fn where_reached(mut self, level: Level) -> Self {
+        self.confinement.reached = level;
+        self.ended.level = level;
+        self
+    }
+
+    /// Returns what was run so far.
+    pub fn run_so_far(&self) -> Vec<Command> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts this in the place of the doors that commands go through.
+    pub fn behind(&self, doors: Doors) -> Doors {
+        let files = ScriptedFiles { files: doors.files.clone(), command: self.clone() };
+        Doors { files: Arc::new(files), ..doors }.with_processes(self.clone())
+    }
+
+    fn on(mut self, stream: Stream, piece: &[u8]) -> Self {
+        self.pieces.push((stream, piece.to_vec()));
+        self
+    }
+}
+
+impl Processes for ScriptedCommand {
+    fn confinement(&self) -> Confinement {
+        self.confinement.clone()
+    }
+
+    fn run<'a>(
+        &'a self,
+        permit: &'a Permit,
+        command: &'a Command,
+        ground: &'a dyn Ground,
+        heard: Heard<'a>,
+    ) -> BoxFuture<'a, Result<Ended, NotRun>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
+            let uncovered = ground.uncovered().map(str::to_owned);
+            permit.receipts().note(Receipt::Ran { level: self.ended.level, uncovered });
+            self.run.lock().unwrap_or_else(PoisonError::into_inner).push(command.clone());
+            self.pieces.iter().for_each(|(stream, piece)| heard(*stream, piece));
+            if let Some(status) = self.ended.how.exit_code() {
+                permit.receipts().note(Receipt::Exited(status));
+            }
+            Ok(self.ended.clone())
+        })
+    }
+}
+
+struct ScriptedGround {
+    command: ScriptedCommand,
+}
+
+impl Ground for ScriptedGround {
+    fn roots(&self) -> &[GroundRoot] {
+        &[]
+    }
+
+    fn hidden(&self) -> &[std::path::PathBuf] {
+        &[]
+    }
+
+    fn uncovered(&self) -> Option<&str> {
+        self.command.uncovered.as_deref()
+    }
+
+    fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+        Box::pin(async move {
+            let settled = self.command.settled;
+            for change in settled.changes.iter().filter(|_| how == Settle::Keep) {
+                permit.receipts().note(Receipt::Changed(change.target.clone(), change.change));
+                permit.receipts().note_change_set(ChangeSetId(7));
+            }
+            Ok(settled)
+        })
+    }
+}
+
+/// The files of a scene, where commands work on a ground that is written down.
+struct ScriptedFiles {
+    files: Arc<dyn Files>,
+    command: ScriptedCommand,
+}
+
+impl Files for ScriptedFiles {
+    fn page<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: PageRequest,
+    ) -> BoxFuture<'a, Result<Page, ToolError>> {
+        self.files.page(permit, target, request)
+    }
+
+    fn image<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        most: u64,
+    ) -> BoxFuture<'a, Result<Option<Image>, ToolError>> {
+        self.files.image(permit, target, most)
+    }
+
+    fn list<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: ListRequest,
+    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        self.files.list(permit, target, request)
+    }
+
+    fn find<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: FindRequest,
+    ) -> BoxFuture<'a, Result<Found, ToolError>> {
+        self.files.find(permit, target, request)
+    }
+
+    fn search<'a>(
+        &'a self,
+        permit: &'a Permit,
+        target: &'a Target,
+        request: SearchRequest,
+        told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
+        self.files.search(permit, target, request, told)
+    }
+
+    fn write<'a>(
+        &'a self,
+        permit: &'a Permit,
+        contents: &'a [(Target, Bytes)],
+    ) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+        self.files.write(permit, contents)
+    }
+
+    fn remove<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.files.remove(permit, target)
+    }
+
+    fn rename<'a>(
+        &'a self,
+        permit: &'a Permit,
+        from: &'a Target,
+        to: &'a Target,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.files.rename(permit, from, to)
+    }
+
+    fn ground<'a>(
+        &'a self,
+        permit: &'a Permit,
+        _wanted: Wanted,
+        _how: Settle,
+    ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+        Box::pin(async move {
+            permit.go_on()?;
+            Ok(Box::new(ScriptedGround { command: self.command.clone() }) as Box<dyn Ground>)
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! Runs commands in the workspace.
+//!
+//! Each call is a shell of its own: nothing that one call sets is there in the next, and nothing that it starts
+//! outlives it. A command that ends with an error has worked as a call; its status is part of what it says.
+//!
+//! Not here: confining the command and ending its processes (`haft-sandbox`), what becomes of its changes
+//! (`haft-workspace`), whether it may run (`haft-policy`).
+
+mod data;
+mod listening;
+mod report;
+mod room;
+mod shown;
+mod time;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use haft::effect::Exposure;
+use haft::prelude::*;
+use haft::process::{Command, HowEnded, Ran};
+use haft::result::ToolResult;
+
+use listening::Listening;
+use report::Report;
+use time::Time;
+
+/// The longest command: the system takes no longer word.
+const LONGEST_COMMAND: usize = 128 * 1024 - 1;
+/// The shells that are looked for, the best first.
+const SHELLS: [&str; 2] = ["bash", "sh"];
+
+/// Runs commands.
+pub struct Bash;
+
+/// The arguments of `bash`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The command, as you would type it in bash.
+    command: String,
+    /// What the command does, in five to ten words, for the user who is asked about it.
+    description: Option<String>,
+    /// Longest time it may run, in seconds. Default: that of the profile (120); more than its maximum (600) is cut to it.
+    timeout: Option<f64>,
+    /// The folder it starts in, relative to the workspace. Default: the workspace itself.
+    working_dir: Option<RawPath>,
+}
+
+/// What planning found.
+pub struct Draft {
+    folder: PathBuf,
+    time: Time,
+}
+
+impl Tool for Bash {
+    const NAME: &'static str = "bash";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("cmd", "command"),
+        ("script", "command"),
+        ("shell_command", "command"),
+        ("cwd", "working_dir"),
+        ("dir", "working_dir"),
+        ("dir_path", "working_dir"),
+        ("directory", "working_dir"),
+        ("workdir", "working_dir"),
+        ("working_directory", "working_dir"),
+    ];
+    const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+    type Args = Args;
+    type Draft = Draft;
+
+    fn manual(&self) -> Manual {
+        Manual::read(include_str!("bash.md"))
+    }
+
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
+        check_command(&args.command)?;
+        let root = RawPath::new(".");
+        let target = cx.locate_tree(args.working_dir.as_ref().unwrap_or(&root))?;
+        let mut effects = vec![Effect::Run(CommandLine(args.command.clone()))];
+        let folder = match target.is_inside() {
+            true => folder_at(&target, cx)?,
+            // The rules refuse it, before anybody looks.
+            false => {
+                effects.push(Effect::Read(target.clone()));
+                PathBuf::new()
+            }
+        };
+        effects.extend(exposures(cx).into_iter().map(Effect::Expose));
+        let preview = Preview::Command(preview(args, &target));
+        Ok((Plan::new(effects).preview(preview), Draft { folder, time: Time::chosen(args.timeout, cx.limits()) }))
+    }
+
+    async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let Draft { folder, time } = draft;
+        let (words, shell_note) = words(&args.command, cx);
+        let command = Command { words, line: args.command, folder, time: time.seconds };
+        let listening = Listening::new(cx);
+        let ran = cx.run(&command, &|stream, piece| listening.hear(stream, piece)).await;
+        let heard = listening.end();
+        let notes = time.note.into_iter().chain(shell_note).collect();
+        match ran {
+            Ok(ran) => ended(ran, Report::new(heard, notes, cx), time.seconds),
+            Err(mut error) => {
+                // It may have run and said something before it failed.
+                if !heard.is_silent() {
+                    error.so_far = Some(Box::new(Report::new(heard, notes, cx).of_output_alone()));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
+        let status = result.exit_code.filter(|status| *status != 0);
+        let first =
+            status.filter(|_| result.error.is_none() && max_lines > 0).map(|status| format!("Exit code: {status}"));
+        let left = max_lines - usize::from(first.is_some());
+        first.into_iter().chain(result.default_summary(left)).collect()
+    }
+}
+
+fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<ToolOutput, ToolError> {
+    let how = ran.ended.how;
+    let output = report.of(&ran);
+    let mut error = match how {
+        HowEnded::Exited(_) | HowEnded::Killed(_) => return Ok(output),
+        HowEnded::TimedOut => {
+            let seconds = limit.as_secs_f64();
+            let what = format!("The command was stopped after {seconds} s, with everything that it had started.");
+            let next = "do less in one call, or give it more time with \"timeout\"; what must go on running cannot be started here";
+            ToolError::new(ErrorKind::TimedOut, what, Next::FixArguments(next.into()))
+        }
+        HowEnded::Stopped => ToolError::of(ErrorKind::Cancelled, "The command was stopped."),
+    };
+    error.so_far = Some(Box::new(output));
+    Err(error)
+}
+
+/// Refuses what no shell can be given.
+fn check_command(command: &str) -> Result<(), ToolError> {
+    let bad = |what: &str, next: &str| {
+        Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.to_owned())))
+    };
+    if command.trim().is_empty() {
+        return bad("\"command\" is empty. Nothing was run.", "write the command, such as bash(command=\"ls\")");
+    }
+    if command.contains('\0') {
+        return bad(
+            "\"command\" holds a NUL character. Nothing was run.",
+            "write it as an escape, such as printf '\\0'",
+        );
+    }
+    if command.len() > LONGEST_COMMAND {
+        let next = "write it to a file with \"write_file\" and run that";
+        return bad("\"command\" is longer than 128 KiB, which the system does not take. Nothing was run.", next);
+    }
+    Ok(())
+}
+
+fn folder_at(target: &Target, cx: &PlanContext<'_>) -> Result<PathBuf, ToolError> {
+    if cx.look().facts(target)?.kind != FileKind::Folder {
+        let what = format!("{target} is not a folder, so no command can start in it.");
+        return Err(ToolError::of(ErrorKind::NotAFolder, what));
+    }
+    let none = || ToolError::of(ErrorKind::Unavailable, "Commands cannot be run here: the workspace has no real path.");
+    cx.look().real_path(target).ok_or_else(none)
+}
+
+/// Returns what stands open to a command here that should not.
+fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
+    let confinement = cx.confinement();
+    let (required, reached) = (confinement.required, confinement.reached);
+    let below = (reached < required).then_some(Exposure::BelowRequired { required, reached });
+    below.into_iter().chain(cx.look().wide_workspace().map(Exposure::WideWorkspace)).collect()
+}
+
+/// What a person is shown: the whole command, where it starts, and what it is said to do.
+fn preview(args: &Args, folder: &Target) -> String {
+    let description = args.description.as_deref().map(|words| format!("# {}\n", haft::path::one_line(words)));
+    let starts = args.working_dir.as_ref().map(|_| format!("# in the folder {folder}\n"));
+    format!("{}{}{}", description.unwrap_or_default(), starts.unwrap_or_default(), args.command)
+}
+
+/// Returns the words to execute, and a sentence when it is not bash that runs them.
+fn words(command: &str, cx: &RunContext<'_>) -> (Vec<OsString>, Option<String>) {
+    let shell = cx.find_program(&SHELLS).unwrap_or_else(|| SHELLS[0].into());
+    let is_bash = shell.file_name().is_some_and(|name| name == SHELLS[0]);
+    let note = (!is_bash).then(|| format!("there is no bash here; {} ran it", shell.display()));
+    // Without the user's start files: a call begins with nothing but what is said in it.
+    let options: &[&str] = if is_bash { &["--noprofile", "--norc", "-c"] } else { &["-c"] };
+    let options = options.iter().copied().chain([command]).map(OsString::from);
+    (std::iter::once(shell.into_os_string()).chain(options).collect(), note)
+}

@@ -1,0 +1,165 @@
+//! Listens to a command: both streams as plain text without secrets, bounded whatever comes.
+//!
+//! Of each stream the beginning and the end stay in memory; when more comes than a result can hold, the whole goes to
+//! disk. Beside that, lines are told while the command runs.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft::context::Hiding;
+use haft::door::Spilling;
+use haft::head_and_tail::HeadAndTail;
+use haft::plain_text::PlainText;
+use haft::prelude::*;
+use haft::process::Stream;
+
+/// Most bytes that are told while the command runs; of what comes behind them only the last lines of each piece.
+const MOST_TOLD: usize = 1024 * 1024;
+/// How much of a piece is looked at then.
+const LAST_OF_PIECE: usize = 2 * 1024;
+
+/// Listens to both streams of one command.
+pub(super) struct Listening<'a> {
+    cx: &'a RunContext<'a>,
+    ears: Mutex<Ears>,
+}
+
+struct Ears {
+    out: Ear,
+    err: Ear,
+    told: usize,
+}
+
+/// Hears one stream.
+struct Ear {
+    plain_text: PlainText,
+    hiding: Box<dyn Hiding>,
+    heard: HeardStream,
+    live: PlainText,
+}
+
+/// What was heard of both streams.
+pub(super) struct Heard {
+    pub(super) out: HeardStream,
+    pub(super) err: HeardStream,
+}
+
+/// What was heard of one stream.
+pub(super) struct HeardStream {
+    pub(super) text: HeadAndTail,
+    pub(super) kept: Kept,
+}
+
+/// The whole of a stream on disk.
+pub(super) enum Kept {
+    /// It was not necessary so far.
+    No,
+    /// It is being kept.
+    Open(Box<dyn Spilling>),
+    /// It could not be kept, for this reason.
+    Failed(String),
+}
+
+impl<'a> Listening<'a> {
+    pub(super) fn new(cx: &'a RunContext<'a>) -> Self {
+        let ears = Ears { out: Ear::new(cx), err: Ear::new(cx), told: 0 };
+        Self { cx, ears: Mutex::new(ears) }
+    }
+
+    /// Takes a piece of a stream.
+    pub(super) fn hear(&self, stream: Stream, piece: &[u8]) {
+        let mut ears = self.ears();
+        let ears = &mut *ears;
+        let ear = match stream {
+            Stream::Out => &mut ears.out,
+            Stream::Err => &mut ears.err,
+        };
+        ear.hear(piece, self.cx);
+        let is_much = ears.told > MOST_TOLD;
+        let piece = if is_much { &piece[piece.len().saturating_sub(LAST_OF_PIECE)..] } else { piece };
+        let live = ear.live.take(piece);
+        if !live.is_empty() {
+            ears.told += live.len();
+            self.cx.chunk(&live);
+        }
+    }
+
+    /// Returns everything that was heard.
+    pub(super) fn end(self) -> Heard {
+        let cx = self.cx;
+        let ears = self.ears.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let [out, err] = [ears.out, ears.err].map(|mut ear| {
+            let live = ear.live.rest();
+            if !live.is_empty() {
+                // What comes next, be it of the other stream, is another line.
+                let gap = if live.ends_with('\n') { "" } else { "\n" };
+                cx.chunk(&format!("{live}{gap}"));
+            }
+            ear.end(cx)
+        });
+        Heard { out, err }
+    }
+
+    fn ears(&self) -> MutexGuard<'_, Ears> {
+        self.ears.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ear {
+    fn new(cx: &RunContext<'_>) -> Self {
+        let limits = cx.limits();
+        Self {
+            plain_text: PlainText::default(),
+            hiding: cx.hiding(),
+            heard: HeardStream { text: HeadAndTail::new(limits.result_whole, limits.result_tail), kept: Kept::No },
+            live: PlainText::line_by_line(),
+        }
+    }
+
+    fn hear(&mut self, piece: &[u8], cx: &RunContext<'_>) {
+        let plain = self.plain_text.take(piece);
+        if !plain.is_empty() {
+            let shown = self.hiding.take(&plain);
+            self.heard.take(&shown, cx);
+        }
+    }
+
+    fn end(mut self, cx: &RunContext<'_>) -> HeardStream {
+        let plain = self.plain_text.rest();
+        let shown = self.hiding.take(&plain) + &self.hiding.rest();
+        self.heard.take(&shown, cx);
+        self.heard
+    }
+}
+
+impl HeardStream {
+    fn take(&mut self, text: &str, cx: &RunContext<'_>) {
+        let before = self.text.head().len();
+        self.text.push(text);
+        let is_more = self.text.characters() > cx.limits().result_whole as u64;
+        if is_more && matches!(self.kept, Kept::No) {
+            self.kept = Kept::begun(cx);
+            // Until now everything was in the head.
+            let earlier = &self.text.head()[..before];
+            if let Kept::Open(spilling) = &mut self.kept {
+                spilling.keep(earlier);
+            }
+        }
+        if let Kept::Open(spilling) = &mut self.kept {
+            spilling.keep(text);
+        }
+    }
+}
+
+impl Kept {
+    /// Begins to keep a stream.
+    pub(super) fn begun(cx: &RunContext<'_>) -> Self {
+        cx.spilling().map_or_else(|error| Kept::Failed(error.what.clone()), Kept::Open)
+    }
+}
+
+impl Heard {
+    /// Returns whether nothing was printed.
+    pub(super) fn is_silent(&self) -> bool {
+        self.out.text.characters() == 0 && self.err.text.characters() == 0
+    }
+}

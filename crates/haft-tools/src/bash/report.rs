@@ -1,0 +1,181 @@
+//! What is said of a command that was run: for the model, and as data.
+//!
+//! First what it printed, then short lines in brackets: how it ended, what it changed, and whatever is not as one would
+//! expect. Nothing that was refused, left out or kept aside goes unsaid.
+
+use haft::grouped::Grouped;
+use haft::path::one_line;
+use haft::prelude::*;
+use haft::process::{HowEnded, Ran, Settle, Settlement};
+
+use super::data;
+use super::listening::Heard;
+use super::shown::ShownStreams;
+
+/// Most changed files that are named.
+const MOST_FILES: usize = 20;
+/// Most sentences of one sort.
+const MOST_NOTES: usize = 20;
+/// Longest sentence, in characters.
+const LONGEST_NOTE: usize = 800;
+/// Most lines of all differences, where a command is only tried.
+const MOST_DIFF_LINES: usize = 200;
+
+/// Says what came of a command.
+pub(super) struct Report<'a> {
+    heard: Heard,
+    notes: Vec<String>,
+    cx: &'a RunContext<'a>,
+}
+
+impl<'a> Report<'a> {
+    /// Begins a report with what was heard, and with what is to be said of the call itself.
+    pub(super) fn new(heard: Heard, notes: Vec<String>, cx: &'a RunContext<'a>) -> Self {
+        Self { heard, notes, cx }
+    }
+
+    /// Says what came of a command that was run.
+    pub(super) fn of(self, ran: &Ran) -> ToolOutput {
+        let cx = self.cx;
+        let mut notes = how_ended(ran);
+        notes.extend(self.notes);
+        notes.extend(changes(ran, cx));
+        notes.extend(few(&ran.settled.notes));
+        notes.extend(few(&ran.ended.notes));
+        if let Some(reason) = &ran.uncovered {
+            notes.push(format!("what it changed is not known and cannot be taken back: {reason}"));
+        }
+        let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
+        let room = cx.limits().result_whole / 2;
+        let said = bounded(&(in_brackets(&notes) + &differences(ran, room, cx)), room);
+        let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
+        let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
+        let data = data::of(ran, &notes, (&shown.out, &shown.err), cx);
+        ToolOutput { spilled: shown.spilled, ..ToolOutput::text(printed + &said).with_data(data) }
+    }
+
+    /// Says what was printed by a command of which nothing else is known.
+    pub(super) fn of_output_alone(self) -> ToolOutput {
+        let said = in_brackets(&self.notes);
+        let shown = ShownStreams::of(self.heard, said.chars().count(), self.cx);
+        ToolOutput { spilled: shown.spilled.clone(), ..ToolOutput::text(shown.text() + &said) }
+    }
+}
+
+fn in_brackets(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("[{note}]\n")).collect()
+}
+
+fn how_ended(ran: &Ran) -> Vec<String> {
+    let mut notes = Vec::new();
+    match ran.ended.how {
+        HowEnded::Exited(0) | HowEnded::TimedOut | HowEnded::Stopped => {}
+        HowEnded::Exited(status) => notes.push(format!("exit code {status}")),
+        HowEnded::Killed(signal) => notes.push(format!("ended by {}", signal_words(signal))),
+    }
+    match ran.ended.left_behind {
+        0 => {}
+        1 => notes.push("1 background process was ended with the call; nothing keeps running after it".to_owned()),
+        many => {
+            notes.push(format!("{many} background processes were ended with the call; nothing keeps running after it"))
+        }
+    }
+    notes
+}
+
+fn signal_words(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ: a file became larger than is allowed",
+        31 => "SIGSYS: a call of the system that is not allowed in the sandbox",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+/// Names what was changed, or would be.
+fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
+    let changes = &ran.settled.changes;
+    if changes.is_empty() {
+        return match (ran.how, ran.ended.how) {
+            (Settle::Keep, _) | (Settle::Show, HowEnded::Stopped) => None,
+            (Settle::Show, _) => Some("it would change no file".to_owned()),
+        };
+    }
+    let named: Vec<String> = changes.iter().take(MOST_FILES).map(change_words).collect();
+    let more = changes.len() - named.len();
+    let more = if more > 0 { format!(", and {} more", Grouped(more as u64)) } else { String::new() };
+    let files = Grouped(changes.len() as u64).of("file");
+    let what = match (ran.how, cx.change_set()) {
+        (Settle::Show, _) => format!("nothing was kept; it would change {files}"),
+        (Settle::Keep, Some(number)) => format!("{files} changed, to be taken back with \"haft undo {number}\""),
+        (Settle::Keep, None) => format!("{files} changed"),
+    };
+    Some(format!("{what}: {}{more}", named.join(", ")))
+}
+
+fn change_words(settlement: &Settlement) -> String {
+    let what = match settlement.change {
+        Change::Create => "created",
+        Change::Replace => "changed",
+        Change::Remove => "removed",
+    };
+    format!("{what} {}", settlement.target)
+}
+
+/// Shows how files would differ, where nothing was kept.
+fn differences(ran: &Ran, room: usize, cx: &RunContext<'_>) -> String {
+    let mut shown = String::new();
+    let mut lines = MOST_DIFF_LINES;
+    let differing = ran.settled.changes.iter().filter_map(|change| Some((change, change.diff.as_ref()?)));
+    for (change, diff) in differing.filter(|_| ran.how == Settle::Show) {
+        if lines == 0 || shown.len() > room {
+            shown.push_str("[more differences are not shown]\n");
+            break;
+        }
+        let rendered = diff.render(lines);
+        let rendered = cx.hide(&rendered);
+        lines = lines.saturating_sub(rendered.lines().count());
+        shown.push_str(&format!("{}  +{} −{} lines\n{rendered}", change.target, diff.added, diff.removed));
+    }
+    shown
+}
+
+/// The first sentences, and how many more there are.
+fn few(notes: &[String]) -> Vec<String> {
+    let mut few: Vec<String> = notes.iter().take(MOST_NOTES).cloned().collect();
+    if notes.len() > MOST_NOTES {
+        few.push(format!("{} more of this sort", Grouped((notes.len() - MOST_NOTES) as u64)));
+    }
+    few
+}
+
+fn shortened(note: &str) -> String {
+    let note = one_line(note);
+    match note.char_indices().nth(LONGEST_NOTE) {
+        None => note.into_owned(),
+        Some((end, _)) => format!("{} […", &note[..end]),
+    }
+}
+
+/// Cuts what is said to its room, between lines.
+fn bounded(said: &str, room: usize) -> String {
+    match said.char_indices().nth(room) {
+        None => said.to_owned(),
+        Some((end, _)) => {
+            let end = said[..end].rfind('\n').map_or(end, |end| end + 1);
+            format!("{}[more is not shown]\n", &said[..end])
+        }
+    }
+}

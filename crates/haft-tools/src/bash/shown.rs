@@ -1,0 +1,92 @@
+//! What a model is shown of the two streams of a command.
+
+use haft::grouped::Grouped;
+use haft::head_and_tail::Cut;
+use haft::prelude::*;
+use haft::wrapping::wrapped;
+
+use super::listening::{Heard, HeardStream, Kept};
+use super::room::{cut, shares};
+
+/// Characters that labels and line ends need.
+const LABELS: usize = 64;
+
+/// Both streams, cut to their room.
+pub(super) struct ShownStreams {
+    pub(super) out: String,
+    pub(super) err: String,
+    /// Names the whole of what was cut.
+    pub(super) spilled: Option<String>,
+}
+
+impl ShownStreams {
+    /// Cuts both streams to the room that is left beside what else is said.
+    pub(super) fn of(heard: Heard, said: usize, cx: &RunContext<'_>) -> Self {
+        let room = cx.limits().result_whole.saturating_sub(said + LABELS);
+        let (out_share, err_share) = shares((heard.out.text.characters(), heard.err.text.characters()), room);
+        let (out, out_spill) = shown(heard.out, out_share, cx);
+        let (err, err_spill) = shown(heard.err, err_share, cx);
+        Self { out, err, spilled: out_spill.or(err_spill) }
+    }
+
+    pub(super) fn is_silent(&self) -> bool {
+        self.out.is_empty() && self.err.is_empty()
+    }
+
+    /// Returns both as one text, each ending with its line.
+    pub(super) fn text(&self) -> String {
+        let label = if self.err.is_empty() { "" } else { "[stderr]\n" };
+        format!("{}{label}{}", with_line_end(&self.out), with_line_end(&self.err))
+    }
+}
+
+fn with_line_end(text: &str) -> String {
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{gap}")
+}
+
+/// Returns what is shown of a stream, and names the whole where something was left out.
+fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Option<String>) {
+    let Cut { head, left_out, tail } = cut(&stream.text, share, cx.limits());
+    if left_out == 0 {
+        return (head + &tail, None);
+    }
+    let length = cx.limits().kept_line_length();
+    let lines = wrapped(&head, length).lines().count();
+    let goes_on = stream.text.head()[head.len()..].starts_with('\n') || head.is_empty();
+    let next_line = if goes_on { lines + 1 } else { lines };
+    let (how, spilled) = match finished(stream, cx) {
+        Ok((id, 0)) => (format!("the whole is at path=\"spill:{id}\", go on with offset={next_line}"), Some(id)),
+        Ok((id, lost)) => {
+            let lost = Grouped(lost);
+            let how = format!(
+                "all but its last {lost} bytes is at path=\"spill:{id}\", go on with offset={next_line}; those were not kept"
+            );
+            (how, Some(id))
+        }
+        Err(why) => (why, None),
+    };
+    let left_out = Grouped(left_out);
+    let gap = if head.is_empty() { "" } else { "\n" };
+    (format!("{head}{gap}[… {left_out} characters left out; {how} …]\n{tail}"), spilled)
+}
+
+/// Finishes keeping a stream; returns its id and how many bytes were not kept.
+fn finished(stream: HeardStream, cx: &RunContext<'_>) -> Result<(String, u64), String> {
+    let kept = match stream.kept {
+        // It would have fitted alone, and shares its room with the other one.
+        Kept::No => match Kept::begun(cx) {
+            Kept::Open(mut spilling) => {
+                spilling.keep(stream.text.head());
+                Kept::Open(spilling)
+            }
+            failed => failed,
+        },
+        kept => kept,
+    };
+    match kept {
+        Kept::Open(spilling) => spilling.finish().map_err(|error| error.what.clone()),
+        Kept::Failed(why) => Err(why),
+        Kept::No => Err("the whole was not kept".to_owned()),
+    }
+}

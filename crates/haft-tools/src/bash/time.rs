@@ -1,0 +1,68 @@
+//! How long a command may run: what the call says, within what the profile allows.
+
+use std::time::Duration;
+
+use haft::limits::Limits;
+
+/// The time of one command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Time {
+    pub(super) seconds: Duration,
+    /// A sentence when it is another one than was asked for.
+    pub(super) note: Option<String>,
+}
+
+impl Time {
+    /// Chooses the time of a call that asks for so many seconds.
+    pub(super) fn chosen(asked: Option<f64>, limits: &Limits) -> Self {
+        let most = limits.command_time_most;
+        let usual = limits.command_time.min(most);
+        let Some(asked) = asked else { return Self { seconds: usual, note: None } };
+        let other = |seconds: Duration, why: &str| {
+            let note = format!("timeout {asked} s {why}; it was {} s", seconds.as_secs_f64());
+            Self { seconds, note: Some(note) }
+        };
+        match Duration::try_from_secs_f64(asked) {
+            Ok(seconds) if seconds > most => other(most, "is more than the most"),
+            Ok(seconds) if !seconds.is_zero() => Self { seconds, note: None },
+            Err(_) if asked > 0.0 => other(most, "is more than the most"),
+            Ok(_) | Err(_) => other(usual, "is no time, so the default held"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(asked: Option<f64>) -> (f64, Option<String>) {
+        let (command_time, command_time_most) = (Duration::from_secs(5), Duration::from_secs(60));
+        let time = Time::chosen(asked, &Limits { command_time, command_time_most, ..Limits::default() });
+        (time.seconds.as_secs_f64(), time.note)
+    }
+
+    #[test]
+    fn without_a_word_the_default_holds() {
+        assert_eq!(chosen(None), (5.0, None));
+    }
+
+    #[test]
+    fn a_time_within_the_limit_is_taken_with_its_fractions() {
+        assert_eq!(chosen(Some(1.5)), (1.5, None));
+        assert_eq!(chosen(Some(60.0)), (60.0, None));
+    }
+
+    #[test]
+    fn more_than_the_most_is_cut_and_said() {
+        assert_eq!(chosen(Some(9999.0)), (60.0, Some("timeout 9999 s is more than the most; it was 60 s".into())));
+        assert_eq!(chosen(Some(1e300)).0, 60.0);
+    }
+
+    #[test]
+    fn what_is_no_time_is_the_default_and_said() {
+        let note = "timeout -1 s is no time, so the default held; it was 5 s";
+        assert_eq!(chosen(Some(-1.0)), (5.0, Some(note.into())));
+        assert_eq!(chosen(Some(0.0)).0, 5.0);
+        assert_eq!(chosen(Some(f64::NAN)).0, 5.0);
+    }
+}

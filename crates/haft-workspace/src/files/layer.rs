@@ -1,0 +1,314 @@
+//! What a command works on: a layer over each folder that it may write, and what becomes of it.
+//!
+//! The real folders lie beneath and are not changed while the command runs. When it has ended, the layer is read side
+//! by side with them, and what may come in is one transaction with everything else that haft changes (decision 0007).
+//! Where no layer is possible the command works on the real folders, and that is said.
+//!
+//! Not here: mounting it and running anything (`haft-sandbox`).
+
+mod apart;
+mod clock;
+mod difference;
+mod folder;
+mod harmless;
+mod index;
+mod judge;
+mod mounts;
+mod read;
+mod settle;
+mod show;
+mod told;
+mod trees;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use haft::BoxFuture;
+use haft::door::{FileKind, Permit};
+use haft::error::{Next, ToolError};
+use haft::guarded;
+use haft::kinds::ErrorKind;
+use haft::process::{Ground, GroundRoot, Layer, Settle, Settled, Wanted};
+use rustix::fs::{AtFlags, OFlags};
+
+use super::blocking;
+use super::facts::kind_of;
+use super::open::{Root, open_name};
+use crate::state::journal::Journal;
+use crate::state::private;
+use clock::Moment;
+use difference::Caps;
+use folder::LayerFolder;
+use settle::{OpenRoot, Settling};
+
+/// Where layers lie that must be in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
+/// Makes the layers of a workspace, and removes them.
+pub(super) struct Layers {
+    root: Arc<Root>,
+    journal: Arc<Journal>,
+    /// Where layers on disk lie.
+    on_disk: PathBuf,
+    caps: Caps,
+    known: Mutex<Known>,
+    /// Those who remove layers; they are waited for at the end.
+    removing: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What is known since the first command.
+#[derive(Default)]
+struct Known {
+    /// The folders that lie outside the layers, for each root.
+    apart: Option<Vec<BTreeSet<PathBuf>>>,
+    /// Why layers on disk were refused.
+    not_on_disk: Option<String>,
+    /// The folders outside the layers that were named.
+    named: BTreeSet<PathBuf>,
+}
+
+impl Layers {
+    pub(super) fn new(root: Arc<Root>, journal: Arc<Journal>, on_disk: PathBuf) -> Self {
+        let (known, removing) = (Mutex::default(), Mutex::default());
+        Self { root, journal, on_disk, caps: Caps::default(), known, removing }
+    }
+
+    /// Prepares what a command works on.
+    pub(super) fn prepare(self: &Arc<Self>, wanted: Wanted, how: Settle) -> Result<LayeredGround, ToolError> {
+        let (beneath, in_memory) = match self.as_known(wanted) {
+            Wanted::Layered => (self.on_disk.clone(), None),
+            Wanted::LayeredInMemory(reason) => (in_memory(), Some(reason)),
+            Wanted::Open(reason) => return self.open_ground(&reason),
+        };
+        let below = self.root.folders().into_iter().find_map(|(path, _)| mounts::mount_below(path));
+        if let Some(mount) = below {
+            return self.open_ground(&mounts::reason(&mount));
+        }
+        match (self.layered(&beneath, how), in_memory) {
+            (Err(error), Some(reason)) => self.open_ground(&format!("{reason}; in memory neither: {error}")),
+            (Err(error), None) => Err(not_prepared(error)),
+            (Ok(ground), _) => Ok(ground),
+        }
+    }
+
+    /// What was refused once is not tried again.
+    fn as_known(&self, wanted: Wanted) -> Wanted {
+        let mut known = self.known();
+        match (wanted, &known.not_on_disk) {
+            (Wanted::Layered, Some(reason)) => Wanted::LayeredInMemory(reason.clone()),
+            (Wanted::LayeredInMemory(reason), _) => {
+                known.not_on_disk = Some(reason.clone());
+                Wanted::LayeredInMemory(reason)
+            }
+            (wanted, _) => wanted,
+        }
+    }
+
+    fn layered(self: &Arc<Self>, beneath: &Path, how: Settle) -> io::Result<LayeredGround> {
+        private_folder(beneath)?;
+        let folder = LayerFolder::make(beneath)?;
+        self.sweep_others(beneath, &folder);
+        let mut ground = self.bare(Some(folder))?;
+        let apart = match how {
+            Settle::Keep => self.apart(),
+            // What is only shown must not be written anywhere.
+            Settle::Show => Vec::new(),
+        };
+        for (number, root) in ground.roots.iter_mut().enumerate() {
+            let stat = rustix::fs::fstat(&root.folder)?;
+            let Some(folder) = &ground.folder else { break };
+            let pair = folder.add(number, &stat)?;
+            let is_there = |place: &&PathBuf| kind_at(root.folder.as_fd(), place) == Some(FileKind::Folder);
+            root.through = apart.get(number).into_iter().flatten().filter(is_there).cloned().collect();
+            ground.since.push(Moment::now(root.folder.as_fd(), pair.upper.as_fd())?);
+            root.layer = Some(Layer { upper: pair.upper, work: pair.work });
+        }
+        Ok(ground)
+    }
+
+    fn open_ground(self: &Arc<Self>, reason: &str) -> Result<LayeredGround, ToolError> {
+        let mut ground = self.bare(None).map_err(not_prepared)?;
+        ground.uncovered = Some(format!("there is no layer over the workspace: {reason}"));
+        Ok(ground)
+    }
+
+    /// Returns a ground without layers.
+    fn bare(self: &Arc<Self>, folder: Option<LayerFolder>) -> io::Result<LayeredGround> {
+        let mut roots = Vec::new();
+        for (path, opened) in self.root.folders() {
+            let read_only = well_known(opened.as_fd());
+            let (path, folder) = (path.to_owned(), opened.try_clone()?);
+            roots.push(GroundRoot { path, folder, layer: None, through: Vec::new(), read_only });
+        }
+        let mut hidden = self.root.off_limits().to_vec();
+        hidden.push(self.on_disk.clone());
+        hidden.extend(folder.as_ref().map(|folder| folder.path().to_owned()));
+        let layers = self.clone();
+        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since: Vec::new() })
+    }
+
+    /// Returns the folders that lie outside the layers; looked for once, before the first command.
+    fn apart(&self) -> Vec<BTreeSet<PathBuf>> {
+        let mut known = self.known();
+        let found = known.apart.get_or_insert_with(|| {
+            let folders = self.root.folders();
+            folders.into_iter().map(|(path, folder)| apart::find(folder.as_fd(), path)).collect()
+        });
+        found.clone()
+    }
+
+    /// Returns those of the folders that were not named before.
+    fn first_named(&self, folders: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+        let mut known = self.known();
+        folders.filter(|folder| known.named.insert(folder.clone())).collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes what others left behind who are gone.
+    fn sweep_others(&self, beneath: &Path, own: &LayerFolder) {
+        if folder::has_other(beneath, own) {
+            let beneath = beneath.to_owned();
+            self.in_background(move || folder::sweep(&beneath));
+        }
+    }
+
+    /// Removes a layer without making anybody wait.
+    fn throw_away(&self, folder: LayerFolder) {
+        self.in_background(move || folder.remove());
+    }
+
+    fn in_background(&self, work: impl FnOnce() + Send + 'static) {
+        let mut removing = self.removing.lock().unwrap_or_else(PoisonError::into_inner);
+        removing.retain(|thread| !thread.is_finished());
+        // Without a thread, whoever comes next removes it.
+        removing.extend(std::thread::Builder::new().name("haft-layers".into()).spawn(work).ok());
+    }
+}
+
+impl Drop for Layers {
+    fn drop(&mut self) {
+        let removing = self.removing.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for thread in removing.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A ground with layers, or without.
+pub(super) struct LayeredGround {
+    layers: Arc<Layers>,
+    roots: Vec<GroundRoot>,
+    hidden: Vec<PathBuf>,
+    uncovered: Option<String>,
+    folder: Option<LayerFolder>,
+    /// The moment before the command, for each root.
+    since: Vec<Moment>,
+}
+
+impl Ground for LayeredGround {
+    fn roots(&self) -> &[GroundRoot] {
+        &self.roots
+    }
+
+    fn hidden(&self) -> &[PathBuf] {
+        &self.hidden
+    }
+
+    fn uncovered(&self) -> Option<&str> {
+        self.uncovered.as_deref()
+    }
+
+    fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+        let (errand, receipts, stop) = (permit.errand().clone(), permit.receipts().clone(), permit.stop().clone());
+        Box::pin(async move {
+            if self.folder.is_none() {
+                return Ok(Settled::default());
+            }
+            let whole = blocking(move || {
+                let settling = self.settling(errand, receipts, stop)?;
+                match how {
+                    Settle::Keep => settling.keep(),
+                    Settle::Show => settling.show(),
+                }
+            });
+            whole.await
+        })
+    }
+}
+
+impl LayeredGround {
+    fn settling(
+        &self,
+        errand: haft::door::Errand,
+        receipts: haft::door::Receipts,
+        stop: tokio_util::sync::CancellationToken,
+    ) -> Result<Settling<'_>, ToolError> {
+        let mut roots = Vec::new();
+        for (root, since) in self.roots.iter().zip(&self.since) {
+            roots.push(OpenRoot::new(self.layers.root.clone(), root, *since).map_err(not_prepared)?);
+        }
+        Ok(Settling { layers: &self.layers, ground: &self.roots, roots, errand, receipts, stop })
+    }
+}
+
+impl Drop for LayeredGround {
+    fn drop(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            self.layers.throw_away(folder);
+        }
+    }
+}
+
+/// Returns the folder for layers in memory, which belongs to this user alone.
+fn in_memory() -> PathBuf {
+    Path::new(IN_MEMORY).join(format!("haft-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// Makes a private folder; one that somebody else has put there is refused.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    private::create_folder(folder)?;
+    let facts = folder.symlink_metadata()?;
+    let is_ours = facts.is_dir() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o077 == 0;
+    if is_ours {
+        return Ok(());
+    }
+    let shown = folder.display();
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{shown} is not a private folder of this user")))
+}
+
+/// Returns the names right in a root that a command cannot change and that exist.
+fn well_known(root: BorrowedFd<'_>) -> Vec<PathBuf> {
+    let names = guarded::well_known_to_commands().map(PathBuf::from);
+    names.filter(|name| matches!(kind_at(root, name), Some(FileKind::File | FileKind::Folder))).collect()
+}
+
+/// Says what is at a path beneath a folder; nothing where a link is on the way.
+fn kind_at(root: BorrowedFd<'_>, path: &Path) -> Option<FileKind> {
+    let (parent, name) = (path.parent()?, path.file_name()?);
+    let parent: Option<OwnedFd> = match parent.as_os_str().as_encoded_bytes() {
+        b"" => None,
+        parent => Some(open_name(root, parent, OFlags::DIRECTORY | OFlags::PATH).ok()?),
+    };
+    let folder = parent.as_ref().map_or(root, AsFd::as_fd);
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| kind_of(&stat))
+}
+
+fn not_prepared(error: io::Error) -> ToolError {
+    let what = format!("What the command would work on could not be prepared: {error}. It was not run.");
+    let next = match error.kind() {
+        io::ErrorKind::StorageFull => "ask the user to free some space",
+        _ => "ask the user to look at haft's state folder: \"haft doctor\" names it",
+    };
+    ToolError::new(ErrorKind::Io, what, Next::AskUser(next.into())).caused_by(error)
+}

@@ -1,0 +1,85 @@
+//! The moment before a command: whatever the kernel says was changed from then on, somebody else has changed.
+//!
+//! Nothing that a command does in its layer changes a file below it, so one look at the time of the last change tells
+//! the two apart, without a walk over the tree before the command.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
+use std::time::Instant;
+
+use rustix::fs::{Mode, OFlags, Stat};
+
+/// How long the clock of a file system is waited for. It stands still for at most 10 ms.
+const PATIENCE_MS: u128 = 50;
+
+/// A moment by the clock of a file system, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(i128);
+
+impl Moment {
+    /// Takes the moment by the clock of the file system that a folder is on, or else by that of another folder.
+    pub(super) fn now(folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<Self> {
+        // A file without a name leaves no trace in the folder.
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let nameless = |folder| rustix::fs::openat(folder, ".", flags, Mode::from_raw_mode(0o600));
+        Self::by(File::from(nameless(folder).or_else(|_| nameless(other))?))
+    }
+
+    /// Changes a file until its time moves on: what was changed before the first time cannot have the second one.
+    fn by(mut file: File) -> io::Result<Self> {
+        let begin = Instant::now();
+        let mut first = None;
+        loop {
+            file.write_all(b".")?;
+            let now = changed(&rustix::fs::fstat(&file)?);
+            if *first.get_or_insert(now) < now {
+                return Ok(Self(now));
+            }
+            if begin.elapsed().as_millis() > PATIENCE_MS {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the clock of the file system stands still"));
+            }
+        }
+    }
+
+    /// Returns whether what is described was changed from this moment on.
+    pub(super) fn is_before_change_of(self, stat: &Stat) -> bool {
+        changed(stat) >= self.0
+    }
+
+    /// Returns whether a folder itself was moved or put in the place of another since: only its names have not changed.
+    pub(super) fn is_before_move_of(self, stat: &Stat) -> bool {
+        self.is_before_change_of(stat) && nanoseconds(stat.st_mtime, stat.st_mtime_nsec) < self.0
+    }
+}
+
+fn changed(stat: &Stat) -> i128 {
+    nanoseconds(stat.st_ctime, stat.st_ctime_nsec)
+}
+
+fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest.try_into().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn what_was_changed_before_and_after_the_moment_is_told_apart() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let opened = File::open(folder.path()).expect("it is there");
+        for round in 0..50 {
+            let (before, after) = (folder.path().join(format!("{round}a")), folder.path().join(format!("{round}b")));
+            std::fs::write(&before, "a").expect("it can be written");
+            let moment = Moment::now(opened.as_fd(), opened.as_fd()).expect("the clock goes");
+            std::fs::write(&after, "b").expect("it can be written");
+            let is_later =
+                |path: &std::path::Path| moment.is_before_change_of(&rustix::fs::stat(path).expect("it is there"));
+            assert_eq!((is_later(&before), is_later(&after)), (false, true));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 100);
+    }
+}

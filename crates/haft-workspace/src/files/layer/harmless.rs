@@ -1,0 +1,186 @@
+//! Files of version control that are refused by their names and harmless by what is in them.
+//!
+//! Without them `git init`, `git clone` and `git worktree add` would leave half a repository. Only new files are looked
+//! at: what is there stays as it is. The reading is narrow on purpose; what it does not know is not harmless.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Largest file that is looked at, in bytes.
+pub(super) const LARGEST: u64 = 16 * 1024;
+
+/// Settings that start no program and name no other file.
+const SETTINGS: &[(&str, &str, Value)] = &[
+    ("core", "repositoryformatversion", Value::Word),
+    ("core", "filemode", Value::Word),
+    ("core", "bare", Value::Word),
+    ("core", "logallrefupdates", Value::Word),
+    ("core", "ignorecase", Value::Word),
+    ("core", "precomposeunicode", Value::Word),
+    ("core", "symlinks", Value::Word),
+    ("core", "sparsecheckout", Value::Word),
+    ("core", "sparsecheckoutcone", Value::Word),
+    ("extensions", "objectformat", Value::Word),
+    ("extensions", "refstorage", Value::Word),
+    ("extensions", "partialclone", Value::Word),
+    ("remote", "url", Value::Address),
+    ("remote", "fetch", Value::Any),
+    ("remote", "tagopt", Value::Any),
+    ("branch", "remote", Value::Word),
+    ("branch", "merge", Value::Any),
+    ("branch", "rebase", Value::Word),
+    ("user", "name", Value::Any),
+    ("user", "email", Value::Any),
+    ("submodule", "active", Value::Any),
+    ("init", "defaultbranch", Value::Word),
+];
+
+/// What a value may be.
+#[derive(Clone, Copy)]
+enum Value {
+    /// Letters, digits, `-`, `_`, `.` and `/`.
+    Word,
+    /// A plain address or path.
+    Address,
+    Any,
+}
+
+/// Returns whether a new file of version control does no harm.
+///
+/// The place is the one beneath the root.
+pub(super) fn is_harmless(place: &Path, root: &Path, content: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(content) else { return false };
+    let name = place.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    match name.as_str() {
+        "config" => is_plain_config(text),
+        "commondir" => text.trim_end() == "../.." && is_worktree(place),
+        ".git" => is_plain_pointer(place, root, text),
+        _ => false,
+    }
+}
+
+/// Returns whether every line is a section or one of the settings.
+fn is_plain_config(text: &str) -> bool {
+    let mut section = String::new();
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| {
+        if let Some(header) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            let (name, rest) = header.split_once(' ').unwrap_or((header, ""));
+            section = name.to_ascii_lowercase();
+            let is_quoted = rest.len() >= 2 && rest.starts_with('"') && rest.ends_with('"');
+            let is_plain = rest.is_empty() || (is_quoted && !rest[1..rest.len() - 1].contains(['"', '\\', '[', ']']));
+            return is_plain && name.chars().all(|c| c.is_ascii_alphabetic());
+        }
+        let Some((key, value)) = line.split_once('=') else { return false };
+        let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+        let setting = SETTINGS.iter().find(|(known, name, _)| *known == section && *name == key);
+        setting.is_some_and(|(_, _, wanted)| wanted.holds(value))
+    })
+}
+
+impl Value {
+    fn holds(self, value: &str) -> bool {
+        // Quotes, escapes and comments have rules of their own.
+        if value.contains(['"', '\\', '#', ';']) || value.chars().any(char::is_control) {
+            return false;
+        }
+        match self {
+            Value::Word => value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')),
+            Value::Any => true,
+            Value::Address => {
+                let is_known = |scheme: &str| matches!(scheme, "https" | "http" | "ssh" | "git" | "file");
+                // Some kinds of address name a program, as "ext::…" does.
+                let is_plain = match value.split_once("://") {
+                    Some((scheme, host)) => is_known(scheme) && !host.starts_with('-'),
+                    None => true,
+                };
+                is_plain && !value.starts_with('-') && !value.contains("::")
+            }
+        }
+    }
+}
+
+/// Returns whether a place is right in the folder of a worktree.
+fn is_worktree(place: &Path) -> bool {
+    let parts: Vec<String> = place.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
+    matches!(parts.as_slice(), [.., git, worktrees, _, _] if git == ".git" && worktrees == "worktrees")
+}
+
+/// Returns whether a file that says where a repository is names one in a folder above itself.
+///
+/// Those are known to be folders; anywhere else a link might lead out of the workspace.
+fn is_plain_pointer(place: &Path, root: &Path, text: &str) -> bool {
+    let (Some(to), Some(folder)) = (text.strip_prefix("gitdir:").map(str::trim), place.parent()) else { return false };
+    if to.contains(char::is_control) {
+        return false;
+    }
+    let mut at = root.join(folder);
+    for part in Path::new(to).components() {
+        match part {
+            Component::RootDir => at = PathBuf::from("/"),
+            Component::CurDir => {}
+            Component::ParentDir if at.pop() => {}
+            Component::Normal(part) => at.push(part),
+            Component::ParentDir | Component::Prefix(_) => return false,
+        }
+    }
+    let Ok(inside) = at.strip_prefix(root) else { return false };
+    let is_above = |holder: &Path| {
+        let git = holder.join(".git");
+        ["worktrees", "modules"].iter().any(|kind| {
+            let held = git.join(kind);
+            inside.starts_with(&held) && inside != held
+        })
+    };
+    // The folder of the file itself cannot hold both.
+    folder.ancestors().skip(1).any(is_above)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn harmless(place: &str, content: &[u8]) -> bool {
+        is_harmless(Path::new(place), Path::new("/ws"), content)
+    }
+
+    #[test]
+    fn what_git_writes_for_a_new_repository_is_harmless() {
+        let init =
+            "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n";
+        assert!(harmless(".git/config", init.as_bytes()));
+        let clone = format!(
+            "{init}[remote \"origin\"]\n\turl = https://example.org/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+             [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n"
+        );
+        assert!(harmless("a/.git/config", clone.as_bytes()));
+        assert!(harmless(".git/worktrees/w/commondir", b"../..\n"));
+        assert!(harmless("w/.git", b"gitdir: ../.git/worktrees/w\n"));
+        assert!(harmless("sub/.git", b"gitdir: ../.git/modules/sub\n"));
+        assert!(harmless("sub/a/.git", b"gitdir: /ws/.git/worktrees/a\n"));
+    }
+
+    #[test]
+    fn a_setting_that_starts_a_program_or_reads_another_file_is_not_harmless() {
+        for config in [
+            "x",
+            "[core]\n\tfsmonitor = ./a.sh\n",
+            "[core]\nhooksPath = hooks\n",
+            "[include]\npath = ../a\n",
+            "[core]\nbare = false\\\n\thookspath = a\n",
+            "[core] fsmonitor = a\n",
+            "[core]\nbare = false # a\n",
+            "[remote \"o\"]\nurl = ext::sh -c a\n",
+            "[remote \"o\"]\nurl = --upload-pack=a\n",
+            "[remote \"o\"]\nuploadpack = a\n",
+            "[filter \"a\"]\nsmudge = a\n",
+            "[core \"x\"] \n[alias]\na = !b\n",
+        ] {
+            assert!(!harmless(".git/config", config.as_bytes()), "{config}");
+        }
+        assert!(!harmless("w/.git", b"gitdir: ../evil\n"));
+        assert!(!harmless("w/.git", b"gitdir: ../.git/worktrees/../../evil\n"));
+        assert!(!harmless("w/.git", b"gitdir: ../link/.git/worktrees/a\n"));
+        assert!(!harmless("w/.git", b"gitdir: /tmp/.git/worktrees/a\n"));
+        assert!(!harmless(".git/commondir", b"../..\n"));
+        assert!(!harmless(".git/hooks/pre-commit", b""));
+    }
+}

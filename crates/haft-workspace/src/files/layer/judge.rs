@@ -1,0 +1,268 @@
+//! Decides what of a difference comes in, what is refused, and what stays because somebody else was there.
+//!
+//! Names that make programs run are refused wherever they lie: in any folder, in any case, and in a folder that git
+//! would take for a repository because of what is in it, whatever it is called. Where a repository is concerned, its
+//! references and its index come in together or not at all.
+//!
+//! Not here: what differs (`read`), the words (`told`).
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use haft::door::FileKind;
+use haft::guarded;
+use rustix::fs::{AtFlags, FileType, OFlags};
+
+use super::super::open::open_name;
+use super::difference::{Clash, Comes, Difference, Found, LeftOut, Spot};
+use super::harmless;
+use super::read::open_file;
+use super::settle::OpenRoot;
+
+/// How long another program is waited for that is at work in a repository.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long to wait between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What a folder must hold for git to take it for a repository.
+const OF_A_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
+/// The names in such a folder that make programs run.
+const RUNS_PROGRAMS: [&str; 3] = ["config", "config.worktree", "commondir"];
+const WHY_A_REPOSITORY: &str = "git would take its folder for a repository, where hooks and settings run programs";
+
+/// A difference, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    /// What comes in.
+    pub(super) comes: Vec<Found>,
+    /// What stays as it is because somebody else was there.
+    pub(super) clashes: Vec<Found>,
+    pub(super) left_out: Vec<(Spot, LeftOut)>,
+    pub(super) trees: Vec<Spot>,
+}
+
+/// Takes a difference apart.
+pub(super) fn judge(roots: &[OpenRoot], difference: Difference) -> Judged {
+    let mut judge = Judge { roots, repositories: HashMap::new(), judged: Judged::default(), blocked: None };
+    judge.judged.left_out = difference.left_out;
+    judge.judged.trees = difference.trees;
+    for found in difference.found {
+        judge.one(found);
+    }
+    let mut judged = judge.judged;
+    wait_for_locks(roots, &mut judged);
+    keep_repositories_whole(&mut judged);
+    drop_folders(&mut judged);
+    judged
+}
+
+struct Judge<'a> {
+    roots: &'a [OpenRoot],
+    /// Which folders git would take for a repository.
+    repositories: HashMap<Spot, bool>,
+    judged: Judged,
+    /// A folder that does not come in; nothing in it does.
+    blocked: Option<Spot>,
+}
+
+impl Judge<'_> {
+    fn one(&mut self, mut found: Found) {
+        let is_new_folder = matches!(found.comes, Comes::Folder { .. });
+        if self.blocked.as_ref().is_some_and(|blocked| blocked.holds(&found.spot)) {
+            found.clash = found.clash.or(Some(Clash::FolderMoved));
+        }
+        if let Some(why) = self.refused(&found) {
+            self.judged.left_out.push((found.spot, LeftOut::Protected(why)));
+            return;
+        }
+        if is_left_lock(&found) {
+            self.judged.left_out.push((found.spot, LeftOut::Lock));
+            return;
+        }
+        if found.clash.is_none() {
+            self.judged.comes.push(found);
+            return;
+        }
+        if is_new_folder && self.blocked.as_ref().is_none_or(|blocked| !blocked.holds(&found.spot)) {
+            self.blocked = Some(found.spot.clone());
+        }
+        self.judged.clashes.push(found);
+    }
+
+    /// Says why a path is refused, if it is.
+    fn refused(&mut self, found: &Found) -> Option<&'static str> {
+        let root = &self.roots[found.spot.root];
+        let place = root.place_of(&found.spot.path);
+        // Where a folder of that name was or comes, either would be changed.
+        let old_kind = found.below.map(|below| below.kind);
+        let why = guarded::refused_from_commands(&place, found.kind())
+            .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
+            .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))?;
+        if matches!(found.comes, Comes::File(_)) && found.below.is_none() && self.is_harmless(found) {
+            return None;
+        }
+        Some(why)
+    }
+
+    /// Returns whether a name makes programs run because of the folder it lies in.
+    fn is_in_a_repository(&mut self, spot: &Spot) -> bool {
+        let parts: Vec<String> = spot.path.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
+        let hooks = parts.iter().position(|part| part == "hooks");
+        let named = parts.last().is_some_and(|last| RUNS_PROGRAMS.contains(&last.as_str())).then(|| parts.len() - 1);
+        let depths: Vec<usize> = hooks.into_iter().chain(named).collect();
+        depths.into_iter().any(|depth| {
+            let folder = Spot { root: spot.root, path: spot.path.iter().take(depth).collect() };
+            let root = &self.roots[spot.root];
+            *self.repositories.entry(folder).or_insert_with_key(|folder| root.is_repository(&folder.path))
+        })
+    }
+
+    fn is_harmless(&self, found: &Found) -> bool {
+        let root = &self.roots[found.spot.root];
+        let Comes::File(file) = &found.comes else { return false };
+        if file.size > harmless::LARGEST {
+            return false;
+        }
+        let content = root.open_layered(found.source()).and_then(|mut opened| {
+            let mut bytes = Vec::new();
+            opened.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        });
+        content.is_ok_and(|content| harmless::is_harmless(&found.spot.path, &root.real, &content))
+    }
+}
+
+impl Spot {
+    /// Returns whether the other is the same or lies in this folder.
+    fn holds(&self, other: &Spot) -> bool {
+        self.root == other.root && other.path.starts_with(&self.path)
+    }
+}
+
+impl OpenRoot {
+    /// Returns whether git would take a folder for a repository.
+    fn is_repository(&self, folder: &Path) -> bool {
+        OF_A_REPOSITORY.iter().all(|name| {
+            let path = folder.join(name);
+            self.stat_layered(&path).is_some_and(|stat| {
+                stat.st_rdev != 0 || FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice
+            }) || self.stat_below(&path).is_some()
+        })
+    }
+}
+
+/// Returns the part of a path that names the folder of a repository, and whether it is about its objects.
+pub(super) fn repository_of(path: &Path) -> Option<(PathBuf, bool)> {
+    let mut folder = PathBuf::new();
+    let mut parts = path.iter();
+    for part in parts.by_ref() {
+        folder.push(part);
+        if part.as_bytes().eq_ignore_ascii_case(b".git") {
+            let is_objects = parts.next().is_some_and(|next| next == "objects");
+            return Some((folder, is_objects));
+        }
+    }
+    None
+}
+
+/// Returns whether this is what a git that was killed left behind.
+fn is_left_lock(found: &Found) -> bool {
+    let is_new = found.below.is_none() && matches!(found.comes, Comes::File(_));
+    is_new && found.spot.path.extension().is_some_and(|end| end == "lock") && repository_of(&found.spot.path).is_some()
+}
+
+/// Waits for other programs that are at work on the same files of a repository.
+fn wait_for_locks(roots: &[OpenRoot], judged: &mut Judged) {
+    let deadline = Instant::now() + PATIENCE;
+    for found in judged.comes.iter_mut().filter(|found| found.kind() != FileKind::Folder) {
+        let Some((_, false)) = repository_of(&found.spot.path) else { continue };
+        let mut lock = found.spot.path.clone().into_os_string();
+        lock.push(".lock");
+        while roots[found.spot.root].stat_below(Path::new(&lock)).is_some() {
+            if Instant::now() >= deadline {
+                found.clash = Some(Clash::Locked);
+                break;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Lets the references and the index of a repository come in together or not at all.
+fn keep_repositories_whole(judged: &mut Judged) {
+    let repository = |found: &Found| match repository_of(&found.spot.path) {
+        Some((folder, false)) => Some(Spot { root: found.spot.root, path: folder }),
+        Some((_, true)) | None => None,
+    };
+    let clashing = judged.clashes.iter().chain(judged.comes.iter().filter(|found| found.clash.is_some()));
+    let broken: HashMap<Spot, Clash> = clashing.filter_map(|found| Some((repository(found)?, found.clash?))).collect();
+    if broken.is_empty() {
+        return;
+    }
+    let (stays, comes): (Vec<Found>, Vec<Found>) = std::mem::take(&mut judged.comes)
+        .into_iter()
+        .partition(|found| repository(found).is_some_and(|repository| broken.contains_key(&repository)));
+    judged.comes = comes;
+    judged.clashes.extend(stays.into_iter().map(|mut found| {
+        found.clash =
+            found.clash.or_else(|| repository(&found).and_then(|repository| broken.get(&repository).copied()));
+        found
+    }));
+}
+
+/// Drops folders that would come in for nothing, or cannot go because something in them stays.
+pub(super) fn drop_folders(judged: &mut Judged) {
+    let above = |spot: &Spot| {
+        let (root, path) = (spot.root, spot.path.clone());
+        path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
+    };
+    let refused: HashSet<Spot> = judged.left_out.iter().flat_map(|(spot, _)| above(spot)).collect();
+    let clashing: HashSet<Spot> = judged.clashes.iter().flat_map(|found| above(&found.spot)).collect();
+    if refused.is_empty() && clashing.is_empty() {
+        return;
+    }
+    let contents = judged.comes.iter().filter(|found| !matches!(found.comes, Comes::Folder { .. } | Comes::Nothing));
+    let filled: HashSet<Spot> = contents.flat_map(|found| above(&found.spot)).collect();
+    judged.comes.retain(|found| match (&found.comes, found.below.map(|below| below.kind)) {
+        (Comes::Folder { .. }, _) => {
+            filled.contains(&found.spot) || !(refused.contains(&found.spot) || clashing.contains(&found.spot))
+        }
+        (Comes::Nothing, Some(FileKind::Folder)) => !refused.contains(&found.spot) && !clashing.contains(&found.spot),
+        _ => true,
+    });
+}
+
+/// What is beneath a root, and what the layer over it has.
+impl OpenRoot {
+    pub(super) fn stat_layered(&self, path: &Path) -> Option<rustix::fs::Stat> {
+        stat_beneath(self.upper.as_fd(), path)
+    }
+
+    pub(super) fn stat_below(&self, path: &Path) -> Option<rustix::fs::Stat> {
+        stat_beneath(self.folder.as_fd(), path)
+    }
+
+    /// Opens a file of the layer.
+    pub(super) fn open_layered(&self, path: &Path) -> std::io::Result<std::fs::File> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(std::io::ErrorKind::IsADirectory.into());
+        };
+        let parent = open_path(self.upper.as_fd(), parent)?;
+        Ok(open_file(parent.as_fd(), name.as_bytes())?)
+    }
+}
+
+fn open_path(folder: std::os::fd::BorrowedFd<'_>, path: &Path) -> Result<std::os::fd::OwnedFd, rustix::io::Errno> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    open_name(folder, path.as_os_str().as_bytes(), OFlags::DIRECTORY | OFlags::PATH)
+}
+
+fn stat_beneath(folder: std::os::fd::BorrowedFd<'_>, path: &Path) -> Option<rustix::fs::Stat> {
+    let (parent, name) = (path.parent()?, path.file_name()?);
+    let parent = open_path(folder, parent).ok()?;
+    rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()
+}

@@ -1,0 +1,422 @@
+//! Reads what a command left in a layer, side by side with what lies beneath it.
+//!
+//! In a layer, a device with the number 0 says that a name is gone; a folder with a mark hides what lies beneath it;
+//! everything else is new, replaced, or only looks so: programs that open a file for writing and change nothing leave a
+//! copy of it. So contents are compared. Everything is opened by its name in an open folder, and no link is followed.
+//!
+//! Not here: what of it may come in (`judge`), bringing it in (`settle`).
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use haft::door::FileKind;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::super::facts::kind_of;
+use super::super::folder::{Names, stat_name};
+use super::super::open::open_name;
+use super::clock::Moment;
+use super::difference::{Below, Caps, Clash, Comes, Difference, Found, LeftOut, NewFile, Spot};
+use super::folder::open_anyway;
+
+/// Deepest folder that is entered: every level holds two descriptors.
+const DEEPEST: usize = 200;
+/// How much of two files is compared at once.
+const STEP: usize = 64 * 1024;
+/// The bits of a mode that are compared and brought in.
+pub(super) const MODE: u32 = 0o1777;
+/// Those of a folder: there a bit says to which group belongs what is made in it.
+pub(super) const FOLDER_MODE: u32 = 0o3777;
+/// The mark of a folder that hides what lies beneath it.
+const OPAQUE: &str = "user.overlay.opaque";
+/// The mark of a file that was copied from beneath.
+const ORIGIN: &str = "user.overlay.origin";
+
+/// Why a layer could not be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    Stopped,
+    System(PathBuf, io::Error),
+}
+
+/// Reads one layer.
+pub(super) struct Reader<'a> {
+    pub(super) root: usize,
+    pub(super) since: Moment,
+    pub(super) caps: Caps,
+    pub(super) stopped: &'a dyn Fn() -> bool,
+    /// Says of a new folder whether it comes in as a whole.
+    pub(super) is_whole: &'a dyn Fn(&Path) -> bool,
+    /// Says whether a path belongs to haft itself.
+    pub(super) is_off_limits: &'a dyn Fn(&Path) -> bool,
+    pub(super) difference: &'a mut Difference,
+    pub(super) path: PathBuf,
+}
+
+/// A folder in the layer, with the one beneath it.
+struct Level {
+    upper: OwnedFd,
+    lower: Option<OwnedFd>,
+    /// Whether what lies beneath is hidden.
+    hides: bool,
+    way: Way,
+}
+
+/// How one came to a folder.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Whether somebody moved the folder beneath, or one above it.
+    is_moved: bool,
+    depth: usize,
+}
+
+/// Whether everything in a folder goes, so that the folder can go too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    All,
+    NotAll,
+}
+
+impl Reader<'_> {
+    /// Reads everything in a layer.
+    pub(super) fn read(&mut self, upper: BorrowedFd<'_>, lower: BorrowedFd<'_>) -> Result<(), Unread> {
+        let reopened = |folder| open_name(folder, b".", OFlags::DIRECTORY | OFlags::RDONLY);
+        let upper = reopened(upper).map_err(|errno| self.unread(errno))?;
+        let lower = Some(reopened(lower).map_err(|errno| self.unread(errno))?);
+        self.folder(&Level { upper, lower, hides: false, way: Way { is_moved: false, depth: 0 } })
+    }
+
+    fn folder(&mut self, level: &Level) -> Result<(), Unread> {
+        let mut names = Names::default();
+        let contents = names.read(&level.upper).map_err(|errno| self.unread(errno))?;
+        // Names beyond what is looked at count: they are more than the caps allow.
+        self.difference.entries += usize::try_from(contents.beyond).unwrap_or(usize::MAX);
+        let mut index = 0;
+        while let Some((name, _)) = names.at(index) {
+            index += 1;
+            if (self.stopped)() {
+                return Err(Unread::Stopped);
+            }
+            self.path.push(OsStr::from_bytes(name));
+            let read = self.entry(level, name);
+            self.path.pop();
+            read?;
+        }
+        match &level.lower {
+            Some(lower) if level.hides => self.hidden(level, lower, &names),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes the names beneath a folder that it hides and has not itself.
+    fn hidden(&mut self, level: &Level, lower: &OwnedFd, own: &Names) -> Result<(), Unread> {
+        let mut names = Names::default();
+        let reopened = open_name(lower, b".", OFlags::DIRECTORY | OFlags::RDONLY);
+        reopened.and_then(|lower| names.read(&lower)).map_err(|errno| self.unread(errno))?;
+        let (mut index, mut own_index) = (0, 0);
+        while let Some((name, _)) = names.at(index) {
+            index += 1;
+            while own.at(own_index).is_some_and(|(own, _)| own < name) {
+                own_index += 1;
+            }
+            if own.at(own_index).is_none_or(|(own, _)| own != name) {
+                self.path.push(OsStr::from_bytes(name));
+                let gone = self.gone(lower.as_fd(), name, level.way);
+                self.path.pop();
+                gone?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, level: &Level, name: &[u8]) -> Result<(), Unread> {
+        let upper = stat_name(&level.upper, name).map_err(|errno| self.unread(errno))?;
+        let lower = match level.lower.as_ref().map(|lower| stat_name(lower, name)) {
+            None | Some(Err(Errno::NOENT | Errno::NOTDIR)) => None,
+            Some(stat) => Some(stat.map_err(|errno| self.unread(errno))?),
+        };
+        match FileType::from_raw_mode(upper.st_mode) {
+            FileType::CharacterDevice if upper.st_rdev == 0 => match &level.lower {
+                Some(folder) => self.gone(folder.as_fd(), name, level.way).map(drop),
+                None => Ok(()),
+            },
+            FileType::Directory => self.new_folder(level, name, (&upper, lower.as_ref())),
+            FileType::RegularFile | FileType::Symlink => self.new_content(level, name, (&upper, lower.as_ref())),
+            _ => {
+                self.leave_out(LeftOut::Special);
+                Ok(())
+            }
+        }
+    }
+
+    fn new_folder(&mut self, level: &Level, name: &[u8], (upper, lower): (&Stat, Option<&Stat>)) -> Result<(), Unread> {
+        let mode = upper.st_mode & FOLDER_MODE;
+        let lies = lower.filter(|lower| kind_of(lower) == FileKind::Folder);
+        if lower.is_none() && (self.is_whole)(&self.path) {
+            self.difference.trees.push(self.spot());
+            return Ok(());
+        }
+        if level.way.depth >= DEEPEST {
+            self.leave_out(LeftOut::TooDeep);
+            return Ok(());
+        }
+        let clash = lower.and_then(|lower| self.clash(level.way, lower));
+        match lies {
+            None => {
+                self.push(lower, Comes::Folder { mode }, clash.or(level.way.is_moved.then_some(Clash::FolderMoved)))
+            }
+            Some(lies) if lies.st_mode & FOLDER_MODE != mode => self.push(lower, Comes::Mode(mode), clash),
+            Some(_) => {}
+        }
+        let opened = open_anyway(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
+        let below = match (lies, &level.lower) {
+            (Some(_), Some(folder)) => {
+                let opened = open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY);
+                Some(opened.map_err(|errno| self.unread(errno))?)
+            }
+            _ => None,
+        };
+        let is_moved = level.way.is_moved || lies.is_some_and(|lies| self.since.is_before_move_of(lies));
+        let hides = level.hides || attribute(&opened, OPAQUE).is_some_and(|mark| mark == b"y");
+        let way = Way { is_moved, depth: level.way.depth + 1 };
+        self.folder(&Level { upper: opened, lower: below, hides, way })
+    }
+
+    fn new_content(
+        &mut self,
+        level: &Level,
+        name: &[u8],
+        (upper, lower): (&Stat, Option<&Stat>),
+    ) -> Result<(), Unread> {
+        let same_kind = lower.filter(|lower| kind_of(lower) == kind_of(upper));
+        let comes = if kind_of(upper) == FileKind::Link {
+            let read = |folder: &OwnedFd| rustix::fs::readlinkat(folder, name, Vec::new());
+            let to = read(&level.upper).map_err(|errno| self.unread(errno))?;
+            let is_same =
+                same_kind.zip(level.lower.as_ref()).is_some_and(|(_, lower)| read(lower).is_ok_and(|old| old == to));
+            if is_same {
+                return Ok(());
+            }
+            Comes::Link
+        } else {
+            match self.new_file(level, name, (upper, same_kind))? {
+                Some(comes) => comes,
+                None => return Ok(()),
+            }
+        };
+        // What lies in a folder that a file replaces goes first.
+        if let (Some(lower), Some(folder)) = (lower.filter(|lower| kind_of(lower) == FileKind::Folder), &level.lower) {
+            let clash = self.clash(level.way, lower);
+            let goes = self.gone_inside(folder.as_fd(), name, level.way)?;
+            let clash = clash.or((goes == Goes::NotAll).then_some(Clash::Holds));
+            self.push(Some(lower), comes, clash);
+            return Ok(());
+        }
+        let clash = match lower {
+            Some(lower) => self.clash(level.way, lower),
+            None if level.way.is_moved => Some(Clash::FolderMoved),
+            // Only what was there was copied up. Without that mark it counts as new, which loses nothing.
+            None => self.was_copied(level, name, upper).then_some(Clash::Gone),
+        };
+        self.push(lower, comes, clash);
+        Ok(())
+    }
+
+    /// Says what comes of a file: its content, its mode alone, or nothing when nothing was changed.
+    fn new_file(
+        &mut self,
+        level: &Level,
+        name: &[u8],
+        (upper, lower): (&Stat, Option<&Stat>),
+    ) -> Result<Option<Comes>, Unread> {
+        let mode = upper.st_mode & MODE;
+        let size = u64::try_from(upper.st_size).unwrap_or(0);
+        let shared = (upper.st_nlink > 1).then_some(upper.st_ino);
+        if let (Some(lower), Some(folder)) = (lower, &level.lower)
+            && lower.st_size == upper.st_size
+            && self.is_same_content(level, folder, name)?
+        {
+            // A bit that was there already, or was lost, is nothing that the command asks for.
+            let alone = (mode != lower.st_mode & MODE).then_some(Comes::Mode(mode));
+            if shared.is_none() {
+                return Ok(alone);
+            }
+            let clash = self.clash(level.way, lower);
+            let comes = Comes::File(NewFile { size, shared });
+            let twin = Found { spot: self.spot(), source: None, below: Some(Below::from(lower)), comes, clash };
+            self.difference.push_twin(twin, alone);
+            return Ok(None);
+        }
+        if upper.st_mode & 0o6000 != 0 {
+            self.leave_out(LeftOut::SetId);
+        }
+        Ok(Some(Comes::File(NewFile { size, shared })))
+    }
+
+    fn is_same_content(&self, level: &Level, folder: &OwnedFd, name: &[u8]) -> Result<bool, Unread> {
+        let upper = open_file(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
+        let Ok(lower) = open_name(folder, name, OFlags::RDONLY) else { return Ok(false) };
+        let same = is_same(upper, File::from(lower), self.stopped);
+        same.map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => Unread::Stopped,
+            _ => Unread::System(self.path.clone(), error),
+        })
+    }
+
+    fn was_copied(&self, level: &Level, name: &[u8], upper: &Stat) -> bool {
+        // Nobody took anything from a folder whose names have not changed.
+        let lower = level.lower.as_ref().and_then(|lower| rustix::fs::fstat(lower).ok());
+        let may_be = lower.is_some_and(|lower| self.since.is_before_change_of(&lower));
+        if !may_be || level.hides || kind_of(upper) != FileKind::File {
+            return false;
+        }
+        open_file(level.upper.as_fd(), name).is_ok_and(|file| attribute(&file, ORIGIN).is_some())
+    }
+
+    /// Notes that a name beneath goes, with everything in it.
+    fn gone(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: Way) -> Result<Goes, Unread> {
+        let stat = match stat_name(lower, name) {
+            // Somebody else was faster.
+            Err(Errno::NOENT) => return Ok(Goes::All),
+            stat => stat.map_err(|errno| self.unread(errno))?,
+        };
+        if (self.is_off_limits)(&self.path) {
+            return Ok(Goes::NotAll);
+        }
+        if kind_of(&stat) == FileKind::Special {
+            self.leave_out(LeftOut::Special);
+            return Ok(Goes::NotAll);
+        }
+        let is_folder = kind_of(&stat) == FileKind::Folder;
+        if is_folder && self.gone_inside(lower, name, way)? == Goes::NotAll {
+            return Ok(Goes::NotAll);
+        }
+        // Of a folder its own move tells; what is new in it is seen there.
+        let clash = match is_folder {
+            true if self.since.is_before_move_of(&stat) => Some(Clash::FolderMoved),
+            true => None,
+            false => self.clash(way, &stat),
+        };
+        self.push(Some(&stat), Comes::Nothing, clash);
+        Ok(if clash.is_some() { Goes::NotAll } else { Goes::All })
+    }
+
+    fn gone_inside(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: Way) -> Result<Goes, Unread> {
+        if way.depth >= DEEPEST {
+            self.leave_out(LeftOut::TooDeep);
+            return Ok(Goes::NotAll);
+        }
+        let opened = match open_name(lower, name, OFlags::DIRECTORY | OFlags::RDONLY) {
+            // What nobody can look into cannot be kept, so it stays.
+            Err(Errno::ACCESS) => {
+                self.leave_out(LeftOut::NotAllowed);
+                return Ok(Goes::NotAll);
+            }
+            opened => opened.map_err(|errno| self.unread(errno))?,
+        };
+        let is_moved = way.is_moved || rustix::fs::fstat(&opened).is_ok_and(|stat| self.since.is_before_move_of(&stat));
+        let inner = Way { is_moved, depth: way.depth + 1 };
+        let mut names = Names::default();
+        names.read(&opened).map_err(|errno| self.unread(errno))?;
+        let (mut goes, mut index) = (Goes::All, 0);
+        while let Some((name, _)) = names.at(index) {
+            index += 1;
+            if (self.stopped)() {
+                return Err(Unread::Stopped);
+            }
+            self.path.push(OsStr::from_bytes(name));
+            let one = self.gone(opened.as_fd(), name, inner);
+            self.path.pop();
+            if one? == Goes::NotAll {
+                goes = Goes::NotAll;
+            }
+        }
+        Ok(goes)
+    }
+
+    /// Says what somebody else did to what lies beneath.
+    fn clash(&self, way: Way, lower: &Stat) -> Option<Clash> {
+        let is_changed = match kind_of(lower) {
+            // The names in a folder change with every file in it.
+            FileKind::Folder => self.since.is_before_move_of(lower),
+            FileKind::File | FileKind::Link | FileKind::Special => self.since.is_before_change_of(lower),
+        };
+        if is_changed {
+            return Some(Clash::Changed);
+        }
+        way.is_moved.then_some(Clash::FolderMoved)
+    }
+
+    fn push(&mut self, below: Option<&Stat>, comes: Comes, clash: Option<Clash>) {
+        let found = Found { spot: self.spot(), source: None, below: below.map(Below::from), comes, clash };
+        self.difference.push(self.caps, found);
+    }
+
+    fn leave_out(&mut self, why: LeftOut) {
+        self.difference.left_out.push((self.spot(), why));
+    }
+
+    fn spot(&self) -> Spot {
+        Spot { root: self.root, path: self.path.clone() }
+    }
+
+    fn unread(&self, errno: Errno) -> Unread {
+        Unread::System(self.path.clone(), errno.into())
+    }
+}
+
+/// Opens a file of a layer, also one that its owner may not read.
+pub(super) fn open_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<File, Errno> {
+    let open = || open_name(folder, name, OFlags::RDONLY);
+    match open() {
+        Err(Errno::ACCESS) => {
+            let mode = Mode::from_raw_mode(stat_name(folder, name)?.st_mode & 0o7777);
+            rustix::fs::chmodat(folder, name, mode | Mode::RUSR, AtFlags::empty())?;
+            let opened = open()?;
+            rustix::fs::fchmod(&opened, mode)?;
+            Ok(opened.into())
+        }
+        opened => Ok(opened?.into()),
+    }
+}
+
+fn attribute(file: impl AsFd, name: &str) -> Option<Vec<u8>> {
+    let mut value = vec![0; 256];
+    let length = rustix::fs::fgetxattr(file, name, &mut value).ok()?;
+    value.truncate(length);
+    Some(value)
+}
+
+fn is_same(mut one: File, mut other: File, stopped: &dyn Fn() -> bool) -> io::Result<bool> {
+    let (mut first, mut second) = (vec![0; STEP], vec![0; STEP]);
+    loop {
+        if stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let read = fill(&mut one, &mut first)?;
+        if read != fill(&mut other, &mut second)? || first[..read] != second[..read] {
+            return Ok(false);
+        }
+        if read < STEP {
+            return Ok(true);
+        }
+    }
+}
+
+fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,356 @@
+//! Brings what a command changed into the workspace: one transaction, with everything that can be taken back.
+//!
+//! What somebody else changed meanwhile stays as it is, and the command's version is put beside it. When the
+//! transaction finds that somebody was faster still, it is tried again without what they touched.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::door::{ChangeSetId, Errand, FileKind, Receipt, Receipts};
+use haft::effect::Change;
+use haft::error::ToolError;
+use haft::path::{Extent, Place, Target};
+use haft::process::{GroundRoot, Settled, Settlement};
+use haft::stamp::Basis;
+use rustix::fs::OFlags;
+use tokio_util::sync::CancellationToken;
+
+use super::super::bring::{Brought, Layered};
+use super::super::open::{Root, open_name};
+use super::super::order::in_order;
+use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone, Standing};
+use super::clock::Moment;
+use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
+use super::judge::{self, Judged, repository_of};
+use super::read::{Reader, Unread};
+use super::{Layers, apart, index, told, trees};
+use crate::state::journal::By;
+
+/// How often a transaction is tried again when somebody was faster.
+const MOST_ROUNDS: usize = 8;
+/// How many names are tried for what is put beside a file.
+const MOST_NAMES: usize = 100;
+
+/// One root with its layer, to be read.
+pub(super) struct OpenRoot {
+    whole: Arc<Root>,
+    pub(super) real: PathBuf,
+    pub(super) folder: OwnedFd,
+    pub(super) upper: OwnedFd,
+    layered: Arc<Layered>,
+    since: Moment,
+}
+
+impl OpenRoot {
+    pub(super) fn new(whole: Arc<Root>, root: &GroundRoot, since: Moment) -> io::Result<Self> {
+        let layer = root.layer.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        let upper = open_name(&layer.upper, b".", flags)?;
+        let layered = Arc::new(Layered::new(open_name(&layer.upper, b".", flags)?));
+        let folder = open_name(&root.folder, b".", flags)?;
+        Ok(Self { whole, real: root.path.clone(), folder, upper, layered, since })
+    }
+
+    /// Returns the place of a path beneath this root, as all of haft names it.
+    pub(super) fn place_of(&self, path: &Path) -> PathBuf {
+        let real = self.real.join(path);
+        self.whole.place_of(&real).map_or_else(|| real.clone(), Path::to_owned)
+    }
+
+    fn is_off_limits(&self, path: &Path) -> bool {
+        self.whole.place_of(&self.real.join(path)).is_none()
+    }
+}
+
+/// What is needed to settle a ground.
+pub(super) struct Settling<'a> {
+    pub(super) layers: &'a Layers,
+    pub(super) ground: &'a [GroundRoot],
+    pub(super) roots: Vec<OpenRoot>,
+    pub(super) errand: Errand,
+    pub(super) receipts: Receipts,
+    pub(super) stop: CancellationToken,
+}
+
+impl Settling<'_> {
+    /// Brings everything in that may come.
+    pub(super) fn keep(&self) -> Result<Settled, ToolError> {
+        self.keep_judged(self.judged()?)
+    }
+
+    pub(super) fn keep_judged(&self, mut judged: Judged) -> Result<Settled, ToolError> {
+        let mut settled = Settled::default();
+        let mut kept = Vec::new();
+        let mut rounds = 0;
+        let done = loop {
+            kept.retain(|(_, found): &(Spot, Found)| judged.comes.iter().any(|comes| comes.spot == found.spot));
+            self.keep_aside(&mut judged, &mut kept);
+            if judged.comes.is_empty() {
+                break None;
+            }
+            rounds += 1;
+            match self.commit(&judged.comes) {
+                Ok(done) => break Some(done),
+                Err(not_done) => self.without(&mut judged, not_done, rounds)?,
+            }
+        };
+        if let Some(done) = done {
+            self.note(&judged.comes, done, &mut settled);
+        }
+        let came = trees::bring(&self.roots, &judged.trees);
+        for (spot, _) in came.iter().filter(|(_, outcome)| outcome.is_ok()) {
+            let target = self.target(spot, Extent::Tree);
+            self.receipts.note(Receipt::Changed(target.clone(), Change::Create));
+            settled.changes.push(Settlement { target, change: Change::Create, diff: None });
+        }
+        settled.notes.extend(told::of_judged(self, &judged, &kept));
+        settled.notes.extend(told::of_trees(self, &came));
+        settled.notes.extend(told::of_apart(self));
+        Ok(settled)
+    }
+
+    /// Reads the layers, and takes the difference apart.
+    pub(super) fn judged(&self) -> Result<Judged, ToolError> {
+        let mut difference = Difference::default();
+        let caps = self.layers.caps;
+        let stopped = || self.stop.is_cancelled();
+        for (number, root) in self.roots.iter().enumerate() {
+            let mut reader = Reader {
+                root: number,
+                since: root.since,
+                caps,
+                stopped: &stopped,
+                is_whole: &|path| root.comes_whole(path),
+                is_off_limits: &|path| root.is_off_limits(path),
+                difference: &mut difference,
+                path: PathBuf::new(),
+            };
+            reader.read(root.upper.as_fd(), root.folder.as_fd()).map_err(|unread| match unread {
+                Unread::Stopped => super::super::write::stopped(),
+                Unread::System(path, error) => told::unread(&root.place_of(&path), error),
+            })?;
+        }
+        difference.join_twins(caps);
+        if !difference.is_within(caps) {
+            return Err(told::too_much(&difference, caps));
+        }
+        Ok(judge::judge(&self.roots, difference))
+    }
+
+    /// Lets the command's version of what somebody else changed come in under a name beside it.
+    fn keep_aside(&self, judged: &mut Judged, kept: &mut Vec<(Spot, Found)>) {
+        let taken: HashSet<Spot> = judged.comes.iter().map(|found| found.spot.clone()).collect();
+        for clash in &judged.clashes {
+            let is_file = matches!(&clash.comes, Comes::File(file) if file.size > 0);
+            let is_kept = kept.iter().any(|(of, _)| *of == clash.spot);
+            // Beside a reference git would take it for another one; what it leads to is among the objects.
+            if !is_file || is_kept || repository_of(&clash.spot.path).is_some() {
+                continue;
+            }
+            let Some(spot) = self.free_name(&clash.spot, &taken) else { continue };
+            let source = Some(clash.source().to_owned());
+            let found = Found { spot, source, below: None, comes: clash.comes.clone(), clash: None };
+            judged.comes.push(found.clone());
+            kept.push((clash.spot.clone(), found));
+        }
+    }
+
+    /// Returns a name beside a path that nothing has; nothing when its folder is gone.
+    fn free_name(&self, spot: &Spot, taken: &HashSet<Spot>) -> Option<Spot> {
+        let root = &self.roots[spot.root];
+        let parent = spot.path.parent()?;
+        let is_there = parent.as_os_str().is_empty() || root.kind_below(parent) == Some(FileKind::Folder);
+        let names = (1..MOST_NAMES).filter(|_| is_there).map(|number| {
+            let mut name = spot.path.clone().into_os_string();
+            name.push(if number == 1 { ".kept-by-haft".to_owned() } else { format!(".kept-by-haft-{number}") });
+            Spot { root: spot.root, path: name.into() }
+        });
+        names.into_iter().find(|name| root.stat_below(&name.path).is_none() && !taken.contains(name))
+    }
+
+    /// Does all of it; returns where each deed was done.
+    fn commit(&self, comes: &[Found]) -> Result<(Done, Vec<PathBuf>), NotDone> {
+        let deeds = in_order(comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect());
+        let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
+        let stopped = || self.stop.is_cancelled();
+        let (root, journal, by) = (&self.layers.root, &self.layers.journal, By::from(&self.errand));
+        let job = Job { root, journal, by, set, takes_back: None, stopped: &stopped };
+        let done = transaction::commit(&job, &deeds)?;
+        Ok((done, deeds.into_iter().map(|deed| deed.place).collect()))
+    }
+
+    /// Takes out what stood in the way, so that the rest can be tried again; fails where that does not help.
+    fn without(&self, judged: &mut Judged, not_done: NotDone, rounds: usize) -> Result<(), ToolError> {
+        let place = match not_done {
+            NotDone::Stale(place) if rounds < MOST_ROUNDS => place,
+            NotDone::System(place, error) if rounds < MOST_ROUNDS && is_about_the_file(&error) => {
+                let is_it = |found: &Found| self.roots[found.spot.root].place_of(&found.spot.path) == place;
+                let Some(at) = judged.comes.iter().position(is_it) else {
+                    return Err(told::not_committed(NotDone::System(place, error)));
+                };
+                let found = judged.comes.swap_remove(at);
+                judged.left_out.push((found.spot, LeftOut::NotAllowed));
+                judge::drop_folders(judged);
+                return Ok(());
+            }
+            NotDone::Standing(standing) => {
+                self.note_standing(&standing);
+                return Err(super::super::write::stands(&standing));
+            }
+            not_done => return Err(told::not_committed(not_done)),
+        };
+        let mut is_found = false;
+        let comes = std::mem::take(&mut judged.comes);
+        for mut found in comes {
+            let root = &self.roots[found.spot.root];
+            let is_it = root.place_of(&found.spot.path) == place;
+            match root.changed_since(&found) {
+                Since::Nothing if !is_it => judged.comes.push(found),
+                // Somebody made the folder too; what comes into it still can.
+                Since::SameFolder => {}
+                Since::Nothing | Since::Changed => {
+                    is_found = true;
+                    found.clash = Some(Clash::Changed);
+                    // What was put beside another file gets another name.
+                    if found.source.is_none() {
+                        judged.clashes.push(found);
+                    }
+                }
+            }
+            is_found |= is_it;
+        }
+        if !is_found {
+            return Err(told::not_committed(NotDone::Stale(place)));
+        }
+        judge::drop_folders(judged);
+        Ok(())
+    }
+
+    /// Notes what was done, for the result.
+    fn note(&self, comes: &[Found], (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
+        self.receipts.note_change_set(ChangeSetId(done.set));
+        for (place, notes) in places.iter().zip(&done.notes) {
+            let target = Target::Inside(Place::new(place, Extent::Entry));
+            settled.notes.extend(notes.iter().map(|note| format!("{target}: {note}")));
+        }
+        comes.iter().for_each(|found| self.roots[found.spot.root].give(found));
+        let fell_apart = |found: &&Found| {
+            matches!(&found.comes, Comes::File(file) if file.shared.is_some())
+                && self.roots[found.spot.root].is_copied()
+        };
+        let name = |found: &Found| self.target(&found.spot, Extent::Entry).to_string();
+        let apart: Vec<String> = comes.iter().filter(fell_apart).map(name).collect();
+        settled.notes.extend(told::of_names(&apart));
+        for (found, change) in changes(comes) {
+            let target = self.target(&found.spot, Extent::Entry);
+            self.receipts.note(Receipt::Changed(target.clone(), change));
+            settled.changes.push(Settlement { target, change, diff: None });
+        }
+    }
+
+    fn note_standing(&self, standing: &Standing) {
+        self.receipts.note_change_set(ChangeSetId(standing.set));
+        for place in &standing.places {
+            let target = Target::Inside(Place::new(place, Extent::Entry));
+            self.receipts.note(Receipt::Changed(target, Change::Replace));
+        }
+    }
+
+    pub(super) fn target(&self, spot: &Spot, extent: Extent) -> Target {
+        Target::Inside(Place::new(self.roots[spot.root].place_of(&spot.path), extent))
+    }
+}
+
+/// What became of a path since the layer was read.
+enum Since {
+    Nothing,
+    Changed,
+    /// A folder is there where one was to be made.
+    SameFolder,
+}
+
+impl OpenRoot {
+    pub(super) fn kind_below(&self, path: &Path) -> Option<FileKind> {
+        self.stat_below(path).map(|stat| super::kind_of(&stat))
+    }
+
+    /// Returns whether what comes in is copied, because the layer lies on another file system.
+    fn is_copied(&self) -> bool {
+        let device = |folder: &OwnedFd| rustix::fs::fstat(folder).ok().map(|stat| stat.st_dev);
+        device(&self.upper) != device(&self.folder)
+    }
+
+    /// Lets a new folder belong to whom the command ran as; files come in with their owner.
+    fn give(&self, found: &Found) {
+        if !matches!(found.comes, Comes::Folder { .. }) || !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let path = found.spot.path.as_os_str().as_bytes();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        let (Some(wanted), Ok(made)) = (self.stat_layered(&found.spot.path), open_name(&self.folder, path, flags))
+        else {
+            return;
+        };
+        // When it cannot be given away, whoever works there next hears of it from the system.
+        let _ = super::super::owner::give(&made, super::super::owner::of(&wanted));
+    }
+
+    fn changed_since(&self, found: &Found) -> Since {
+        let now = self.stat_below(&found.spot.path).map(|stat| Below::from(&stat));
+        match (&found.comes, found.below, now) {
+            (_, None, None) => Since::Nothing,
+            (Comes::Folder { .. }, None, Some(now)) if now.kind == FileKind::Folder => Since::SameFolder,
+            (_, Some(then), Some(now)) if then.stamp == now.stamp => Since::Nothing,
+            _ => Since::Changed,
+        }
+    }
+
+    /// Says whether a new folder comes in as a whole: programs fill it by themselves, and nobody tracks it.
+    fn comes_whole(&self, path: &Path) -> bool {
+        apart::is_listed(path)
+            && apart::would_be_ignored(self.folder.as_fd(), path)
+            && !index::untracked(vec![self.real.join(path)]).is_empty()
+    }
+
+    fn deed(&self, found: &Found) -> Deed {
+        let action = match &found.comes {
+            Comes::File(_) | Comes::Link => {
+                Action::Bring(Brought { from: self.layered.clone(), path: found.source().to_owned() })
+            }
+            Comes::Folder { mode } => Action::MakeFolder(Some(*mode)),
+            Comes::Mode(mode) => Action::SetMode(*mode),
+            Comes::Nothing => Action::Remove,
+        };
+        let basis = found.below.map_or(Basis::Nothing, |below| Basis::Stamped(below.stamp));
+        Deed { place: self.place_of(&found.spot.path), action, expected: Expected::Basis(basis) }
+    }
+}
+
+/// The system's answers that concern one file and not all.
+fn is_about_the_file(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidInput)
+}
+
+/// Returns what to tell of: files and links, and folders only where nothing in them tells of them.
+pub(super) fn changes(comes: &[Found]) -> Vec<(&Found, Change)> {
+    // A folder in the place of a file tells of the file that is gone.
+    let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
+    let is_folder =
+        |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_)) && !ends_file(found);
+    let above = |found: &Found| {
+        let (root, path) = (found.spot.root, found.spot.path.clone());
+        path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
+    };
+    let told: HashSet<Spot> = comes.iter().flat_map(above).collect();
+    let shown = comes.iter().filter(|found| !is_folder(found) || !told.contains(&found.spot));
+    let change = |found: &Found| match (&found.comes, found.below) {
+        (Comes::Nothing, _) => Change::Remove,
+        (_, None) => Change::Create,
+        (_, Some(_)) => Change::Replace,
+    };
+    shown.map(|found| (found, change(found))).collect()
+}

@@ -1,0 +1,82 @@
+//! Shows what a command changed, without bringing anything in.
+
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+
+use haft::diff::Diff;
+use haft::effect::Change;
+use haft::encoding::decode;
+use haft::error::ToolError;
+use haft::path::Extent;
+use haft::process::{Settled, Settlement};
+use rustix::fs::OFlags;
+
+use super::super::open::open_beneath;
+use super::difference::{Comes, Found};
+use super::settle::{OpenRoot, Settling, changes};
+use super::{AsFd, told};
+
+/// Most files whose difference is shown.
+const MOST_FILES: usize = 50;
+/// Most bytes of text, old and new, whose difference is shown.
+const MOST_BYTES: usize = 200_000;
+/// How many unchanged lines are shown around a change.
+const CONTEXT: usize = 3;
+
+impl Settling<'_> {
+    /// Returns what would come in.
+    pub(super) fn show(&self) -> Result<Settled, ToolError> {
+        let judged = self.judged()?;
+        let mut settled = Settled::default();
+        let (mut files, mut bytes) = (MOST_FILES, MOST_BYTES);
+        for (found, change) in changes(&judged.comes) {
+            let target = self.target(&found.spot, Extent::Entry);
+            let texts = if files == 0 { None } else { self.roots[found.spot.root].texts(found, bytes) };
+            let diff = texts.map(|(old, new)| {
+                files -= 1;
+                bytes -= (old.len() + new.len()).min(bytes);
+                Diff::between(&old, &new, CONTEXT)
+            });
+            settled.changes.push(Settlement { target, change, diff });
+        }
+        for spot in &judged.trees {
+            let target = self.target(spot, Extent::Tree);
+            settled.changes.push(Settlement { target, change: Change::Create, diff: None });
+        }
+        settled.notes = told::of_judged(self, &judged, &[]);
+        Ok(settled)
+    }
+}
+
+impl OpenRoot {
+    /// Returns the old and the new text of a file, where both are text and fit into so many bytes.
+    fn texts(&self, found: &Found, most: usize) -> Option<(String, String)> {
+        let was_file = found.below.is_some_and(|below| below.kind == haft::door::FileKind::File);
+        let (has_old, has_new) = match &found.comes {
+            Comes::File(_) => (was_file, true),
+            Comes::Nothing => (was_file, false),
+            Comes::Link | Comes::Folder { .. } | Comes::Mode(_) => return None,
+        };
+        if !has_old && !has_new {
+            return None;
+        }
+        let old = if has_old { self.old_text(found, most)? } else { String::new() };
+        let new = if has_new { text_of(self.open_layered(found.source()).ok()?, most)? } else { String::new() };
+        (old.len() + new.len() <= most).then_some((old, new))
+    }
+
+    fn old_text(&self, found: &Found, most: usize) -> Option<String> {
+        let path = found.spot.path.as_os_str().as_bytes();
+        let opened = open_beneath(self.folder.as_fd(), path, OFlags::RDONLY | OFlags::NOFOLLOW).ok()?;
+        text_of(opened.into(), most)
+    }
+}
+
+fn text_of(file: std::fs::File, most: usize) -> Option<String> {
+    let mut bytes = Vec::new();
+    file.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() > most {
+        return None;
+    }
+    decode(&bytes).ok().map(|decoded| decoded.text.into_owned())
+}

@@ -1,0 +1,56 @@
+//! Protected names stay as they are, in every folder.
+
+use super::*;
+
+#[test]
+fn protected_names_are_refused_in_every_folder_and_the_rest_comes_in() {
+    let scene = Scene::new(&[("src/a", "a"), (".vscode/settings.json", "{}")]);
+    let settled = scene.run(|upper| {
+        upper.write("src/a", "b");
+        upper.write("src/.envrc", "evil");
+        upper.write(".vscode/tasks.json", "evil");
+        upper.gone(".vscode/settings.json");
+        upper.write("deep/er/.GIT/Hooks/pre-commit", "evil");
+    });
+    assert_eq!(changed(&settled), ["replace src/a"]);
+    assert_eq!(scene.tree().keys().collect::<Vec<_>>(), [".vscode", ".vscode/settings.json", "src", "src/a"]);
+    assert_eq!(settled.notes.len(), 3);
+    assert!(settled.notes.iter().all(|note| note.starts_with("Refused, because ")), "{:?}", settled.notes);
+}
+
+#[test]
+fn a_hook_leaves_nothing_also_where_no_repository_was() {
+    let scene = Scene::new(&[]);
+    let settled = scene.run(|upper| upper.write(".git/hooks/pre-commit", "x"));
+    assert!(scene.tree().is_empty());
+    assert_eq!(
+        settled.notes,
+        ["Refused, because it belongs to version control, where hooks and settings run programs: .git/hooks, \
+          .git/hooks/pre-commit. It was left as it is; a person can change it in a terminal of their own."]
+    );
+}
+
+#[test]
+fn a_moved_repository_leaves_its_hooks_behind_whatever_its_new_name() {
+    let scene = Scene::new(&[]);
+    scene.run(|upper| {
+        upper.write("g2/HEAD", "ref: refs/heads/main\n");
+        upper.write("g2/config", "[core]\n\tfsmonitor = evil\n");
+        upper.write("g2/hooks/pre-commit", "evil");
+        upper.write("g2/objects/aa", "");
+        upper.write("g2/refs/heads/main", "aa");
+        upper.write("hooks/useState.ts", "fine");
+        upper.write("config", "fine");
+    });
+    assert!(!scene.has("g2/hooks") && !scene.has("g2/config"));
+    assert!(scene.has("g2/HEAD") && scene.has("hooks/useState.ts") && scene.has("config"));
+}
+
+#[test]
+fn well_known_names_that_exist_are_read_only_inside() {
+    let scene = Scene::new(&[(".git/config", ""), (".git/hooks/a", ""), (".vscode/a", ""), ("src/a", "")]);
+    let ground = scene.ground();
+    let mut names: Vec<_> = ground.roots()[0].read_only.iter().map(|name| name.display().to_string()).collect();
+    names.sort();
+    assert_eq!(names, [".git/config", ".git/hooks", ".vscode"]);
+}

@@ -1,0 +1,199 @@
+//! The words about what a command changed: what was refused, kept aside or left out, and why nothing came in.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
+use haft::path::{Extent, one_line};
+
+use super::super::write;
+use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
+use super::judge::{Judged, repository_of};
+use super::settle::Settling;
+use super::trees::Tree;
+use crate::files::transaction::NotDone;
+
+/// Most names in one sentence.
+const MOST_NAMES: usize = 10;
+/// Most folders that are named when there is too much.
+const MOST_FOLDERS: usize = 5;
+
+/// Says what was not brought in.
+pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
+    let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
+    let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
+    for (spot, why) in &judged.left_out {
+        groups.entry(*why).or_default().push(name(spot));
+    }
+    let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
+    for (spot, found) in kept {
+        let how = judged.clashes.iter().find(|clash| clash.spot == *spot).and_then(|clash| clash.clash);
+        notes.push(format!(
+            "{} {}, so it was left as it is; the command's version is {}.",
+            name(spot),
+            of_clash(how.unwrap_or(Clash::Changed)),
+            name(&found.spot)
+        ));
+    }
+    let mut others: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+    let is_kept = |clash: &&Found| kept.iter().any(|(spot, _)| *spot == clash.spot);
+    for clash in judged.clashes.iter().filter(|clash| !is_kept(clash)) {
+        let how = of_clash(clash.clash.unwrap_or(Clash::Changed));
+        others.entry(how).or_default().push(name(&clash.spot));
+    }
+    for (how, names) in others {
+        notes.push(format!("What the command did there was not kept, because it {how}: {}.", listed(&names)));
+    }
+    let in_repository = |clash: &Found| repository_of(&clash.spot.path).is_some();
+    if judged.clashes.iter().any(in_repository) {
+        notes.push(
+            "Commits that the command made are among git's objects: \"git fsck --lost-found\" lists them.".into(),
+        );
+    }
+    notes
+}
+
+fn of_left_out(why: LeftOut, names: &str) -> String {
+    match why {
+        LeftOut::Special => format!("Left alone, because pipes, sockets and devices are not kept: {names}."),
+        LeftOut::TooDeep => format!("Left alone, because more than 200 folders lie above it: {names}."),
+        LeftOut::Lock => format!("Dropped, because a git that was ended had left it behind: {names}."),
+        LeftOut::SetId => {
+            format!("Came in without the bits that let a program run as its owner or group: {names}.")
+        }
+        LeftOut::NotAllowed => {
+            format!("Left as it is, because the system does not let this user keep or change it: {names}.")
+        }
+        LeftOut::Protected(why) => format!(
+            "Refused, because {why}: {names}. It was left as it is; a person can change it in a terminal of their own."
+        ),
+    }
+}
+
+fn of_clash(clash: Clash) -> &'static str {
+    match clash {
+        Clash::Changed => "was changed by somebody else while the command ran",
+        Clash::Gone => "was removed by somebody else while the command ran",
+        Clash::FolderMoved => "lies in a folder that somebody else moved or replaced while the command ran",
+        Clash::Holds => "is a folder in which something stays",
+        Clash::Locked => "lies in a repository in which another program is at work",
+    }
+}
+
+/// Says which names of one file are files of their own now.
+pub(super) fn of_names(names: &[String]) -> Option<String> {
+    let apart = || format!("Names of one file (hard links) came in as files of their own: {}.", listed(names));
+    (!names.is_empty()).then(apart)
+}
+
+/// Says which new folders came in as a whole.
+pub(super) fn of_trees(settling: &Settling<'_>, trees: &[(Spot, io::Result<Tree>)]) -> Vec<String> {
+    let note = |(spot, outcome): &(Spot, io::Result<Tree>)| {
+        let target = settling.target(spot, Extent::Tree);
+        match outcome {
+            Ok(tree) => format!(
+                "{target} is new and ignored by the repository: it came in as a whole ({} entries, {}), and undo does \
+                 not take it away.",
+                tree.entries,
+                size(tree.bytes)
+            ),
+            Err(error) => format!("{target} is new and could not be brought in: {error}. It was thrown away."),
+        }
+    };
+    trees.iter().map(note).collect()
+}
+
+/// Names the folders that lie outside the layers, once.
+pub(super) fn of_apart(settling: &Settling<'_>) -> Option<String> {
+    let all = settling.ground.iter().flat_map(|root| root.through.iter().map(|place| root.path.join(place)));
+    let new = settling.layers.first_named(all);
+    let names: Vec<String> = new
+        .iter()
+        .filter_map(|real| settling.layers.root.place_of(real))
+        .map(|place| one_line(&place.to_string_lossy()).into_owned())
+        .collect();
+    (!names.is_empty()).then(|| {
+        let names = listed(&names);
+        format!(
+            "What commands write in these ignored folders is written at once, and undo does not take it back: {names}."
+        )
+    })
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+/// The error when more was changed than may come in.
+pub(super) fn too_much(difference: &Difference, caps: Caps) -> ToolError {
+    let mut folders: Vec<_> = difference.tally.iter().collect();
+    folders.sort_by_key(|(_, (entries, bytes))| std::cmp::Reverse((*bytes, *entries)));
+    let largest: Vec<String> = folders
+        .iter()
+        .take(MOST_FOLDERS)
+        .map(|(name, (entries, bytes))| {
+            format!("{} ({entries} entries, {})", one_line(&name.to_string_lossy()), size(*bytes))
+        })
+        .collect();
+    let what = format!(
+        "The command changed {} files and folders with {} of new contents; at most {} and {} come in. Nothing of it was \
+         kept. Most of it: {}.",
+        difference.entries,
+        size(difference.bytes),
+        caps.entries,
+        size(caps.bytes),
+        largest.join(", ")
+    );
+    let next =
+        "do it in smaller parts, or write what can be made again to /tmp or to a folder that the repository ignores";
+    ToolError::new(ErrorKind::TooLarge, what, Next::FixArguments(next.into()))
+}
+
+/// The error when a layer cannot be read.
+pub(super) fn unread(place: &Path, error: io::Error) -> ToolError {
+    let shown = one_line(&place.to_string_lossy()).into_owned();
+    let what = format!("What the command changed could not be read at {shown}: {error}. Nothing of it was kept.");
+    ToolError::of(ErrorKind::Io, what).caused_by(error)
+}
+
+/// The error when the transaction failed.
+pub(super) fn not_committed(not_done: NotDone) -> ToolError {
+    match not_done {
+        NotDone::Stopped => write::stopped(),
+        NotDone::Standing(standing) => write::stands(&standing),
+        NotDone::Journal(error) => write::not_journalled(error),
+        NotDone::Stale(place) => {
+            let what = format!(
+                "Others kept changing {} while what the command changed was brought in. Nothing of it was kept.",
+                one_line(&place.to_string_lossy())
+            );
+            ToolError::of(ErrorKind::Stale, what)
+        }
+        NotDone::System(place, error) => {
+            let shown = one_line(&place.to_string_lossy()).into_owned();
+            let what = format!(
+                "What the command changed could not be brought in: {shown}: {error}. Nothing of it was kept, and \
+                 everything is as it was."
+            );
+            let next = match error.kind() {
+                io::ErrorKind::StorageFull => Next::AskUser("ask the user to free some space".into()),
+                _ => Next::AskUser("ask the user to look at that place, and run the command again".into()),
+            };
+            ToolError::new(ErrorKind::Io, what, next).caused_by(error)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Workspaces so wide that a person says yes to commands in them: the home, or what holds it.
+//!
+//! The answer is remembered in the workspace's state, as an empty file named by a hash of the folder.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::open::Root;
+use crate::state::private;
+
+/// Which folders a person has agreed to.
+#[derive(Clone, Debug)]
+pub(super) struct Agreed {
+    folder: PathBuf,
+}
+
+impl Agreed {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.file(path).symlink_metadata().is_ok_and(|facts| facts.is_file())
+    }
+
+    /// Remembers that a person said yes to commands in this folder.
+    pub(super) fn remember(&self, path: &str) -> io::Result<()> {
+        private::create_folder(&self.folder)?;
+        match private::create_file(&self.file(path)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made.map(drop),
+        }
+    }
+
+    fn file(&self, path: &str) -> PathBuf {
+        self.folder.join(blake3::hash(path.as_bytes()).to_hex().as_str())
+    }
+}
+
+/// Names the folder that is too wide and was not agreed to yet.
+pub(super) fn wide(root: &Root, home: Option<&Path>, agreed: Option<&Agreed>) -> Option<String> {
+    let is_wide = |path: &Path| path == Path::new("/") || home.is_some_and(|home| home.starts_with(path));
+    let folders = root.folders().into_iter().filter(|(path, _)| is_wide(path));
+    let mut names = folders.map(|(path, _)| haft::path::one_line(&path.to_string_lossy()).into_owned());
+    names.find(|name| agreed.is_none_or(|agreed| !agreed.has(name)))
+}

@@ -1,0 +1,287 @@
+//! A screen of few lines and any width, on which output is drawn until it scrolls out.
+
+use std::collections::VecDeque;
+
+/// Longest line, in characters; a longer one is handed on in parts, which cannot be changed any more.
+const LONGEST_LINE: usize = 4096;
+
+/// The screen.
+#[derive(Debug)]
+pub(super) struct Screen {
+    lines: VecDeque<Line>,
+    most_lines: usize,
+    row: usize,
+    column: usize,
+    saved: (usize, usize),
+    /// What is drawn on the other screen of full-screen programs is not output.
+    on_alternate: bool,
+    out: String,
+}
+
+/// Which part of a line or of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// From the cursor on.
+    Behind,
+    /// Up to the cursor.
+    Before,
+    /// Everything.
+    All,
+}
+
+impl Screen {
+    pub(super) fn new(most_lines: usize) -> Self {
+        Self {
+            lines: VecDeque::new(),
+            most_lines,
+            row: 0,
+            column: 0,
+            saved: (0, 0),
+            on_alternate: false,
+            out: String::new(),
+        }
+    }
+
+    /// Returns what has scrolled out.
+    pub(super) fn scrolled_out(&mut self) -> String {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Returns everything that is left.
+    pub(super) fn rest(&mut self) -> String {
+        let mut rest = self.scrolled_out();
+        let lines = std::mem::take(&mut self.lines);
+        for (index, line) in lines.iter().enumerate() {
+            if index > 0 {
+                rest.push('\n');
+            }
+            rest.push_str(&line.text);
+        }
+        *self = Self::new(self.most_lines);
+        rest
+    }
+
+    /// Draws text without control characters.
+    pub(super) fn draw(&mut self, mut text: &str) {
+        while !text.is_empty() && !self.on_alternate {
+            if self.column >= LONGEST_LINE {
+                self.hand_on_part();
+            }
+            let room = LONGEST_LINE - self.column;
+            // Bytes are never fewer than characters, so most texts need no counting.
+            let end = match text.len() <= room {
+                true => text.len(),
+                false => text.char_indices().nth(room).map_or(text.len(), |(end, _)| end),
+            };
+            let (part, left) = text.split_at(end);
+            let column = self.column;
+            self.column += self.line().put(column, part);
+            text = left;
+        }
+    }
+
+    /// Goes to the beginning of the next line.
+    pub(super) fn next_line(&mut self) {
+        if self.on_alternate {
+            return;
+        }
+        self.line();
+        self.column = 0;
+        self.row += 1;
+        if self.row == self.most_lines {
+            self.row -= 1;
+            if let Some(line) = self.lines.pop_front() {
+                self.out.push_str(&line.text);
+                self.out.push('\n');
+            }
+        }
+        self.line();
+    }
+
+    pub(super) fn up(&mut self, lines: usize) {
+        self.go_to(self.row.saturating_sub(lines), self.column);
+    }
+
+    pub(super) fn down(&mut self, lines: usize) {
+        self.go_to(self.row.saturating_add(lines), self.column);
+    }
+
+    pub(super) fn left(&mut self, columns: usize) {
+        self.go_to(self.row, self.column.saturating_sub(columns));
+    }
+
+    pub(super) fn right(&mut self, columns: usize) {
+        self.go_to(self.row, self.column.saturating_add(columns));
+    }
+
+    pub(super) fn go_to_column(&mut self, column: usize) {
+        self.go_to(self.row, column);
+    }
+
+    pub(super) fn go_to_row(&mut self, row: usize) {
+        self.go_to(row, self.column);
+    }
+
+    pub(super) fn go_to(&mut self, row: usize, column: usize) {
+        if !self.on_alternate {
+            self.row = row.min(self.most_lines - 1);
+            self.column = column.min(LONGEST_LINE);
+        }
+    }
+
+    pub(super) fn save_cursor(&mut self) {
+        self.saved = (self.row, self.column);
+    }
+
+    pub(super) fn restore_cursor(&mut self) {
+        let (row, column) = self.saved;
+        self.go_to(row, column);
+    }
+
+    pub(super) fn erase_in_line(&mut self, part: Part) {
+        if self.on_alternate || self.row >= self.lines.len() {
+            return;
+        }
+        let column = self.column;
+        let line = self.line();
+        match part {
+            Part::Behind => line.cut_at(column),
+            Part::Before => _ = line.put(0, &" ".repeat(line.characters.min(column + 1))),
+            Part::All => *line = Line::default(),
+        }
+    }
+
+    pub(super) fn erase_in_screen(&mut self, part: Part) {
+        if self.on_alternate {
+            return;
+        }
+        match part {
+            Part::Behind => {
+                self.lines.truncate(self.row + 1);
+                self.erase_in_line(Part::Behind);
+            }
+            Part::Before => {
+                let row = self.row.min(self.lines.len());
+                self.lines.iter_mut().take(row).for_each(|line| *line = Line::default());
+                self.erase_in_line(Part::Before);
+            }
+            Part::All => {
+                self.lines.clear();
+                self.go_to(0, 0);
+            }
+        }
+    }
+
+    /// Makes characters blank from the cursor on.
+    pub(super) fn blank(&mut self, count: usize) {
+        self.change_line(|line, column| {
+            let count = count.min(line.characters.saturating_sub(column));
+            line.put(column, &" ".repeat(count));
+        });
+    }
+
+    /// Removes characters from the cursor on; what is behind them moves up.
+    pub(super) fn remove(&mut self, count: usize) {
+        self.change_line(|line, column| line.remove(column, count));
+    }
+
+    /// Makes room for characters at the cursor.
+    pub(super) fn insert(&mut self, count: usize) {
+        self.change_line(|line, column| {
+            if column < line.characters {
+                line.insert(column, &" ".repeat(count.min(LONGEST_LINE - line.characters.min(LONGEST_LINE))));
+            }
+        });
+    }
+
+    /// Goes to the other screen of full-screen programs.
+    pub(super) fn enter_alternate(&mut self) {
+        self.on_alternate = true;
+    }
+
+    /// Comes back from the other screen.
+    pub(super) fn leave_alternate(&mut self) {
+        self.on_alternate = false;
+    }
+
+    fn change_line(&mut self, change: impl FnOnce(&mut Line, usize)) {
+        if !self.on_alternate && self.row < self.lines.len() {
+            let column = self.column;
+            change(self.line(), column);
+        }
+    }
+
+    /// The line of the cursor, made if there is none yet.
+    fn line(&mut self) -> &mut Line {
+        while self.lines.len() <= self.row {
+            self.lines.push_back(Line::default());
+        }
+        &mut self.lines[self.row]
+    }
+
+    /// Hands the current line on as far as it goes, with all lines above it.
+    fn hand_on_part(&mut self) {
+        self.line();
+        for row in 0..=self.row {
+            let Some(line) = self.lines.pop_front() else { break };
+            self.out.push_str(&line.text);
+            if row < self.row {
+                self.out.push('\n');
+            }
+        }
+        self.lines.push_front(Line::default());
+        (self.row, self.column) = (0, 0);
+    }
+}
+
+/// One line, whose columns are its characters.
+#[derive(Debug, Default)]
+struct Line {
+    text: String,
+    characters: usize,
+}
+
+impl Line {
+    /// Writes over what stands at a column; returns how many characters were written.
+    fn put(&mut self, column: usize, part: &str) -> usize {
+        let count = if part.is_ascii() { part.len() } else { part.chars().count() };
+        if column >= self.characters {
+            let gap = column - self.characters;
+            self.text.extend(std::iter::repeat_n(' ', gap));
+            self.text.push_str(part);
+        } else {
+            let (begin, end) = (self.byte_at(column), self.byte_at(column + count));
+            self.text.replace_range(begin..end, part);
+        }
+        self.characters = self.characters.max(column + count);
+        count
+    }
+
+    fn cut_at(&mut self, column: usize) {
+        if column < self.characters {
+            self.text.truncate(self.byte_at(column));
+            self.characters = column;
+        }
+    }
+
+    fn remove(&mut self, column: usize, count: usize) {
+        if column < self.characters {
+            let count = count.min(self.characters - column);
+            let (begin, end) = (self.byte_at(column), self.byte_at(column + count));
+            self.text.replace_range(begin..end, "");
+            self.characters -= count;
+        }
+    }
+
+    fn insert(&mut self, column: usize, blanks: &str) {
+        self.text.insert_str(self.byte_at(column), blanks);
+        self.characters += blanks.len();
+    }
+
+    fn byte_at(&self, column: usize) -> usize {
+        if self.text.len() == self.characters {
+            return column.min(self.text.len());
+        }
+        self.text.char_indices().nth(column).map_or(self.text.len(), |(at, _)| at)
+    }
+}

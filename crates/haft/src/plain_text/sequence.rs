@@ -1,0 +1,209 @@
+//! Control characters and escape sequences, read one character at a time.
+//!
+//! Those that move the cursor or erase something are carried out; colours, titles, links, images
+//! and questions to the terminal are left out. A title ends with its line at the latest, so that
+//! one that is never closed does not swallow the rest.
+
+use super::screen::{Part, Screen};
+
+/// Where in a sequence the output is.
+#[derive(Debug, Default)]
+pub(super) struct Sequences {
+    state: State,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Text,
+    /// Behind an escape character.
+    Escape,
+    /// Behind an escape character and signs that belong to a longer sequence.
+    EscapeSigns,
+    /// In a control sequence.
+    Control(Control),
+    /// In a title, a link or the like, which ends with the line at the latest.
+    Title,
+    /// In data for the terminal, which may have lines.
+    Data,
+}
+
+/// A control sequence as far as it has come.
+#[derive(Debug, Default)]
+struct Control {
+    numbers: [Option<usize>; 2],
+    /// Which number is being read.
+    at: usize,
+    is_private: bool,
+    is_unknown: bool,
+}
+
+/// Largest number in a sequence; nothing on the screen is as far away.
+const LARGEST: usize = 9_999;
+
+impl Sequences {
+    /// Runs text over the screen.
+    pub(super) fn run(&mut self, text: &str, screen: &mut Screen) {
+        let mut left = text;
+        while !left.is_empty() {
+            if matches!(self.state, State::Text) {
+                let plain = plain_length(left);
+                let (drawn, behind) = left.split_at(plain);
+                screen.draw(drawn);
+                left = behind;
+            }
+            let mut characters = left.chars();
+            if let Some(c) = characters.next() {
+                left = characters.as_str();
+                self.step(c, screen);
+            }
+        }
+    }
+
+    fn step(&mut self, c: char, screen: &mut Screen) {
+        self.state = match (std::mem::take(&mut self.state), c) {
+            (_, '\u{1b}') => State::Escape,
+            // These two end whatever had begun.
+            (_, '\u{18}' | '\u{1a}') => State::Text,
+            (State::Title, '\u{7}' | '\n' | '\u{9c}') | (State::Data, '\u{9c}') => {
+                if c == '\n' {
+                    control_character(c, screen);
+                }
+                State::Text
+            }
+            (state @ (State::Title | State::Data), _) => state,
+            (_, '\u{80}'..='\u{9f}') => State::after_escape(second_of(c), screen),
+            (state @ (State::Escape | State::EscapeSigns | State::Control(_)), c) if c.is_control() => {
+                control_character(c, screen);
+                state
+            }
+            (State::Text, c) => {
+                control_character(c, screen);
+                State::Text
+            }
+            (State::Escape, c) => State::after_escape(c, screen),
+            (State::EscapeSigns, ' '..='/') => State::EscapeSigns,
+            (State::EscapeSigns, _) => State::Text,
+            (State::Control(control), c) => control.read(c, screen),
+        };
+    }
+}
+
+impl State {
+    fn after_escape(c: char, screen: &mut Screen) -> State {
+        match c {
+            '[' => return State::Control(Control::default()),
+            ']' => return State::Title,
+            'P' | 'X' | '^' | '_' => return State::Data,
+            ' '..='/' => return State::EscapeSigns,
+            '7' => screen.save_cursor(),
+            '8' => screen.restore_cursor(),
+            'D' => screen.down(1),
+            'E' => screen.next_line(),
+            'M' => screen.up(1),
+            'c' => {
+                screen.leave_alternate();
+                screen.erase_in_screen(Part::All);
+            }
+            _ => {}
+        }
+        State::Text
+    }
+}
+
+impl Control {
+    fn read(mut self, c: char, screen: &mut Screen) -> State {
+        match c {
+            '0'..='9' => {
+                if let Some(number) = self.numbers.get_mut(self.at) {
+                    let digit = c as usize - '0' as usize;
+                    *number = Some((number.unwrap_or(0) * 10 + digit).min(LARGEST));
+                }
+            }
+            ';' | ':' => self.at = self.at.saturating_add(1),
+            '?' => self.is_private = true,
+            '<'..='>' | ' '..='/' => self.is_unknown = true,
+            _ => {
+                self.carry_out(c, screen);
+                return State::Text;
+            }
+        }
+        State::Control(self)
+    }
+
+    fn carry_out(&self, last: char, screen: &mut Screen) {
+        if self.is_unknown || self.is_private && !matches!(last, 'h' | 'l' | 'J' | 'K') {
+            return;
+        }
+        let count = self.numbers[0].unwrap_or(1).max(1);
+        match last {
+            'A' => screen.up(count),
+            'B' | 'e' => screen.down(count),
+            'C' | 'a' => screen.right(count),
+            'D' => screen.left(count),
+            'E' => {
+                screen.down(count);
+                screen.go_to_column(0);
+            }
+            'F' => {
+                screen.up(count);
+                screen.go_to_column(0);
+            }
+            'G' | '`' => screen.go_to_column(count - 1),
+            'd' => screen.go_to_row(count - 1),
+            'H' | 'f' => screen.go_to(count - 1, self.numbers[1].unwrap_or(1).max(1) - 1),
+            'J' => self.part().into_iter().for_each(|part| screen.erase_in_screen(part)),
+            'K' => self.part().into_iter().for_each(|part| screen.erase_in_line(part)),
+            'X' => screen.blank(count),
+            'P' => screen.remove(count),
+            '@' => screen.insert(count),
+            's' => screen.save_cursor(),
+            'u' => screen.restore_cursor(),
+            'h' if self.is_about_alternate() => screen.enter_alternate(),
+            'l' if self.is_about_alternate() => screen.leave_alternate(),
+            _ => {}
+        }
+    }
+
+    fn is_about_alternate(&self) -> bool {
+        self.is_private && matches!(self.numbers[0], Some(47 | 1047 | 1049))
+    }
+
+    fn part(&self) -> Option<Part> {
+        match self.numbers[0].unwrap_or(0) {
+            0 => Some(Part::Behind),
+            1 => Some(Part::Before),
+            2 | 3 => Some(Part::All),
+            _ => None,
+        }
+    }
+}
+
+fn control_character(c: char, screen: &mut Screen) {
+    match c {
+        '\n' | '\u{b}' | '\u{c}' => screen.next_line(),
+        '\r' => screen.go_to_column(0),
+        '\u{8}' => screen.left(1),
+        '\t' => screen.draw("\t"),
+        _ => {}
+    }
+}
+
+/// How many bytes of the text are no control characters.
+fn plain_length(text: &str) -> usize {
+    let mut from = 0;
+    loop {
+        // 0xC2 begins the second set of control characters, and others.
+        let found = text.as_bytes()[from..].iter().position(|&byte| byte < b' ' || byte == 0x7f || byte == 0xc2);
+        let Some(at) = found.map(|at| from + at) else { return text.len() };
+        match text[at..].chars().next() {
+            Some(c) if !c.is_control() => from = at + c.len_utf8(),
+            _ => return at,
+        }
+    }
+}
+
+/// The character that would follow an escape character to say the same as one of the second set.
+fn second_of(c: char) -> char {
+    char::from_u32(c as u32 - 0x40).unwrap_or(c)
+}

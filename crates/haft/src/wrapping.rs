@@ -1,0 +1,69 @@
+//! Long lines broken, so that pages, which cut lines, can show every part of a kept text.
+
+use std::borrow::Cow;
+
+/// Breaks lines that are longer than so many characters, in a text that comes in pieces.
+#[derive(Clone, Debug)]
+pub struct Wrapping {
+    length: usize,
+    column: usize,
+}
+
+impl Wrapping {
+    /// Breaks lines behind so many characters.
+    pub fn at(length: usize) -> Self {
+        Self { length: length.max(1), column: 0 }
+    }
+
+    /// Takes the next piece.
+    pub fn take<'t>(&mut self, piece: &'t str) -> Cow<'t, str> {
+        // Bytes are never fewer than characters, so most lines need no counting.
+        let mut lines = piece.split('\n');
+        let first_fits = lines.next().is_none_or(|first| self.column + first.len() <= self.length);
+        if first_fits && lines.all(|line| line.len() <= self.length) {
+            self.column = match piece.rfind('\n') {
+                Some(end) => piece[end + 1..].chars().count(),
+                None => self.column + piece.chars().count(),
+            };
+            return Cow::Borrowed(piece);
+        }
+        let mut wrapped = String::with_capacity(piece.len() + piece.len() / self.length + 1);
+        for c in piece.chars() {
+            self.column = if c == '\n' { 0 } else { self.column + 1 };
+            if self.column > self.length {
+                wrapped.push('\n');
+                self.column = 1;
+            }
+            wrapped.push(c);
+        }
+        Cow::Owned(wrapped)
+    }
+}
+
+/// Breaks lines that are longer than so many characters.
+pub fn wrapped(text: &str, length: usize) -> Cow<'_, str> {
+    Wrapping::at(length).take(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_lines_are_broken() {
+        assert_eq!(wrapped("abc\nabcde\nab", 3), "abc\nabc\nde\nab");
+        assert!(matches!(wrapped("äöü\nabc\n", 6), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_line_in_pieces_is_broken_like_a_whole_one() {
+        let text = "abcdefghä\nx\n\nlonger than ten\n";
+        for size in 1..12 {
+            let mut wrapping = Wrapping::at(4);
+            let characters: Vec<char> = text.chars().collect();
+            let pieces = characters.chunks(size).map(|piece| piece.iter().collect::<String>());
+            let joined: String = pieces.map(|piece| wrapping.take(&piece).into_owned()).collect();
+            assert_eq!(joined, wrapped(text, 4), "in pieces of {size}");
+        }
+    }
+}
