@@ -48,7 +48,6 @@ pub(super) struct Ready {
 }
 
 impl Layered {
-    #[allow(dead_code, reason = "the ground of a command makes layers")]
     pub(crate) fn new(folder: OwnedFd) -> Self {
         Self { folder, last: Mutex::default() }
     }

@@ -42,7 +42,7 @@ pub(crate) struct Deed {
 
 /// What to do at a place.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "the ground of a command brings things in")]
+
 pub(crate) enum Action {
     /// Put this content there, with these rights or the ones it has.
     Put(Content, Option<Rights>),
