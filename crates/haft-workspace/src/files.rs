@@ -10,8 +10,6 @@ pub(crate) mod bring;
 mod copy;
 mod durable;
 mod facts;
-#[cfg(test)]
-mod fate;
 mod find;
 mod folder;
 pub(crate) mod image;
@@ -372,6 +370,8 @@ fn system_error(error: io::Error, path: &str, operation: Operation) -> ToolError
     told.about_file(path, operation).caused_by(error)
 }
 
+#[cfg(test)]
+mod fate;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,6 +42,7 @@ enum Command {
 /// A workspace with something to change, as it is before and after the change.
 struct Ground {
     place: Place,
+    calls: Vec<Value>,
     beginning: Tree,
     changed: Tree,
 }
@@ -49,6 +50,11 @@ struct Ground {
 impl Ground {
     /// Returns a workspace, unless nobody may be traced here.
     fn new() -> Option<Self> {
+        Self::with(calls().to_vec())
+    }
+
+    /// Returns a workspace in which these calls change something.
+    fn with(calls: Vec<Value>) -> Option<Self> {
         let place = Place::new();
         let may_trace = std::process::Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
         if !may_trace.is_ok_and(|output| output.status.success()) {
@@ -57,10 +63,11 @@ impl Ground {
         }
         place.put("big.txt", &"old line\n".repeat(9_000));
         place.put("small.txt", "old\n");
+        (0..8).for_each(|number| place.put(&format!("many/{number}"), "old\n"));
         let beginning = place.tree();
-        place.call(&[], &calls());
+        place.call(&[], &calls);
         let changed = place.tree();
-        let ground = Self { place, beginning, changed };
+        let ground = Self { place, calls, beginning, changed };
         ground.take_all_back("at first");
         Some(ground)
     }
@@ -167,31 +174,64 @@ fn strike_writes(fault: Fault, kinds: &[&str]) -> usize {
 
 /// Fails or kills at every call of these kinds while everything is taken back.
 fn strike_undo(fault: Fault, kinds: &[&str]) -> usize {
-    let Some(ground) = Ground::new() else { return 0 };
-    let mut strikes = 0;
-    for call in kinds {
-        for number in 1..MOST {
-            ground.place.call(&[], &calls());
-            let (struck, code, records) = ground.run((fault, call, number), Command::Undo);
-            let what = format!("{call} {number}: {records:?}");
-            if fault != Fault::Kill {
-                ground.clear_leftovers(call, &what);
+    Ground::new().map_or(0, |ground| ground.strike_undo(fault, kinds, 1))
+}
+
+/// The same for many files, which are synced together; some calls are enough.
+fn strike_large_undo(fault: Fault) -> usize {
+    let name =
+        |number: usize| if number < 8 { format!("many/{number}") } else { format!("new/{}/{number}", number % 3) };
+    let calls = (0..17).map(|number| write(&name(number), "new\n")).collect();
+    let kinds = ["renameat2", "renameat", "syncfs", "fsync", "fdatasync", "unlinkat"];
+    Ground::with(calls).map_or(0, |ground| ground.strike_undo(fault, &kinds, 13))
+}
+
+impl Ground {
+    /// Strikes at every so-manieth call of these kinds.
+    fn strike_undo(&self, fault: Fault, kinds: &[&str], step: usize) -> usize {
+        let mut strikes = 0;
+        for call in kinds {
+            for number in (1..MOST).step_by(step) {
+                self.place.call(&[], &self.calls);
+                let (struck, code, records) = self.run((fault, call, number), Command::Undo);
+                let what = format!("{call} {number}: {records:?}");
+                if fault != Fault::Kill {
+                    self.clear_leftovers(call, &what);
+                }
+                match code {
+                    Some(0) => assert_same(&self.place.tree(), &self.beginning, &what),
+                    Some(1) if fault.is_lasting() && what.contains("stands") => {}
+                    Some(1) => assert_same(&self.place.tree(), &self.changed, &what),
+                    _ => assert!(fault == Fault::Kill, "{what}: exit {code:?}"),
+                }
+                self.take_all_back(&what);
+                self.place.leftovers().iter().for_each(|path| drop(std::fs::remove_file(path)));
+                if !struck {
+                    break;
+                }
+                strikes += 1;
             }
-            match code {
-                Some(0) => assert_same(&ground.place.tree(), &ground.beginning, &what),
-                Some(1) if fault.is_lasting() && what.contains("stands") => {}
-                Some(1) => assert_same(&ground.place.tree(), &ground.changed, &what),
-                _ => assert!(fault == Fault::Kill, "{what}: exit {code:?}"),
-            }
-            ground.take_all_back(&what);
-            ground.place.leftovers().iter().for_each(|path| drop(std::fs::remove_file(path)));
-            if !struck {
-                break;
-            }
-            strikes += 1;
         }
+        strikes
     }
-    strikes
+}
+
+#[test]
+fn a_large_undo_killed_anywhere_is_done_or_not_and_can_be_done_again() {
+    let strikes = strike_large_undo(Fault::Kill);
+    assert!(strikes == 0 || strikes > 3, "{strikes}");
+}
+
+#[test]
+fn a_large_undo_in_which_any_call_fails_says_truly_whether_it_was_done() {
+    let strikes = strike_large_undo(Fault::Error("EIO"));
+    assert!(strikes == 0 || strikes > 3, "{strikes}");
+}
+
+#[test]
+fn a_large_undo_in_which_every_call_from_one_on_fails_says_truly_what_stands() {
+    let strikes = strike_large_undo(Fault::ErrorFrom("EIO"));
+    assert!(strikes == 0 || strikes > 3, "{strikes}");
 }
 
 #[test]
