@@ -96,6 +96,17 @@ async fn of_many_changed_files_the_first_are_named_and_the_others_counted() {
 }
 
 #[tokio::test]
+async fn objects_of_git_are_counted() {
+    let command = ScriptedCommand::default()
+        .changes(".git/index", Change::Replace)
+        .changes(".git/objects/43/560f3aa35053f399a98919a563021f79d58fce", Change::Create)
+        .changes("sub/.git/objects/pack/pack-1.pack", Change::Create)
+        .changes("objects/a", Change::Create);
+    let text = scene(&command).call("bash", json!({ "command": "x" })).await.text();
+    assert!(text.contains(": changed .git/index, created objects/a, 2 objects of git]"), "{text}");
+}
+
+#[tokio::test]
 async fn processes_and_signals_are_told() {
     snapshot!(told(ScriptedCommand::default().leaves_behind(2).ends(HowEnded::Killed(11))).await, @"
     ok: (no output)
