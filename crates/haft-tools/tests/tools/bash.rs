@@ -226,6 +226,23 @@ async fn secrets_are_hidden_in_what_is_shown_and_in_what_is_kept() {
 }
 
 #[tokio::test]
+async fn of_an_output_without_end_the_beginning_is_kept_and_the_last_lines_are_shown() {
+    let line = "a line of an output that does not end\n";
+    let endless = (0..200).fold(ScriptedCommand::default(), |command, _| command.prints(line.repeat(200)));
+    let scene = scene(&endless.prints("the last line\n")).limits(|limits| {
+        limits.command_output = 100_000;
+        (limits.result_whole, limits.result_head, limits.result_tail) = (2_000, 1_200, 400);
+    });
+    let result = scene.call("bash", json!({ "command": "yes" })).await;
+    let text = result.text();
+    assert!(text.chars().count() <= 2_000 && text.starts_with(line) && text.ends_with("the last line\n"), "{text}");
+    let marker = text.lines().find(|line| line.starts_with("[…")).expect("there is a marker");
+    assert!(marker.contains("about 1,51") && marker.contains("; those were not kept"), "{marker}");
+    let kept = json!({ "path": format!("spill:{}", result.spilled.expect("it is kept")), "offset": 2_000, "limit": 1 });
+    assert!(scene.call("read_file", kept).await.text().contains("an output that does not end"));
+}
+
+#[tokio::test]
 async fn progress_bars_and_colours_become_plain_text() {
     snapshot!(told(ScriptedCommand::default().prints("10%\r\u{1b}[32m100%\u{1b}[0m\nok\n")).await, @"
     ok: 100%
