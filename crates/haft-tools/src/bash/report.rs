@@ -37,14 +37,15 @@ impl<'a> Report<'a> {
     /// Says what came of a command that was run.
     pub(super) fn of(self, ran: &Ran) -> ToolOutput {
         let cx = self.cx;
+        let uncovered = ran.uncovered.as_ref();
         let mut notes = how_ended(ran);
-        notes.extend(self.notes);
+        // What matters most comes first: where there is no room, the last ones are cut.
+        notes
+            .extend(uncovered.map(|reason| format!("what it changed is not known and cannot be taken back: {reason}")));
         notes.extend(changes(ran, cx));
+        notes.extend(self.notes);
         notes.extend(few(&ran.settled.notes));
         notes.extend(few(&ran.ended.notes));
-        if let Some(reason) = &ran.uncovered {
-            notes.push(format!("what it changed is not known and cannot be taken back: {reason}"));
-        }
         let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
         let room = cx.limits().result_whole / 2;
         let said = bounded(&(in_brackets(&notes) + &differences(ran, room, cx)), room);
