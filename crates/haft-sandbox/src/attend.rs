@@ -66,7 +66,9 @@ pub(crate) enum NoFinish {
     NoLayer(String),
     Missing(String),
     NotStarted(NotStarted),
-    /// The launcher could not be started, or did not do what launchers do; a sentence.
+    /// The launcher could not be started.
+    NoLauncher(String, Option<i32>),
+    /// It did not do what launchers do; a sentence.
     Broken(String),
     /// Processes do not end although they were killed.
     Stuck,
@@ -75,8 +77,14 @@ pub(crate) enum NoFinish {
 /// Runs a command and returns when nothing of it is left.
 pub(crate) fn attend(task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<Finish, NoFinish> {
     let began = Instant::now();
-    let (started, streams) = Started::start(&task.program, &task.orders, &task.descriptors)
-        .map_err(|error| NoFinish::Broken(format!("{} could not be started: {error}.", task.program.display())))?;
+    if wake.wish() != Wish::GoOn {
+        let tails = Default::default();
+        return Ok(Finish { how: HowEnded::Stopped, took: Duration::ZERO, left_behind: 0, notes: Vec::new(), tails });
+    }
+    let (started, streams) = Started::start(&task.program, &task.orders, &task.descriptors).map_err(|error| {
+        let what = format!("{} could not be started: {error}.", task.program.display());
+        NoFinish::NoLauncher(what, error.raw_os_error())
+    })?;
     // They belong to the command now; an unmount would wait for us.
     let task = Task { descriptors: Vec::new(), ..task };
     let sources = [Source::new(Stream::Out, streams.out), Source::new(Stream::Err, streams.err)];

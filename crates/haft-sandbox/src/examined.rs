@@ -40,7 +40,7 @@ impl Examined {
             Err(why) => {
                 self.is_uncertain = true;
                 self.missing.push(match why {
-                    NoFinish::Broken(what) => what,
+                    NoFinish::Broken(what) | NoFinish::NoLauncher(what, _) => what,
                     _ => format!("The level \"{level}\" could not be tried: the launcher did not answer."),
                 });
             }

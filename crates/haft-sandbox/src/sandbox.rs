@@ -1,6 +1,7 @@
 //! The door to processes.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +18,7 @@ use crate::examined::Examined;
 use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
-use crate::private::PrivateFolder;
+use crate::private::{Furniture, PrivateFolder};
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
 use crate::{programs, refusal};
@@ -65,7 +66,7 @@ impl Sandbox {
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
         let private = match level {
-            Level::Partial => Some(self.private_folder(&mut environment)?),
+            Level::Partial => Some(self.private_folder(ground, &mut environment)?),
             Level::Full | Level::None => None,
         };
         let confine = match (level, &private) {
@@ -108,13 +109,23 @@ impl Sandbox {
         }
     }
 
-    fn private_folder(&self, environment: &mut Vec<(OsString, OsString)>) -> Result<PrivateFolder, ToolError> {
-        let private = PrivateFolder::make(&self.settings.home_files).map_err(|error| {
+    fn private_folder(
+        &self,
+        ground: &dyn Ground,
+        environment: &mut Vec<(OsString, OsString)>,
+    ) -> Result<PrivateFolder, ToolError> {
+        let workspace = ground.roots().first().map(|root| &root.folder);
+        let private = PrivateFolder::make(&self.furniture(workspace)).map_err(|error| {
             let what = format!("No private folder for the command can be made in /tmp: {error}. It was not run.");
             ToolError::of(ErrorKind::Io, what)
         })?;
         private.settle_in(environment);
         Ok(private)
+    }
+
+    fn furniture<'a>(&'a self, workspace: Option<&'a OwnedFd>) -> Furniture<'a> {
+        let Settings { home_files, readable, home, .. } = &self.settings;
+        Furniture { files: home_files, readable, home, workspace }
     }
 
     /// Says what a command sees on this ground.
@@ -152,7 +163,7 @@ impl Sandbox {
         }
         if self.strongest >= Level::Partial
             && !examined.is_settled()
-            && let Ok(private) = PrivateFolder::make(&[])
+            && let Ok(private) = PrivateFolder::make(&self.furniture(None))
         {
             let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
             examined.try_level(Level::Partial, program, self.orders(confine));
@@ -166,10 +177,10 @@ impl Sandbox {
 }
 
 /// Returns the descriptors that go with a list of roots, in the order that the orders promise.
-fn descriptors(roots: &[GroundRoot]) -> Result<Vec<std::os::fd::OwnedFd>, ToolError> {
+fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {
     let of_root = |root: &GroundRoot| {
         let layer = root.layer.as_ref().map(|layer| [&layer.upper, &layer.work]);
-        [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(std::os::fd::OwnedFd::try_clone).collect()
+        [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(OwnedFd::try_clone).collect()
     };
     let all: Result<Vec<Vec<_>>, std::io::Error> = roots.iter().map(of_root).collect();
     let failed = |error| ToolError::of(ErrorKind::Io, format!("Too many files are open to run a command: {error}."));

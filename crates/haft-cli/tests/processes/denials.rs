@@ -38,8 +38,8 @@ fn a_missing_network_names_the_setting() {
 
 #[test]
 fn refused_system_calls_are_named() {
-    check("unshare --mount true", "mount, make namespaces");
-    check("mount -t tmpfs none .", "mount, make namespaces");
+    check("unshare --mount true", "system calls that mount");
+    check("mount -t tmpfs none .", "system calls that mount");
 }
 
 #[test]
