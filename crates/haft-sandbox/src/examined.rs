@@ -1,6 +1,6 @@
 //! Which level of confinement the system gives, found out by trying.
 
-use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::door::{Receipt, Receipts};
@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::attend::{NoFinish, Task, attend};
 use crate::orders::Orders;
+use crate::standby::Launchers;
 use crate::wake::Wake;
 
 /// How long one trial may take.
@@ -30,8 +31,8 @@ impl Examined {
     }
 
     /// Tries a level with orders that run nothing.
-    pub(crate) fn try_level(&mut self, level: Level, program: &Path, orders: Orders) {
-        match try_orders(program, orders) {
+    pub(crate) fn try_level(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders) {
+        match try_orders(launchers, orders) {
             Ok(notes) => {
                 self.reached = Some(level);
                 self.missing.extend(notes);
@@ -62,11 +63,11 @@ impl Examined {
     }
 }
 
-fn try_orders(program: &Path, orders: Orders) -> Result<Vec<String>, NoFinish> {
+fn try_orders(launchers: &Arc<Launchers>, orders: Orders) -> Result<Vec<String>, NoFinish> {
     let broken = |error: rustix::io::Errno| NoFinish::Broken(format!("Nothing could be tried: {error}."));
     let wake = Wake::new().map_err(broken)?;
     let task = Task {
-        program: program.to_owned(),
+        launchers: Arc::clone(launchers),
         orders,
         descriptors: Vec::new(),
         time: TRIAL,

@@ -10,6 +10,7 @@
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
 mod attend;
+mod child;
 mod exact;
 mod examined;
 mod explain;
@@ -21,6 +22,7 @@ mod refusal;
 mod running;
 pub mod sandbox;
 mod source;
+mod standby;
 mod started;
 mod strays;
 mod wake;

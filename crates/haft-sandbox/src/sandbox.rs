@@ -19,6 +19,7 @@ use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
+use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
 use crate::{programs, refusal};
@@ -28,7 +29,7 @@ const PIECES: usize = 4;
 
 /// Runs commands.
 pub struct Sandbox {
-    launcher: Launcher,
+    launchers: Arc<Launchers>,
     settings: Settings,
     strongest: Level,
     examined: Mutex<Option<Confinement>>,
@@ -37,7 +38,12 @@ pub struct Sandbox {
 impl Sandbox {
     /// Runs commands with this launcher, as these settings say. Nothing is tried yet.
     pub fn new(launcher: Launcher, settings: Settings) -> Self {
-        Self { launcher, settings, strongest: Level::Full, examined: Mutex::default() }
+        Self {
+            launchers: Arc::new(Launchers::new(launcher)),
+            settings,
+            strongest: Level::Full,
+            examined: Mutex::default(),
+        }
     }
 
     /// Confines commands at most so strongly, as if the system gave no more. What is required stays required.
@@ -48,7 +54,9 @@ impl Sandbox {
 
     /// Prepares what is to be run; `permit` has admitted it.
     fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level), NotRun> {
-        let Some(program) = self.launcher.program() else { return Err(refusal::no_launcher().into()) };
+        if self.launchers.launcher.program().is_none() {
+            return Err(refusal::no_launcher().into());
+        }
         refusal::of_words(command)?;
         let confinement = self.confinement();
         let level = confinement.reached;
@@ -85,7 +93,7 @@ impl Sandbox {
             ..self.orders(confine)
         };
         let task = Task {
-            program: program.to_owned(),
+            launchers: Arc::clone(&self.launchers),
             orders,
             descriptors,
             time: command.time,
@@ -153,20 +161,20 @@ impl Sandbox {
 
     /// Tries which level there is, from the strongest down.
     fn examine(&self) -> Examined {
-        let Some(program) = self.launcher.program() else {
+        if self.launchers.launcher.program().is_none() {
             return Examined::nothing(refusal::no_launcher().what.clone());
-        };
+        }
         let mut examined = Examined::default();
         if self.strongest >= Level::Full {
             let confine = Confine::Fully(self.visible_without_ground());
-            examined.try_level(Level::Full, program, self.orders(confine));
+            examined.try_level(Level::Full, &self.launchers, self.orders(confine));
         }
         if self.strongest >= Level::Partial
             && !examined.is_settled()
             && let Ok(private) = PrivateFolder::make(&self.furniture(None))
         {
             let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
-            examined.try_level(Level::Partial, program, self.orders(confine));
+            examined.try_level(Level::Partial, &self.launchers, self.orders(confine));
         }
         examined
     }
