@@ -110,13 +110,22 @@ impl Standby {
         // Who holds them too would not see their end.
         drop((their_line, their_out, their_err));
         let mut number = [0; 4];
-        wire::receive_all(&self.line, &mut number)?;
+        wire::receive_all(&self.line, &mut number).map_err(no_answer)?;
         let number = i32::from_le_bytes(number);
         let Some(pid) = Pid::from_raw(number).filter(|_| number > 0) else {
             return Err(io::Error::from_raw_os_error(-number));
         };
         let process = Process::child(pid).inspect_err(|_| Process::end_by_number(pid))?;
         Ok(Launched { process, line, streams: Streams { out, err } })
+    }
+}
+
+/// Names what it means when nothing came in time, or at all: this is no launcher.
+fn no_answer(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, "it does not answer"),
+        io::ErrorKind::UnexpectedEof => io::Error::new(io::ErrorKind::UnexpectedEof, "it ended without an answer"),
+        _ => error,
     }
 }
 
