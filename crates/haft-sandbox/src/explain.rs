@@ -167,6 +167,10 @@ impl Scene<'_> {
             Where::Protected => Some(format!(
                 "{path} is protected: commands cannot change it. A person can, or say yes to a file tool."
             )),
+            Where::System => Some(format!(
+                "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
+                 installed, the user installs."
+            )),
             Where::Outside | Where::Hidden(_) => {
                 let folder = opening(&path);
                 Some(format!(
@@ -174,6 +178,11 @@ impl Scene<'_> {
                      system and to toolchains. Work in the workspace, or the user starts haft with --add-dir {folder}"
                 ))
             }
+            // In the workspace only what is protected answers so: a link must have led there.
+            Where::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
+                "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
+                 file tool."
+            )),
             Where::Root | Where::Through => None,
         }
     }

@@ -12,6 +12,7 @@
 mod attend;
 mod child;
 mod exact;
+mod examination;
 mod examined;
 mod explain;
 mod launcher;
@@ -28,5 +29,7 @@ mod strays;
 mod wake;
 mod wire;
 
+pub use examination::examine;
 pub use launcher::{Launcher, launcher};
+pub use orders::Trial;
 pub use sandbox::{Network, Sandbox, Settings};

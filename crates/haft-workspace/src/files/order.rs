@@ -18,15 +18,17 @@ pub(crate) fn in_order(deeds: Vec<Deed>) -> Vec<Deed> {
     let ends_folder = |deed: &&Deed| matches!(deed.action, Action::Put(..) | Action::Bring(_) | Action::MakeLink(_));
     let filled: HashSet<PathBuf> = deeds.iter().filter(ends_folder).map(|deed| deed.place.clone()).collect();
     let is_beneath = |place: &Path| place.ancestors().skip(1).any(|above| filled.contains(above));
-    let mut ranked: Vec<(Rank, u8, Deed)> =
-        deeds.into_iter().map(|deed| (rank(&deed, is_beneath(&deed.place)), rank_in_git(&deed.place), deed)).collect();
+    let ranked = |deed: Deed, is_beneath: &dyn Fn(&Path) -> bool| {
+        let rank = rank(&deed, is_beneath(&deed.place));
+        // Folders that are made or go lie in each other, whatever they hold.
+        let in_git = if matches!(rank, Rank::Comes | Rank::Replaces) { rank_in_git(&deed.place) } else { 0 };
+        (rank, in_git, deed)
+    };
+    let mut ranked: Vec<(Rank, u8, Deed)> = deeds.into_iter().map(|deed| ranked(deed, &is_beneath)).collect();
     ranked.sort_by(|(one_rank, one_git, one), (other_rank, other_git, other)| {
-        let places = if one_rank.is_deepest_first() {
-            Reverse(&one.place).cmp(&Reverse(&other.place))
-        } else {
-            one.place.cmp(&other.place)
-        };
-        one_rank.cmp(other_rank).then(one_git.cmp(other_git)).then(places)
+        let (one, other) = ((one_git, &one.place), (other_git, &other.place));
+        let places = if one_rank.is_deepest_first() { Reverse(one).cmp(&Reverse(other)) } else { one.cmp(&other) };
+        one_rank.cmp(other_rank).then(places)
     });
     ranked.into_iter().map(|(_, _, deed)| deed).collect()
 }
@@ -116,6 +118,13 @@ mod tests {
     }
 
     #[test]
+    fn the_folders_of_a_repository_go_the_deepest_first() {
+        let deeds =
+            [".git", ".git/objects", ".git/HEAD", ".git/refs/heads", ".git/refs"].map(|at| (at, Action::Remove));
+        assert_eq!(order(&deeds), [".git/refs/heads", ".git/refs", ".git/objects", ".git/HEAD", ".git"]);
+    }
+
+    #[test]
     fn a_folder_is_emptied_before_something_else_takes_its_place() {
         let deeds = [("d", put()), ("a", Action::Remove), ("d/e", Action::Remove), ("d/e/f", Action::Remove)];
         assert_eq!(order(&deeds), ["d/e/f", "d/e", "d", "a"]);
@@ -141,6 +150,14 @@ mod tests {
             ("+.git/objects/12/34", put()),
         ];
         let wanted = [".git/objects/12/34", ".git/HEAD", ".git/refs/heads/main", ".git/index"];
+        assert_eq!(order(&deeds), wanted);
+    }
+
+    #[test]
+    fn a_repository_goes_the_other_way_round_and_its_folder_last() {
+        let places = [".git", ".git/HEAD", ".git/index", ".git/objects", ".git/objects/12", ".git/refs"];
+        let deeds = places.map(|place| (place, Action::Remove));
+        let wanted = [".git/index", ".git/refs", ".git/HEAD", ".git/objects/12", ".git/objects", ".git"];
         assert_eq!(order(&deeds), wanted);
     }
 }

@@ -1,6 +1,6 @@
 //! What a command changed, as a list: for each path what lies there, and what comes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use haft::door::FileKind;
@@ -32,6 +32,8 @@ pub(super) struct Difference {
     pub(super) left_out: Vec<(Spot, LeftOut)>,
     /// New folders that come in as a whole.
     pub(super) trees: Vec<Spot>,
+    /// Names of files that have more than one and are as they were, with what comes of them when they are alone.
+    twins: Vec<(Found, Option<Comes>)>,
     /// How much there is in all, also beyond the caps.
     pub(super) entries: usize,
     pub(super) bytes: u64,
@@ -109,8 +111,8 @@ pub(super) enum Comes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewFile {
     pub(super) size: u64,
-    /// Whether it has more than one name.
-    pub(super) is_shared: bool,
+    /// Its number, when it has more than one name.
+    pub(super) shared: Option<u64>,
 }
 
 /// What somebody else did while the command ran.
@@ -157,6 +159,27 @@ impl Difference {
         // Beyond the caps nothing is brought in, so that only the numbers matter.
         if self.is_within(caps) {
             self.found.push(found);
+        }
+    }
+
+    /// Notes a name of a file that has more than one, whose content is as it was.
+    pub(super) fn push_twin(&mut self, found: Found, alone: Option<Comes>) {
+        self.twins.push((found, alone));
+    }
+
+    /// Lets all names of one file come in together when one of them does: else they would be files of their own.
+    pub(super) fn join_twins(&mut self, caps: Caps) {
+        let number = |found: &Found| match found.comes {
+            Comes::File(file) => file.shared.map(|number| (found.spot.root, number)),
+            Comes::Link | Comes::Folder { .. } | Comes::Mode(_) | Comes::Nothing => None,
+        };
+        let coming: HashSet<(usize, u64)> = self.found.iter().filter_map(number).collect();
+        for (found, alone) in std::mem::take(&mut self.twins) {
+            if number(&found).is_some_and(|number| coming.contains(&number)) {
+                self.push(caps, found);
+            } else if let Some(comes) = alone {
+                self.push(caps, Found { comes, ..found });
+            }
         }
     }
 

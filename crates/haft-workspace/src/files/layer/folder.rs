@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid
 use rustix::io::Errno;
 
 use super::super::folder::{Names, stat_name};
+use super::read::FOLDER_MODE;
 use crate::state::private;
 
 /// How many layers there are at most that were left behind and are removed at once.
@@ -81,7 +82,7 @@ impl LayerFolder {
             rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
             Ok(made)
         };
-        Ok(LayerPair { upper: make("upper", of.st_mode & 0o1777)?, work: make("work", 0o700)? })
+        Ok(LayerPair { upper: make("upper", of.st_mode & FOLDER_MODE)?, work: make("work", 0o700)? })
     }
 
     /// Removes everything.
@@ -192,7 +193,7 @@ mod tests {
         layer.add(0, &stat).expect("it can be made");
         let closed = layer.path().join("0/work/closed");
         std::fs::create_dir_all(closed.join("inner")).expect("it is new");
-        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0)).expect("it is ours");
+        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o0)).expect("it is ours");
         let mut deep = layer.path().join("0/upper");
         for _ in 0..DEEPEST * 2 {
             deep.push("d");

@@ -30,6 +30,8 @@ const DEEPEST: usize = 200;
 const STEP: usize = 64 * 1024;
 /// The bits of a mode that are compared and brought in.
 pub(super) const MODE: u32 = 0o1777;
+/// Those of a folder: there a bit says to which group belongs what is made in it.
+pub(super) const FOLDER_MODE: u32 = 0o3777;
 /// The mark of a folder that hides what lies beneath it.
 const OPAQUE: &str = "user.overlay.opaque";
 /// The mark of a file that was copied from beneath.
@@ -153,7 +155,7 @@ impl Reader<'_> {
     }
 
     fn new_folder(&mut self, level: &Level, name: &[u8], (upper, lower): (&Stat, Option<&Stat>)) -> Result<(), Unread> {
-        let mode = upper.st_mode & MODE;
+        let mode = upper.st_mode & FOLDER_MODE;
         let lies = lower.filter(|lower| kind_of(lower) == FileKind::Folder);
         if lower.is_none() && (self.is_whole)(&self.path) {
             self.difference.trees.push(self.spot());
@@ -168,7 +170,7 @@ impl Reader<'_> {
             None => {
                 self.push(lower, Comes::Folder { mode }, clash.or(level.way.is_moved.then_some(Clash::FolderMoved)))
             }
-            Some(lies) if lies.st_mode & MODE != mode => self.push(lower, Comes::Mode(mode), clash),
+            Some(lies) if lies.st_mode & FOLDER_MODE != mode => self.push(lower, Comes::Mode(mode), clash),
             Some(_) => {}
         }
         let opened = open_anyway(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
@@ -234,19 +236,26 @@ impl Reader<'_> {
     ) -> Result<Option<Comes>, Unread> {
         let mode = upper.st_mode & MODE;
         let size = u64::try_from(upper.st_size).unwrap_or(0);
-        let is_shared = upper.st_nlink > 1;
+        let shared = (upper.st_nlink > 1).then_some(upper.st_ino);
         if let (Some(lower), Some(folder)) = (lower, &level.lower)
             && lower.st_size == upper.st_size
             && self.is_same_content(level, folder, name)?
         {
             // A bit that was there already, or was lost, is nothing that the command asks for.
-            let is_same = mode == lower.st_mode & MODE;
-            return Ok((!is_same).then_some(Comes::Mode(mode)));
+            let alone = (mode != lower.st_mode & MODE).then_some(Comes::Mode(mode));
+            if shared.is_none() {
+                return Ok(alone);
+            }
+            let clash = self.clash(level.way, lower);
+            let comes = Comes::File(NewFile { size, shared });
+            let twin = Found { spot: self.spot(), source: None, below: Some(Below::from(lower)), comes, clash };
+            self.difference.push_twin(twin, alone);
+            return Ok(None);
         }
         if upper.st_mode & 0o6000 != 0 {
             self.leave_out(LeftOut::SetId);
         }
-        Ok(Some(Comes::File(NewFile { size, is_shared })))
+        Ok(Some(Comes::File(NewFile { size, shared })))
     }
 
     fn is_same_content(&self, level: &Level, folder: &OwnedFd, name: &[u8]) -> Result<bool, Unread> {

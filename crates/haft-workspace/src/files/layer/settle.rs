@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,10 +16,12 @@ use haft::error::ToolError;
 use haft::path::{Extent, Place, Target};
 use haft::process::{GroundRoot, Settled, Settlement};
 use haft::stamp::Basis;
+use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
 use super::super::bring::{Brought, Layered};
 use super::super::open::{Root, open_name};
+use super::super::order::in_order;
 use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone, Standing};
 use super::clock::Moment;
 use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
@@ -45,7 +48,7 @@ pub(super) struct OpenRoot {
 impl OpenRoot {
     pub(super) fn new(whole: Arc<Root>, root: &GroundRoot, since: Moment) -> io::Result<Self> {
         let layer = root.layer.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY;
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         let upper = open_name(&layer.upper, b".", flags)?;
         let layered = Arc::new(Layered::new(open_name(&layer.upper, b".", flags)?));
         let folder = open_name(&root.folder, b".", flags)?;
@@ -131,6 +134,7 @@ impl Settling<'_> {
                 Unread::System(path, error) => told::unread(&root.place_of(&path), error),
             })?;
         }
+        difference.join_twins(caps);
         if !difference.is_within(caps) {
             return Err(told::too_much(&difference, caps));
         }
@@ -168,14 +172,15 @@ impl Settling<'_> {
         names.into_iter().find(|name| root.stat_below(&name.path).is_none() && !taken.contains(name))
     }
 
-    fn commit(&self, comes: &[Found]) -> Result<Done, NotDone> {
-        let deeds: Vec<Deed> =
-            ordered(comes).into_iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
+    /// Does all of it; returns where each deed was done.
+    fn commit(&self, comes: &[Found]) -> Result<(Done, Vec<PathBuf>), NotDone> {
+        let deeds = in_order(comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect());
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
         let (root, journal, by) = (&self.layers.root, &self.layers.journal, By::from(&self.errand));
         let job = Job { root, journal, by, set, takes_back: None, stopped: &stopped };
-        transaction::commit(&job, &deeds)
+        let done = transaction::commit(&job, &deeds)?;
+        Ok((done, deeds.into_iter().map(|deed| deed.place).collect()))
     }
 
     /// Takes out what stood in the way, so that the rest can be tried again; fails where that does not help.
@@ -226,18 +231,19 @@ impl Settling<'_> {
     }
 
     /// Notes what was done, for the result.
-    fn note(&self, comes: &[Found], done: Done, settled: &mut Settled) {
+    fn note(&self, comes: &[Found], (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
         self.receipts.note_change_set(ChangeSetId(done.set));
-        let order = ordered(comes);
-        for (found, notes) in order.iter().zip(&done.notes) {
-            let target = self.target(&found.spot, Extent::Entry);
+        for (place, notes) in places.iter().zip(&done.notes) {
+            let target = Target::Inside(Place::new(place, Extent::Entry));
             settled.notes.extend(notes.iter().map(|note| format!("{target}: {note}")));
         }
-        let fell_apart = |found: &&&Found| {
-            matches!(&found.comes, Comes::File(file) if file.is_shared) && self.roots[found.spot.root].is_copied()
+        comes.iter().for_each(|found| self.roots[found.spot.root].give(found));
+        let fell_apart = |found: &&Found| {
+            matches!(&found.comes, Comes::File(file) if file.shared.is_some())
+                && self.roots[found.spot.root].is_copied()
         };
-        let apart: Vec<String> =
-            order.iter().filter(fell_apart).map(|found| self.target(&found.spot, Extent::Entry).to_string()).collect();
+        let name = |found: &Found| self.target(&found.spot, Extent::Entry).to_string();
+        let apart: Vec<String> = comes.iter().filter(fell_apart).map(name).collect();
         settled.notes.extend(told::of_names(&apart));
         for (found, change) in changes(comes) {
             let target = self.target(&found.spot, Extent::Entry);
@@ -278,6 +284,21 @@ impl OpenRoot {
         device(&self.upper) != device(&self.folder)
     }
 
+    /// Lets a new folder belong to whom the command ran as; files come in with their owner.
+    fn give(&self, found: &Found) {
+        if !matches!(found.comes, Comes::Folder { .. }) || !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let path = found.spot.path.as_os_str().as_bytes();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        let (Some(wanted), Ok(made)) = (self.stat_layered(&found.spot.path), open_name(&self.folder, path, flags))
+        else {
+            return;
+        };
+        // When it cannot be given away, whoever works there next hears of it from the system.
+        let _ = super::super::owner::give(&made, super::super::owner::of(&wanted));
+    }
+
     fn changed_since(&self, found: &Found) -> Since {
         let now = self.stat_below(&found.spot.path).map(|stat| Below::from(&stat));
         match (&found.comes, found.below, now) {
@@ -300,8 +321,7 @@ impl OpenRoot {
             Comes::File(_) | Comes::Link => {
                 Action::Bring(Brought { from: self.layered.clone(), path: found.source().to_owned() })
             }
-            // Its owner must be able to take back what comes into it.
-            Comes::Folder { mode } => Action::MakeFolder(Some(*mode | 0o700)),
+            Comes::Folder { mode } => Action::MakeFolder(Some(*mode)),
             Comes::Mode(mode) => Action::SetMode(*mode),
             Comes::Nothing => Action::Remove,
         };
@@ -315,72 +335,12 @@ fn is_about_the_file(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidInput)
 }
 
-/// When something is done, so that nobody sees what refers to nothing: a folder before what is in it, objects of a
-/// repository before its references and those before its index, what goes at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
-    /// A folder must let its owner in before something comes into it.
-    OpenedFolder,
-    /// What lies where a file comes.
-    Way,
-    Folder,
-    New,
-    Replaced,
-    Objects,
-    References,
-    Index,
-    Gone,
-    GoneFolder,
-    ClosedFolder,
-}
-
-/// Puts everything in the order in which it is done.
-fn ordered(comes: &[Found]) -> Vec<&Found> {
-    let replaced_folder = |found: &&Found| {
-        found.below.is_some_and(|below| below.kind == FileKind::Folder)
-            && matches!(found.comes, Comes::File(_) | Comes::Link)
-    };
-    let ways: HashSet<&Spot> = comes.iter().filter(replaced_folder).map(|found| &found.spot).collect();
-    let is_in_the_way = |found: &Found| {
-        !ways.is_empty()
-            && found
-                .spot
-                .path
-                .ancestors()
-                .skip(1)
-                .any(|path| ways.contains(&Spot { root: found.spot.root, path: path.to_owned() }))
-    };
-    let mut order: Vec<(Turn, &Found)> = comes.iter().map(|found| (turn(found, is_in_the_way(found)), found)).collect();
-    order.sort_by(|(one_turn, one), (other_turn, other)| {
-        let paths = one.spot.cmp(&other.spot);
-        let is_inside_out = matches!(one_turn, Turn::Way | Turn::Gone | Turn::GoneFolder | Turn::ClosedFolder);
-        one_turn.cmp(other_turn).then(if is_inside_out { paths.reverse() } else { paths })
-    });
-    order.into_iter().map(|(_, found)| found).collect()
-}
-
-fn turn(found: &Found, is_in_the_way: bool) -> Turn {
-    let is_folder = found.below.is_some_and(|below| below.kind == FileKind::Folder);
-    match &found.comes {
-        Comes::Nothing if is_in_the_way => Turn::Way,
-        Comes::Nothing if is_folder => Turn::GoneFolder,
-        Comes::Nothing => Turn::Gone,
-        Comes::Folder { .. } => Turn::Folder,
-        Comes::Mode(mode) if is_folder && mode & 0o300 == 0o300 => Turn::OpenedFolder,
-        Comes::Mode(_) if is_folder => Turn::ClosedFolder,
-        Comes::File(_) | Comes::Link | Comes::Mode(_) => match repository_of(&found.spot.path) {
-            Some((_, true)) => Turn::Objects,
-            Some((_, false)) if found.spot.path.file_name().is_some_and(|name| name == "index") => Turn::Index,
-            Some((_, false)) => Turn::References,
-            None if found.below.is_none() => Turn::New,
-            None => Turn::Replaced,
-        },
-    }
-}
-
 /// Returns what to tell of: files and links, and folders only where nothing in them tells of them.
 pub(super) fn changes(comes: &[Found]) -> Vec<(&Found, Change)> {
-    let is_folder = |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_));
+    // A folder in the place of a file tells of the file that is gone.
+    let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
+    let is_folder =
+        |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_)) && !ends_file(found);
     let above = |found: &Found| {
         let (root, path) = (found.spot.root, found.spot.path.clone());
         path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()

@@ -15,7 +15,7 @@ use super::super::folder::{Names, stat_name};
 use super::super::open::open_beneath;
 use super::difference::Spot;
 use super::folder::{open_anyway, remove_name};
-use super::read::{MODE, open_file};
+use super::read::{FOLDER_MODE, MODE, open_file};
 use super::settle::OpenRoot;
 
 /// Deepest folder that is entered.
@@ -75,7 +75,7 @@ fn clean(folder: BorrowedFd<'_>, name: &[u8], depth: usize, tree: &mut Tree) -> 
             for mark in MARKS {
                 let _ = rustix::fs::fremovexattr(&opened, mark);
             }
-            rustix::fs::fchmod(&opened, Mode::from_raw_mode(stat.st_mode & MODE | 0o700))?;
+            rustix::fs::fchmod(&opened, Mode::from_raw_mode(stat.st_mode & FOLDER_MODE | 0o700))?;
         }
         FileType::RegularFile => {
             tree.bytes += u64::try_from(stat.st_size).unwrap_or(0);
