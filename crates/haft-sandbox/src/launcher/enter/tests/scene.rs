@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,8 @@ pub(super) struct Scene {
     layered: bool,
     namespaces: bool,
     through: RefCell<Vec<PathBuf>>,
+    read_only: RefCell<Vec<PathBuf>>,
+    before: Option<fn(&Scene)>,
     pub(super) visible: RefCell<Visible>,
 }
 
@@ -61,7 +64,16 @@ pub(super) struct Seen {
 
 impl Scene {
     pub(super) fn new(who: Who) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::in_folder(who, tempfile::tempdir().unwrap())
+    }
+
+    /// The same in a folder whose name is an odd one.
+    pub(super) fn oddly_named(who: Who) -> Self {
+        let name = std::ffi::OsString::from_vec(b"a,b:c\\d \n\"\xff".to_vec());
+        Self::in_folder(who, tempfile::Builder::new().prefix(&name).tempdir().unwrap())
+    }
+
+    fn in_folder(who: Who, folder: tempfile::TempDir) -> Self {
         let at = |name: &str| folder.path().join(name);
         for name in ["w/sub", "layer/upper", "layer/work", "home", "state", "private"] {
             std::fs::create_dir_all(at(name)).unwrap();
@@ -81,6 +93,8 @@ impl Scene {
             layered: true,
             namespaces: true,
             through: RefCell::default(),
+            read_only: RefCell::default(),
+            before: None,
             visible: RefCell::new(visible),
         }
     }
@@ -99,6 +113,17 @@ impl Scene {
 
     pub(super) fn through(&self, name: &str) -> &Self {
         self.through.borrow_mut().push(name.into());
+        self
+    }
+
+    pub(super) fn read_only(&self, name: &str) -> &Self {
+        self.read_only.borrow_mut().push(name.into());
+        self
+    }
+
+    /// Does something first, as whoever runs the tests, in a process that is thrown away.
+    pub(super) fn before(mut self, before: fn(&Scene)) -> Self {
+        self.before = Some(before);
         self
     }
 
@@ -158,6 +183,9 @@ impl Scene {
     }
 
     fn launch(&self, script: &str, output: &OwnedFd) -> String {
+        if let Some(before) = self.before {
+            before(self);
+        }
         if self.who == Who::User && rustix::process::geteuid().is_root() {
             let (uid, gid) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
             rustix::thread::set_thread_groups(&[]).unwrap();
@@ -177,7 +205,7 @@ impl Scene {
                 path,
                 layered: self.layered,
                 through: self.through.borrow().clone(),
-                read_only: vec!["locked".into()],
+                read_only: self.read_only.borrow().clone(),
             },
         );
         let orders = Orders {
