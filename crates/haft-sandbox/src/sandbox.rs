@@ -14,11 +14,11 @@ use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Leve
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
-use crate::examined::Examined;
 use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
+use crate::reached::Reached;
 use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
@@ -32,7 +32,7 @@ pub struct Sandbox {
     launchers: Arc<Launchers>,
     settings: Settings,
     strongest: Level,
-    examined: Mutex<Option<Confinement>>,
+    known: Mutex<Option<Confinement>>,
 }
 
 impl Sandbox {
@@ -42,7 +42,7 @@ impl Sandbox {
             launchers: Arc::new(Launchers::new(launcher)),
             settings,
             strongest: Level::Full,
-            examined: Mutex::default(),
+            known: Mutex::default(),
         }
     }
 
@@ -160,23 +160,23 @@ impl Sandbox {
     }
 
     /// Tries which level there is, from the strongest down.
-    fn examine(&self) -> Examined {
+    fn reached(&self) -> Reached {
         if self.launchers.launcher.program().is_none() {
-            return Examined::nothing(refusal::no_launcher().what.clone());
+            return Reached::nothing(refusal::no_launcher().what.clone());
         }
-        let mut examined = Examined::default();
+        let mut reached = Reached::default();
         if self.strongest >= Level::Full {
             let confine = Confine::Fully(self.visible_without_ground());
-            examined.try_level(Level::Full, &self.launchers, self.orders(confine));
+            reached.try_level(Level::Full, &self.launchers, self.orders(confine));
         }
         if self.strongest >= Level::Partial
-            && !examined.is_settled()
+            && !reached.is_settled()
             && let Ok(private) = PrivateFolder::make(&self.furniture(None))
         {
             let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
-            examined.try_level(Level::Partial, &self.launchers, self.orders(confine));
+            reached.try_level(Level::Partial, &self.launchers, self.orders(confine));
         }
-        examined
+        reached
     }
 
     fn scene<'a>(&'a self, command: &'a Command, ground: &'a dyn Ground, level: Level) -> Scene<'a> {
@@ -197,13 +197,13 @@ fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {
 
 impl Processes for Sandbox {
     fn confinement(&self) -> Confinement {
-        let mut known = self.examined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(confinement) = &*known {
             return confinement.clone();
         }
-        let examined = self.examine();
-        let is_certain = examined.is_certain();
-        let confinement = examined.into_confinement(self.settings.required);
+        let reached = self.reached();
+        let is_certain = reached.is_certain();
+        let confinement = reached.into_confinement(self.settings.required);
         // What failed for want of memory or descriptors is asked again the next time.
         if is_certain {
             *known = Some(confinement.clone());

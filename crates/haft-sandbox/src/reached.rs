@@ -17,24 +17,24 @@ const TRIAL: Duration = Duration::from_secs(5);
 
 /// What was found out so far.
 #[derive(Debug, Default)]
-pub(crate) struct Examined {
-    reached: Option<Level>,
+pub(crate) struct Reached {
+    level: Option<Level>,
     missing: Vec<String>,
     /// Whether a trial failed for another reason than what is missing.
     is_uncertain: bool,
 }
 
-impl Examined {
+impl Reached {
     /// Nothing can be tried, for this reason.
     pub(crate) fn nothing(why: String) -> Self {
-        Self { reached: None, missing: vec![why], is_uncertain: true }
+        Self { level: None, missing: vec![why], is_uncertain: true }
     }
 
     /// Tries a level with orders that run nothing.
     pub(crate) fn try_level(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders) {
         match try_orders(launchers, orders) {
             Ok(notes) => {
-                self.reached = Some(level);
+                self.level = Some(level);
                 self.missing.extend(notes);
             }
             Err(NoFinish::Missing(what) | NoFinish::NoLayer(what)) => self.missing.push(what),
@@ -50,7 +50,7 @@ impl Examined {
 
     /// Returns whether a level was reached.
     pub(crate) fn is_settled(&self) -> bool {
-        self.reached.is_some()
+        self.level.is_some()
     }
 
     /// Returns whether the answer would be the same the next time.
@@ -59,7 +59,7 @@ impl Examined {
     }
 
     pub(crate) fn into_confinement(self, required: Level) -> Confinement {
-        Confinement { required, reached: self.reached.unwrap_or(Level::None), missing: self.missing }
+        Confinement { required, reached: self.level.unwrap_or(Level::None), missing: self.missing }
     }
 }
 
