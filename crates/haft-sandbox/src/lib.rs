@@ -10,18 +10,20 @@
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
 mod attend;
+mod child;
 mod exact;
 mod examination;
-mod examined;
 mod explain;
 mod launcher;
 mod orders;
 mod private;
 mod programs;
+mod reached;
 mod refusal;
 mod running;
 pub mod sandbox;
 mod source;
+mod standby;
 mod started;
 mod strays;
 mod wake;
