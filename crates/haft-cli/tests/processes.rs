@@ -4,18 +4,23 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "a test lays out folders, starts processes and kills them"
+    clippy::print_stdout,
+    reason = "a test lays out folders, starts processes, kills them, and tells how long that took"
 )]
 
 #[path = "processes/at_once.rs"]
 mod at_once;
 #[path = "processes/cases.rs"]
 mod cases;
+#[path = "processes/denials.rs"]
+mod denials;
 #[path = "processes/endings.rs"]
 mod endings;
 #[path = "processes/house.rs"]
 mod house;
 #[path = "processes/output.rs"]
 mod output;
+#[path = "processes/owners.rs"]
+mod owners;
 #[path = "processes/refusals.rs"]
 mod refusals;

@@ -9,6 +9,8 @@
 
 #[path = "survival/at_once.rs"]
 mod at_once;
+#[path = "survival/commands.rs"]
+mod commands;
 #[path = "survival/disk.rs"]
 mod disk;
 #[path = "survival/each_call.rs"]

@@ -170,7 +170,7 @@ impl Attendance {
 
     fn note(&mut self, report: Report) {
         match report {
-            Report::Watcher(_) => {}
+            Report::Watcher(_) | Report::Tried(_) => {}
             Report::Ready(notes) => {
                 self.ready = Some(notes);
                 self.note_ran();

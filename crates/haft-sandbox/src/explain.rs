@@ -170,6 +170,10 @@ impl Scene<'_> {
             Where::Protected => Some(format!(
                 "{path} is protected: commands cannot change it. A person can, or say yes to a file tool."
             )),
+            Where::System => Some(format!(
+                "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
+                 installed, the user installs."
+            )),
             Where::Outside | Where::Hidden(_) => {
                 let folder = opening(&path);
                 Some(format!(
@@ -177,6 +181,11 @@ impl Scene<'_> {
                      user starts haft with --add-dir {folder}"
                 ))
             }
+            // In the workspace only what is protected answers so: a link must have led there.
+            Where::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
+                "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
+                 file tool."
+            )),
             Where::Root | Where::Through => None,
         }
     }

@@ -51,6 +51,10 @@ fn be_launcher() -> ! {
             }
             Err(why) => not_entered(&line, why),
         },
+        Confine::Tried => {
+            line.report(&Report::Tried(enter::trials()));
+            leave(0)
+        }
         Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors) {
             Ok(Entered::Outside(watcher)) => {
                 line.report(&Report::Watcher(watcher));

@@ -11,6 +11,7 @@
 
 mod attend;
 mod exact;
+mod examination;
 mod examined;
 mod explain;
 mod launcher;
@@ -26,5 +27,7 @@ mod strays;
 mod wake;
 mod wire;
 
+pub use examination::examine;
 pub use launcher::{Launcher, launcher};
+pub use orders::Trial;
 pub use sandbox::{Network, Sandbox, Settings};

@@ -41,6 +41,8 @@ pub(crate) enum Confine {
     Partly(Visible, #[serde(with = "exact")] PathBuf),
     /// By namespaces, too.
     Fully(Visible),
+    /// Nothing is run: each part of the sandbox is tried by itself.
+    Tried,
 }
 
 /// What a command sees of the file system.
@@ -87,10 +89,21 @@ pub(crate) enum Report {
     Missing(String),
     /// Nothing was run: the program could not be started.
     NotStarted(NotStarted),
+    /// Nothing was run: this came of trying each part of the sandbox.
+    Tried(Vec<Trial>),
     /// The command ended, and this many processes were left behind and have been ended.
     Exited { status: i32, left_behind: usize },
     /// A signal ended it.
     Killed { signal: i32, left_behind: usize },
+}
+
+/// What came of trying one part of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The part.
+    pub name: String,
+    /// What is to be said of it where it works, else why it does not.
+    pub outcome: Result<String, String>,
 }
 
 /// Why a program could not be started, with the number of the error.

@@ -117,7 +117,7 @@ impl Sandbox {
         Ok(private)
     }
 
-    /// Says what a command sees; without roots, when there is no ground.
+    /// Says what a command sees on this ground.
     fn visible(&self, ground: &dyn Ground) -> Visible {
         let roots = ground.roots().iter().map(|root| VisibleRoot {
             path: root.path.clone(),

@@ -122,7 +122,7 @@ fn last_call(desk: &Desk, name: &str) -> String {
 }
 
 fn fact(name: &str, value: &str) -> anyhow::Result<()> {
-    screen::line(&[Part::Faint(&format!("{name:<18}")), Part::Plain(value)])?;
+    screen::line(&[Part::Faint(&format!("{name:<20}")), Part::Plain(value)])?;
     Ok(())
 }
 

@@ -20,6 +20,8 @@ pub(super) enum Where {
     Through,
     /// In something of which commands have a private one: this.
     Hidden(&'static str),
+    /// In a folder of the system.
+    System,
     /// Elsewhere.
     Outside,
 }
@@ -33,6 +35,9 @@ const PRIVATE: [(&str, &str); 6] = [
     ("/home", "the home"),
     ("/root", "the home"),
 ];
+/// Folders that nobody would make a part of a workspace.
+const SYSTEM: [&str; 11] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/dev", "/proc", "/sys"];
 /// Longest path that is looked at.
 const LONGEST: usize = 4096;
 /// What stands around names in messages.
@@ -82,6 +87,9 @@ fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
             (false, true) => Where::Through,
             (false, false) => Where::Root,
         };
+    }
+    if SYSTEM.iter().any(|folder| path.starts_with(folder)) && !path.starts_with("/dev/shm") {
+        return Where::System;
     }
     let settings = scene.settings;
     if scene.level != Level::Full || settings.readable.iter().any(|readable| path.starts_with(readable)) {

@@ -95,6 +95,12 @@ fn a_protected_name_is_named() {
 }
 
 #[test]
+fn a_link_to_a_protected_name_and_the_system_are_named_as_what_they_are() {
+    check("bash: line 1: l/pre-commit: Read-only file system", "leads to something that is protected");
+    check("touch: cannot touch '/etc/x': Read-only file system", "/etc/x belongs to the system");
+}
+
+#[test]
 fn a_folder_that_is_passed_through_cannot_be_removed_itself() {
     check("rm: cannot remove './target/': Device or resource busy", "/work/space/target is passed through");
 }

@@ -21,6 +21,7 @@ mod places;
 mod renames;
 mod sources;
 mod system_calls;
+mod trials;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 pub(crate) use self::partly::partly;
+pub(crate) use self::trials::trials;
 
 use self::file_rights::{Files, Ports};
 use self::namespaces::Side;

@@ -131,6 +131,13 @@ fn a_door_that_forgets_or_adds_something_is_seen() {
     let tree_with = |path, text: &str| tree(&[("clippy.toml", &root), (path, text)]);
     let good = format!("too-many-lines-threshold = 60\ndisallowed-methods = [{environment}]\n");
     check(&drifted_doors(&tree_with("crates/haft-workspace/clippy.toml", &good)), &[]);
+    let neither = "too-many-lines-threshold = 60\n";
+    let of_sandbox = drifted_doors(&tree_with("crates/haft-sandbox/clippy.toml", neither));
+    check(
+        &of_sandbox,
+        &["crates/haft-sandbox/clippy.toml:1: `std::env::var` of the root clippy.toml is missing or differs"],
+    );
+    check(&drifted_doors(&tree_with("crates/haft-sandbox/clippy.toml", &good)), &[]);
     let bad = format!("too-many-lines-threshold = 90\ndisallowed-methods = [\n{files}]\n");
     let expected = [
         "crates/haft-workspace/clippy.toml:1: `std::env::var` of the root clippy.toml is missing or differs",

@@ -26,12 +26,9 @@ pub(crate) fn in_order(deeds: Vec<Deed>) -> Vec<Deed> {
     };
     let mut ranked: Vec<(Rank, u8, Deed)> = deeds.into_iter().map(|deed| ranked(deed, &is_beneath)).collect();
     ranked.sort_by(|(one_rank, one_git, one), (other_rank, other_git, other)| {
-        let places = if one_rank.is_deepest_first() {
-            Reverse(&one.place).cmp(&Reverse(&other.place))
-        } else {
-            one.place.cmp(&other.place)
-        };
-        one_rank.cmp(other_rank).then(one_git.cmp(other_git)).then(places)
+        let (one, other) = ((one_git, &one.place), (other_git, &other.place));
+        let places = if one_rank.is_deepest_first() { Reverse(one).cmp(&Reverse(other)) } else { one.cmp(&other) };
+        one_rank.cmp(other_rank).then(places)
     });
     ranked.into_iter().map(|(_, _, deed)| deed).collect()
 }
@@ -153,6 +150,14 @@ mod tests {
             ("+.git/objects/12/34", put()),
         ];
         let wanted = [".git/objects/12/34", ".git/HEAD", ".git/refs/heads/main", ".git/index"];
+        assert_eq!(order(&deeds), wanted);
+    }
+
+    #[test]
+    fn a_repository_goes_the_other_way_round_and_its_folder_last() {
+        let places = [".git", ".git/HEAD", ".git/index", ".git/objects", ".git/objects/12", ".git/refs"];
+        let deeds = places.map(|place| (place, Action::Remove));
+        let wanted = [".git/index", ".git/refs", ".git/HEAD", ".git/objects/12", ".git/objects", ".git"];
         assert_eq!(order(&deeds), wanted);
     }
 }

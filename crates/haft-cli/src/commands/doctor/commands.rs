@@ -12,6 +12,7 @@ use haft::door::{Errand, Permit, SessionName};
 use haft::effect::{CommandLine, Effect, Exposure};
 use haft::path::{Extent, RawPath};
 use haft::process::{Command, Confinement, Level, Settle};
+use haft_sandbox::Launcher;
 
 use super::fact;
 use crate::desk::{Desk, block_on};
@@ -28,10 +29,11 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
     let confinement = processes.confinement();
     let (required, reached) = (confinement.required, confinement.reached);
     fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
-    fact("", layers(reached))?;
+    fact("", level(reached))?;
     for missing in &confinement.missing {
         fact("", &format!("missing: {missing}"))?;
     }
+    parts()?;
     fact(
         "network",
         if desk.settings.surroundings.network { "on for commands, by the settings" } else { "off for commands" },
@@ -46,13 +48,22 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
     Ok(if reached < required { Exit::Failed } else { Exit::Ok })
 }
 
-fn layers(level: Level) -> &'static str {
+fn level(level: Level) -> &'static str {
     match level {
-        Level::Full => {
-            "namespaces (user, mount, process, network), a file system of its own, Landlock, seccomp: all tried"
-        }
-        Level::Partial => "Landlock and seccomp, tried; no namespaces, so commands change the real files at once",
+        Level::Full => "namespaces, a file system of its own, Landlock, seccomp",
+        Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files at once",
         Level::None => "nothing confines commands",
+    }
+}
+
+/// Says of each part of the sandbox whether it works here.
+fn parts() -> anyhow::Result<()> {
+    match haft_sandbox::examine(&Launcher::own()) {
+        Ok(trials) => trials.iter().try_for_each(|trial| match &trial.outcome {
+            Ok(how) => fact(&format!("  {}", trial.name), how),
+            Err(why) => fact(&format!("  {}", trial.name), &format!("does not work: {why}")),
+        }),
+        Err(why) => fact("", &why),
     }
 }
 

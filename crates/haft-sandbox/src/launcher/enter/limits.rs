@@ -18,10 +18,31 @@ const COUNTED_PER_NAMESPACE: (u32, u32) = (5, 14);
 const MOST_OPEN_FILES: u64 = 65_536;
 const USUAL_OPEN_FILES: u64 = 1024;
 
-/// Limits the processes of this namespace, at least by number of processes of the user; says what could not be had.
-pub(super) fn processes(proc: BorrowedFd<'_>, most: u32) -> Result<Vec<String>, NotEntered> {
+/// By what the number of processes is limited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// By the largest number that the namespace gives out.
+    Namespace,
+    /// By how many the user may have; a sentence says why.
+    User(String),
+    /// By nothing; a sentence says why.
+    None(String),
+}
+
+impl Limit {
+    /// Returns what is to be said of it.
+    pub(super) fn note(self) -> Option<String> {
+        match self {
+            Limit::Namespace => None,
+            Limit::User(note) | Limit::None(note) => Some(note),
+        }
+    }
+}
+
+/// Limits the processes of this namespace, or else those of the user.
+pub(super) fn processes(proc: BorrowedFd<'_>, most: u32) -> Result<Limit, NotEntered> {
     match limit_namespace(proc, most) {
-        Ok(()) => Ok(Vec::new()),
+        Ok(()) => Ok(Limit::Namespace),
         Err(error) if kernel_version() >= COUNTED_PER_NAMESPACE => {
             processes_of_user(u64::from(most), &error.to_string())
         }
@@ -30,7 +51,7 @@ pub(super) fn processes(proc: BorrowedFd<'_>, most: u32) -> Result<Vec<String>, 
 }
 
 /// Limits the processes of a user who runs others too: the kernel counts them all.
-pub(super) fn processes_beside_others(most: u32, why: &str) -> Result<Vec<String>, NotEntered> {
+pub(super) fn processes_beside_others(most: u32, why: &str) -> Result<Limit, NotEntered> {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let others = load.split(['/', ' ']).nth(4).and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
     processes_of_user(others.saturating_add(u64::from(most)), why)
@@ -48,14 +69,14 @@ fn limit_namespace(proc: BorrowedFd<'_>, most: u32) -> io::Result<()> {
     Ok(())
 }
 
-fn processes_of_user(most: u64, why: &str) -> Result<Vec<String>, NotEntered> {
+fn processes_of_user(most: u64, why: &str) -> Result<Limit, NotEntered> {
     if rustix::process::getuid().is_root() {
-        return Ok(vec![format!("There is no limit on processes: {why}, and root is under no other.")]);
+        return Ok(Limit::None(format!("There is no limit on processes: {why}, and root is under no other.")));
     }
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
     let lowered = lowered(getrlimit(Resource::Nproc), limit);
     setrlimit(Resource::Nproc, lowered).or_missing("A limit on processes")?;
-    Ok(vec![format!("The limit of {most} processes is one of the user: {why}.")])
+    Ok(Limit::User(format!("The limit of {most} processes is one of the user: {why}.")))
 }
 
 /// Leaves no core files behind, and a sane number of open files.

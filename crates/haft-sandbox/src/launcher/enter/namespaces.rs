@@ -63,12 +63,17 @@ struct CloneArguments {
 }
 
 /// Splits the process in two, one of them in new namespaces. It becomes a child of this process's own parent.
-#[allow(unsafe_code)]
 pub(super) fn split(network: bool) -> io::Result<Side> {
     let apart = if network { ALWAYS } else { ALWAYS | libc::CLONE_NEWNET };
     // With CLONE_PARENT the kernel wants no signal to be named, and uses that of this process.
-    let flags = u64::from((apart | libc::CLONE_PARENT).cast_unsigned());
-    let arguments = CloneArguments { flags, ..CloneArguments::default() };
+    split_into(apart | libc::CLONE_PARENT, 0)
+}
+
+/// Splits the process in two; its parent gets a signal when the new one ends.
+#[allow(unsafe_code)]
+pub(super) fn split_into(flags: i32, signal: i32) -> io::Result<Side> {
+    let (flags, exit_signal) = (u64::from(flags.cast_unsigned()), u64::from(signal.cast_unsigned()));
+    let arguments = CloneArguments { flags, exit_signal, ..CloneArguments::default() };
     // SAFETY: neither memory nor a stack is shared, so this is a fork; the process has one thread, so that
     // everything may be used behind it. The structure is as long as is said.
     let answer =

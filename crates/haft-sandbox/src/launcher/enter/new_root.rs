@@ -226,7 +226,7 @@ impl<'a> NewRoot<'a> {
         let missing = "A fresh /proc (in containers parts of it are often covered, and then the kernel refuses)";
         make_folder(self.root.as_fd(), Path::new("proc")).or_missing(missing)?;
         let tree = Tree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(missing)?;
-        self.notes.extend(limits::processes(tree.as_fd(), self.processes)?);
+        self.notes.extend(limits::processes(tree.as_fd(), self.processes)?.note());
         tree.restrict(READ_ONLY).or_missing(missing)?;
         tree.attach(self.root.as_fd(), Path::new("proc")).or_missing(missing)
     }

@@ -32,7 +32,8 @@ pub(crate) fn partly(
     if let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() {
         namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     }
-    let mut notes = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
+    let limit = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
+    let mut notes: Vec<String> = limit.note().into_iter().collect();
     limits::resources()?;
     rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
     notes.extend(file_rights::restrict_to(&files)?);

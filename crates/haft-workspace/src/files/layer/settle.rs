@@ -337,7 +337,10 @@ fn is_about_the_file(error: &io::Error) -> bool {
 
 /// Returns what to tell of: files and links, and folders only where nothing in them tells of them.
 pub(super) fn changes(comes: &[Found]) -> Vec<(&Found, Change)> {
-    let is_folder = |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_));
+    // A folder in the place of a file tells of the file that is gone.
+    let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
+    let is_folder =
+        |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_)) && !ends_file(found);
     let above = |found: &Found| {
         let (root, path) = (found.spot.root, found.spot.path.clone());
         path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()

@@ -1,0 +1,104 @@
+//! Tries to get out of the sandbox, for real: every way that somebody has thought of, with canaries outside that must not sing.
+//!
+//! Whoever starts it as root runs it a second time as an ordinary user: what holds for one need not hold for the other.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a test lays out folders, starts processes and listens"
+)]
+
+#[path = "escape/canaries.rs"]
+mod canaries;
+#[path = "escape/files.rs"]
+mod files;
+#[path = "escape/network.rs"]
+mod network;
+#[path = "survival/place.rs"]
+#[expect(dead_code, reason = "another suite uses the rest")]
+mod place;
+#[path = "escape/privileges.rs"]
+mod privileges;
+#[path = "escape/prober.rs"]
+mod prober;
+
+use canaries::Cage;
+
+/// One attempt: the command, and what its record must say.
+struct Attempt {
+    name: &'static str,
+    command: String,
+    /// What the output must never hold.
+    never: Vec<String>,
+    /// What the result must say of the denial, where there is one to explain.
+    explained: Option<&'static str>,
+}
+
+impl Attempt {
+    fn new(name: &'static str, command: impl Into<String>) -> Self {
+        Self { name, command: command.into(), never: vec!["ESCAPED".to_owned()], explained: None }
+    }
+
+    fn never(mut self, text: &str) -> Self {
+        self.never.push(text.to_owned());
+        self
+    }
+
+    fn explained(mut self, words: &'static str) -> Self {
+        self.explained = Some(words);
+        self
+    }
+}
+
+fn try_all(cage: &Cage, attempts: Vec<Attempt>) {
+    for attempt in attempts {
+        let record = cage.bash(&attempt.command);
+        let (name, content) = (attempt.name, record["content"].as_str().unwrap_or_default());
+        assert_eq!(record["status"], "ok", "{name}: {record:#}");
+        assert_eq!(record["sandbox"], "full", "{name}: {record:#}");
+        let all = record.to_string();
+        for never in &attempt.never {
+            assert!(!all.contains(never), "{name}: \"{never}\" in {record:#}");
+        }
+        if let Some(words) = attempt.explained {
+            assert!(content.contains(words), "{name}: \"{words}\" is not said in {content}");
+        }
+        cage.assert_quiet(name);
+    }
+}
+
+/// Runs the suite as whoever we are, and as an ordinary user where we can become one.
+fn for_everybody(suite: &str, attempts: fn(&Cage) -> Vec<Attempt>) {
+    let own = Cage::for_whoever_runs_this();
+    try_all(&own, attempts(&own));
+    match Cage::for_an_ordinary_user() {
+        Some(cage) => try_all(&cage, attempts(&cage)),
+        None => println!("{suite}: not tried as another user, this one cannot become one"),
+    }
+}
+
+#[test]
+fn no_file_outside_is_written_or_read() {
+    for_everybody("files", files::attempts);
+}
+
+#[test]
+fn nothing_is_heard_outside() {
+    for_everybody("network", network::attempts);
+}
+
+#[test]
+fn no_right_is_gained_and_no_other_process_is_touched() {
+    for_everybody("privileges", privileges::attempts);
+}
+
+#[test]
+fn a_fork_bomb_stays_under_its_limit_and_ends_with_its_time() {
+    for cage in [Some(Cage::for_whoever_runs_this()), Cage::for_an_ordinary_user()].into_iter().flatten() {
+        let record = cage.bash_for("b() { b | b & }; b; while :; do :; done", 2);
+        assert_eq!(record["status"], "timed_out", "{record:#}");
+        assert!(record["duration_ms"].as_u64().is_some_and(|took| took < 3_000), "{record:#}");
+        let after = cage.bash("echo alive");
+        assert_eq!(after["data"]["stdout"], "alive\n", "{after:#}");
+    }
+}

@@ -1,0 +1,58 @@
+//! What the sandbox denies is explained: the place or the rule, and what would permit it.
+
+use haft::process::Level;
+
+use crate::house::House;
+
+/// Runs a script in the full sandbox, where there is one; one of the notes says this.
+fn check(script: &str, said: &str) {
+    let house = House::at(Level::Full);
+    let outcome = house.run(script, 10.0);
+    let ended = outcome.ended();
+    if ended.level != Level::Full {
+        println!("not tried: {:?}", haft::process::Processes::confinement(&house.sandbox).missing);
+        return;
+    }
+    let printed = String::from_utf8_lossy(&outcome.err);
+    assert!(ended.notes.iter().any(|note| note.contains(said)), "{script:?} printed {printed:?}: {:?}", ended.notes);
+}
+
+#[test]
+fn writing_outside_the_workspace_names_the_place_and_the_grant() {
+    check("echo x > /usr/local/x", "/usr/local/x is outside the workspace");
+    check("mkdir /opt/tool", "--add-dir /opt");
+    check("python3 -c 'open(\"/etc/x\", \"w\")'", "/etc/x is outside the workspace");
+}
+
+#[test]
+fn a_file_that_is_hidden_is_said_to_be_hidden() {
+    let outside = tempfile::Builder::new().prefix("haft-denied-").tempfile_in("/var/tmp").expect("it can be made");
+    let said = "/var/tmp is a private one of their own";
+    check(&format!("cat {}", outside.path().display()), said);
+}
+
+#[test]
+fn a_missing_network_names_the_setting() {
+    check("exec 3<>/dev/tcp/192.0.2.1/80", "network = true under [sandbox]");
+}
+
+#[test]
+fn refused_system_calls_are_named() {
+    check("unshare --mount true", "mount, make namespaces");
+    check("mount -t tmpfs none .", "mount, make namespaces");
+}
+
+#[test]
+fn giving_files_away_is_explained() {
+    check("touch f; chown 12345 f", "another owner or group");
+}
+
+#[test]
+fn a_command_that_is_denied_nothing_has_nothing_explained() {
+    let house = House::at(Level::Full);
+    for script in ["true", "cat missing", "exit 3", "ls /no/such/folder", "echo 'Permission denied: /etc/x'"] {
+        let outcome = house.run(script, 10.0);
+        let notes = &outcome.ended().notes;
+        assert!(!notes.iter().any(|note| note.contains("outside the workspace")), "{script:?}: {notes:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! What commands do to a workspace, and that `haft undo` takes it back, exactly.
+//!
+//! Each script runs in the real sandbox through the real command; the tree before and after is compared with names of any
+//! bytes, modes, links and contents. Whoever starts it as root runs it a second time as an ordinary user.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a test lays out folders and starts processes"
+)]
+
+#[path = "shell/ground.rs"]
+mod ground;
+#[path = "survival/place.rs"]
+#[expect(dead_code, reason = "another suite uses the rest")]
+mod place;
+#[path = "shell/scripts.rs"]
+mod scripts;
+#[path = "shell/somebody_else.rs"]
+mod somebody_else;
+
+use ground::{Ground, for_everybody};
+use serde_json::Value;
+
+/// Runs a script, looks at what its record says, and takes it back.
+fn taken_back(ground: &Ground, script: &scripts::Script) {
+    ground.lay_out(script.before);
+    let before = ground.tree();
+    let record = ground.bash(script.command, script.seconds);
+    let name = script.name;
+    assert_eq!(record["status"], script.status, "{name}: {record:#}");
+    assert_eq!(record["sandbox"], "full", "{name}: {record:#}");
+    let after = ground.tree();
+    if script.changes {
+        assert_eq!(record["did"], "changed", "{name}: {record:#}");
+        assert!(before != after, "{name}: nothing was changed: {record:#}");
+        assert!(record["change_set"].is_u64() && record["files"].is_array(), "{name}: {record:#}");
+        assert_named(name, &record, &ground::differing(&before, &after));
+        let undone = ground.haft(&["undo"]);
+        assert!(undone.status.success(), "{name}: {}", String::from_utf8_lossy(&undone.stderr));
+        ground::assert_same(name, &before, &ground.tree());
+        let redone = ground.haft(&["redo"]);
+        assert!(redone.status.success(), "{name}: {}", String::from_utf8_lossy(&redone.stderr));
+        ground::assert_same(name, &after, &ground.tree());
+    } else {
+        assert_eq!(record["did"], "nothing", "{name}: {record:#}");
+        ground::assert_same(name, &before, &after);
+    }
+    assert!(ground.leftovers().is_empty(), "{name}: {:?}", ground.leftovers());
+}
+
+/// The record names every file that differs, and no other one.
+fn assert_named(name: &str, record: &Value, differing: &[String]) {
+    let named: Vec<&str> = record["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for path in differing {
+        assert!(named.contains(&path.as_str()), "{name}: {path} is not named in {named:?}");
+    }
+    for path in &named {
+        let is_odd = path.contains(['\\', '\u{fffd}', '\n']);
+        assert!(
+            is_odd || differing.iter().any(|differs| differs == path),
+            "{name}: {path} is named and does not differ"
+        );
+    }
+}
+
+#[test]
+fn what_a_script_changes_is_named_and_taken_back_exactly() {
+    for_everybody("scripts", &|ground| {
+        for script in scripts::all() {
+            if script.command.contains("git ") && !ground.has_git() {
+                println!("{}: not tried, there is no git", script.name);
+                continue;
+            }
+            taken_back(&ground.another(), &script);
+        }
+    });
+}
+
+#[test]
+fn what_a_command_plants_for_others_to_run_is_left_out_and_named() {
+    for_everybody("planted", &|ground| {
+        for (name, command) in scripts::PLANTED {
+            let ground = ground.another();
+            ground.lay_out("mkdir -p sub .git/hooks .vscode; echo '[core]' > .git/config; echo {} > .vscode/tasks.json; echo a > a");
+            let before = ground.tree();
+            let record = ground.bash(command, 20.0);
+            let after = ground.tree();
+            let new: Vec<String> = ground::differing(&before, &after);
+            assert!(
+                new.iter().all(|path| path.starts_with("ok") || path.starts_with("g2")),
+                "{name}: {new:?} {record:#}"
+            );
+            assert!(!after.keys().any(|path| path.to_string_lossy().contains("pre-commit")), "{name}: {record:#}");
+            let content = record["content"].as_str().unwrap_or_default();
+            let is_said = content.contains("hooks")
+                || content.contains("config")
+                || content.contains("protected")
+                || content.contains("tasks.json");
+            assert!(is_said, "{name}: nothing is said of it: {content}");
+        }
+    });
+}
+
+#[test]
+fn trying_shows_the_difference_and_keeps_nothing() {
+    for_everybody("trying", &|ground| {
+        for flag in ["--try", "--plan"] {
+            let ground = ground.another();
+            ground.lay_out("mkdir src; echo old > src/a.txt; echo gone > b.txt; mkdir target; echo target > .gitignore; echo k > target/kept");
+            let before = ground.tree();
+            let command = "echo new > src/a.txt; rm b.txt; echo c > c.txt; rm -rf target/*; echo t > target/new; true";
+            let record = ground.bash_with(&[flag], command, 20.0);
+            ground::assert_same(flag, &before, &ground.tree());
+            assert_eq!(record["did"], "nothing", "{flag}: {record:#}");
+            let content = record["content"].as_str().unwrap_or_default();
+            for shown in ["- old", "+ new", "b.txt", "c.txt"] {
+                assert!(content.contains(shown), "{flag}: {shown} is not shown in {content}");
+            }
+            assert!(!ground.haft(&["undo"]).status.success(), "{flag}: there is something to undo");
+        }
+    });
+}

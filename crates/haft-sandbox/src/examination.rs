@@ -1,0 +1,42 @@
+//! Examines the parts of the sandbox one by one, for whoever wants to know what is missing and why.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::launcher::Launcher;
+use crate::orders::{Confine, Orders, Report, Trial};
+use crate::started::Started;
+
+/// How long all trials together may take.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Tries each part of the sandbox in a process that is thrown away. The error is a sentence.
+pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
+    let program = launcher.program().ok_or("This program cannot be started as a launcher.")?;
+    let orders = Orders {
+        words: Vec::new(),
+        folder: "/".into(),
+        environment: Vec::new(),
+        confine: Confine::Tried,
+        processes: 1,
+        network: false,
+    };
+    let failed = |error: std::io::Error| format!("{} could not be started: {error}.", program.display());
+    let (mut started, _streams) = Started::start(program, &orders, &[]).map_err(failed)?;
+    let until = Instant::now() + TIME;
+    let mut trials = None;
+    while !started.is_gone() && Instant::now() < until {
+        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
+        let mut polled: Vec<PollFd<'_>> =
+            started.news().map(|news| PollFd::from_borrowed_fd(news.as_fd(), PollFlags::IN)).collect();
+        let _ = poll(&mut polled, left.as_ref());
+        for report in started.take_news() {
+            if let Report::Tried(tried) = report {
+                trials = Some(tried);
+            }
+        }
+    }
+    trials.ok_or_else(|| format!("{} did not try anything in time.", program.display()))
+}

@@ -1,0 +1,154 @@
+//! Tries each part of the sandbox by itself, in a process that is thrown away.
+
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pipe::PipeFlags;
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use super::NotEntered;
+use super::file_rights::{self, Files};
+use super::layer::{self, Folders};
+use super::limits::{self, Limit};
+use super::mounts::{NO_EXEC, PLAIN, Tree, make_all_private, make_folder};
+use super::namespaces::{self, Side};
+use super::renames::Handover;
+use super::system_calls::{Filters, Sockets};
+use crate::launcher::leave;
+use crate::orders::Trial;
+
+/// What came of a trial: what is to be said of the part, or why it does not work.
+type Outcome = Result<String, String>;
+
+const USER: i32 = libc::CLONE_NEWUSER;
+const MOUNTS: i32 = USER | libc::CLONE_NEWNS;
+
+/// The parts, the namespaces that each needs around it, and how it is tried.
+const PARTS: [(&str, i32, fn() -> Outcome); 11] = [
+    ("user namespace", USER, nothing_more),
+    ("mounts", MOUNTS, mounts),
+    ("process namespace", USER | libc::CLONE_NEWPID, nothing_more),
+    ("network namespace", USER | libc::CLONE_NEWNET, nothing_more),
+    ("loopback", USER | libc::CLONE_NEWNET, loopback),
+    ("fresh /proc", MOUNTS | libc::CLONE_NEWPID, fresh_proc),
+    ("overlay", MOUNTS, overlay),
+    ("Landlock", 0, landlock),
+    ("seccomp", 0, seccomp),
+    ("renaming folders", 0, renaming),
+    ("process limit", MOUNTS | libc::CLONE_NEWPID, process_limit),
+];
+
+/// Tries every part.
+pub(crate) fn trials() -> Vec<Trial> {
+    PARTS.map(|(name, around, part)| Trial { name: name.to_owned(), outcome: apart(around, part) }).into()
+}
+
+/// Tries something in a process of its own and in these namespaces.
+fn apart(around: i32, part: fn() -> Outcome) -> Outcome {
+    let (answer, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(said)?;
+    let identity = namespaces::own_identity();
+    match namespaces::split_into(around, libc::SIGCHLD).map_err(said)? {
+        Side::Inside => {
+            let mapped = if around & USER == 0 { Ok(()) } else { namespaces::map_identity(identity.0, identity.1) };
+            let outcome = mapped.map_err(said).and_then(|()| part());
+            let text = serde_json::to_vec(&outcome).unwrap_or_default();
+            let _ = rustix::io::write(&tell, &text);
+            leave(0)
+        }
+        Side::Outside(pid) => {
+            drop(tell);
+            let mut text = Vec::new();
+            let read = std::fs::File::from(answer).read_to_end(&mut text);
+            let _ = waitpid(Pid::from_raw(pid), WaitOptions::empty());
+            read.map_err(said)?;
+            serde_json::from_slice(&text).unwrap_or_else(|_| Err("the process that tried it was killed".into()))
+        }
+    }
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn missing(why: NotEntered) -> String {
+    match why {
+        NotEntered::NoLayer(why) | NotEntered::Missing(why) => why,
+    }
+}
+
+fn works() -> Outcome {
+    Ok("works".into())
+}
+
+fn nothing_more() -> Outcome {
+    works()
+}
+
+fn mounts() -> Outcome {
+    memory().map(|_| ()).and_then(|()| works())
+}
+
+/// Puts a file system in memory over the root; it is there for this process alone.
+fn memory() -> Result<Tree, String> {
+    make_all_private().map_err(said)?;
+    let tree = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN).map_err(said)?;
+    let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
+    tree.attach_over(root.as_fd()).map_err(said)?;
+    Ok(tree)
+}
+
+fn loopback() -> Outcome {
+    namespaces::raise_loopback().map_err(said)?;
+    std::net::TcpListener::bind("127.0.0.1:0").map_err(said)?;
+    works()
+}
+
+fn fresh_proc() -> Outcome {
+    Tree::fresh("proc", &[], PLAIN | NO_EXEC).map_err(said)?;
+    works()
+}
+
+fn overlay() -> Outcome {
+    let tree = memory()?;
+    let folder = |name: &str| make_folder(tree.as_fd(), Path::new(name)).map_err(said);
+    let (lower, upper, work) = (folder("lower")?, folder("upper")?, folder("work")?);
+    let folders = Folders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() };
+    layer::over(Path::new("/"), &folders)?;
+    Ok("works, in memory".into())
+}
+
+fn landlock() -> Outcome {
+    let version = file_rights::version()?;
+    file_rights::restrict_to(&Files::default()).map_err(missing)?;
+    match std::fs::read_dir("/") {
+        Ok(_) => Err("it restricts nothing".into()),
+        Err(_) => Ok(format!("works, version {version}")),
+    }
+}
+
+fn seccomp() -> Outcome {
+    Filters::prepare(Sockets::Unix).map_err(missing)?.apply().map_err(said)?;
+    match std::net::TcpListener::bind("127.0.0.1:0") {
+        Ok(_) => Err("it refuses nothing".into()),
+        Err(_) => works(),
+    }
+}
+
+fn renaming() -> Outcome {
+    rustix::thread::set_no_new_privs(true).map_err(said)?;
+    let handover = Handover::prepare().map_err(said)?;
+    handover.install().map_err(said)?;
+    handover.receive().ok_or("the kernel does not ask about renames")?;
+    Ok("works, by asking the watching process".into())
+}
+
+fn process_limit() -> Outcome {
+    let proc = Tree::fresh("proc", &[], PLAIN | NO_EXEC).map_err(said)?;
+    match limits::processes(proc.as_fd(), 256).map_err(missing)? {
+        Limit::Namespace => Ok("works, by the largest number of the namespace".into()),
+        Limit::User(note) => Ok(note),
+        Limit::None(note) => Err(note),
+    }
+}
