@@ -8,7 +8,10 @@
 
 pub(crate) mod bring;
 mod copy;
+mod durable;
 mod facts;
+#[cfg(test)]
+mod fate;
 mod find;
 mod folder;
 pub(crate) mod image;

@@ -196,9 +196,15 @@ pub enum HistoryError {
     Journal(#[from] io::Error),
 }
 
+/// Most paths that an error names.
+const MOST_NAMED: usize = 20;
+
 impl From<Standing> for HistoryError {
     fn from(Standing { set, places, cause }: Standing) -> Self {
-        let paths: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        let mut paths: Vec<String> = places.iter().take(MOST_NAMED).map(|place| place.display().to_string()).collect();
+        if places.len() > MOST_NAMED {
+            paths.push(format!("and {} more", places.len() - MOST_NAMED));
+        }
         HistoryError::Standing { set, paths: paths.join(", "), why: cause.to_string() }
     }
 }
@@ -222,7 +228,7 @@ impl History {
             None => sets.newest().ok_or(HistoryError::NothingLeft)?,
         };
         sets.sound(number)?;
-        let contents = Contents { sets: &sets, root: &self.root, objects: self.journal.objects() };
+        let contents = Contents::new(&sets, &self.root, self.journal.objects());
         Ok((number, contents.changes_of(number)))
     }
 
@@ -255,7 +261,7 @@ impl History {
 
     fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {
         let only: Option<PathBuf> = only.map(|target| target.place().path().to_owned());
-        let contents = Contents { sets, root: &self.root, objects: self.journal.objects() };
+        let contents = Contents::new(sets, &self.root, self.journal.objects());
         let plan = take_back::plan(&contents, numbers, only.as_deref())?;
         if plan.files.is_empty() {
             let path = only.map(|path| path.display().to_string());

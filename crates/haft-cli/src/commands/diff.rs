@@ -14,6 +14,8 @@ use crate::shown_diff;
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
+/// Most files that a person is shown.
+const MOST_FILES: usize = 200;
 /// Most lines of one file; a program reads them all with `--json`.
 const MOST_LINES: usize = 2_000;
 
@@ -29,8 +31,11 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
         screen::answer(&json!({ "v": 1, "change_set": number, "files": files }).to_string())?;
         return Ok(Exit::Ok);
     }
-    for change in &changes {
+    for change in changes.iter().take(MOST_FILES) {
         show(change)?;
+    }
+    if let more @ 1.. = changes.len().saturating_sub(MOST_FILES) {
+        screen::talk(&format!("[{more} more files; \"haft diff {number} --json\" names them all]"));
     }
     Ok(Exit::Ok)
 }

@@ -13,6 +13,8 @@ use crate::exit::Exit;
 use crate::screen::{self, Part};
 use crate::shown_diff;
 
+/// Most files that a person is shown.
+const MOST_FILES: usize = 200;
 /// Most lines of a difference that stands in the way.
 const MOST_LINES: usize = 60;
 
@@ -80,13 +82,16 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
         Part::Plain(" "),
         Part::Strong(&numbers(&taken.sets)),
     ])?;
-    for (path, became) in &taken.files {
+    for (path, became) in taken.files.iter().take(MOST_FILES) {
         screen::line(&[
             Part::Plain("  "),
             Part::Plain(&one_line(path)),
             Part::Faint(": "),
             Part::Plain(words(*became)),
         ])?;
+    }
+    if let more @ 1.. = taken.files.len().saturating_sub(MOST_FILES) {
+        screen::talk(&format!("[{more} more files]"));
     }
     Ok(())
 }

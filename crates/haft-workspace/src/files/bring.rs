@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
@@ -27,6 +27,8 @@ use crate::state::journal::{ContentHash, Kept, PathText, State};
 #[derive(Debug)]
 pub(crate) struct Layered {
     folder: OwnedFd,
+    /// The folder in it that was opened last; the next file most often lies in the same one, and nobody moves it.
+    last: Mutex<Option<(PathBuf, Arc<OwnedFd>)>>,
 }
 
 /// A file or link that lies ready in a layer.
@@ -46,15 +48,21 @@ pub(super) struct Ready {
 }
 
 impl Layered {
-    #[allow(dead_code, reason = "the ground of a command makes layers")]
     pub(crate) fn new(folder: OwnedFd) -> Self {
-        Self { folder }
+        Self { folder, last: Mutex::default() }
     }
 
-    fn open_parent<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr), Errno> {
+    fn open_parent<'p>(&self, path: &'p Path) -> Result<(Arc<OwnedFd>, &'p OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::ISDIR)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok((open_beneath(self.folder.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY)?, name))
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, folder)) = last.as_ref().filter(|(known, _)| known == parent) {
+            return Ok((folder.clone(), name));
+        }
+        let opened = open_beneath(self.folder.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY)?;
+        let folder = Arc::new(opened);
+        *last = Some((parent.to_owned(), folder.clone()));
+        Ok((folder, name))
     }
 }
 
@@ -85,11 +93,11 @@ impl Brought {
     }
 
     /// Moves it out of its layer, where nothing is.
-    pub(super) fn move_to(&self, folder: &OwnedFd, beside: &str) -> Result<(), Errno> {
-        let (layer, name) = self.from.open_parent(&self.path)?;
-        match rustix::fs::renameat_with(&layer, name, folder, beside, RenameFlags::NOREPLACE) {
-            // Names beside are made up for one step, so nothing is there.
-            Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(&layer, name, folder, beside),
+    pub(super) fn move_to(&self, folder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+        let (layer, from) = self.from.open_parent(&self.path)?;
+        match rustix::fs::renameat_with(&layer, from, folder, name, RenameFlags::NOREPLACE) {
+            // Not every file system can refuse to replace; a copy is put in place in another way.
+            Err(Errno::INVAL | Errno::NOSYS) => Err(Errno::XDEV),
             moved => moved,
         }
     }
@@ -106,13 +114,11 @@ impl Brought {
         }
     }
 
-    /// Takes it back into its layer; what had only been copied goes.
+    /// Takes a file or link into the layer, in its place: the very thing that had come from there, or what it replaced,
+    /// which goes with the layer. Where the layer lies elsewhere it is removed.
     pub(super) fn take(&self, folder: &OwnedFd, beside: &str) -> Result<(), Errno> {
-        let back = self
-            .from
-            .open_parent(&self.path)
-            .and_then(|(layer, name)| rustix::fs::renameat_with(folder, beside, &layer, name, RenameFlags::NOREPLACE));
-        match back {
+        let layer = self.from.open_parent(&self.path);
+        match layer.and_then(|(layer, name)| rustix::fs::renameat(folder, beside, &layer, name)) {
             Ok(()) => Ok(()),
             Err(_) => rustix::fs::unlinkat(folder, beside, AtFlags::empty()),
         }
@@ -129,8 +135,10 @@ fn ready_file(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<Ready> 
     let file = File::from(open_readable(folder, name)?);
     // With the other bits, whoever runs it would run it as somebody else.
     let mode = stat.st_mode & 0o1777;
-    clear_attributes(&file, mode)?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    let is_touched = clear_attributes(&file, mode)?;
+    if is_touched || stat.st_mode & 0o7777 != mode {
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    }
     let size = u64::try_from(stat.st_size).unwrap_or(0);
     let (hash, bytes) = if size <= LARGEST_MIDDLE as u64 {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
@@ -164,12 +172,12 @@ fn open_readable(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
 const OF_THE_LAYER: &str = "user.overlay.";
 const OF_A_COMMAND: &str = "user.overlay.overlay.";
 
-/// Removes the attributes that belong to the layer, or give a program powers.
-fn clear_attributes(file: &File, mode: u32) -> io::Result<()> {
+/// Removes the attributes that belong to the layer, or give a program powers; returns whether there were any.
+fn clear_attributes(file: &File, mode: u32) -> io::Result<bool> {
     let mut names = super::image::attributes_of(file);
     names.retain(|name| name.starts_with(OF_THE_LAYER) || name == "security.capability");
     if names.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     // Not even the owner changes attributes of what is write-protected.
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode | 0o200))?;
@@ -184,5 +192,5 @@ fn clear_attributes(file: &File, mode: u32) -> io::Result<()> {
         rustix::fs::fsetxattr(file, own, &value[..size], XattrFlags::empty())?;
         rustix::fs::fremovexattr(file, &**name)?;
     }
-    Ok(())
+    Ok(true)
 }

@@ -46,6 +46,10 @@ pub(super) struct Keep<'a> {
     pub(super) large: Large,
     /// Asked between pieces of a large content.
     stopped: &'a dyn Fn() -> bool,
+    /// Names of this intent begin so.
+    mark: String,
+    /// How many names were made up.
+    names: usize,
 }
 
 /// How a very large content is kept.
@@ -64,7 +68,15 @@ const MOST_INLINE: usize = 64 * 1024 * 1024;
 
 impl<'a> Keep<'a> {
     pub(super) fn new(inline: &'a mut Vec<u8>, objects: Objects, stopped: &'a dyn Fn() -> bool) -> Self {
-        Self { inline, objects, has_kept: false, durable: Durable::Yes, large: Large::Copied, stopped }
+        let mark = format!(".haft-{}", uuid::Uuid::now_v7().simple());
+        let (durable, large) = (Durable::Yes, Large::Copied);
+        Self { inline, objects, has_kept: false, durable, large, stopped, mark, names: 0 }
+    }
+
+    /// Makes up a name for what lies beside a place; nobody else has it.
+    pub(super) fn name_beside(&mut self) -> String {
+        self.names += 1;
+        format!("{}-{}.tmp", self.mark, self.names)
     }
 
     fn is_small(&self, size: u64) -> bool {
@@ -299,9 +311,17 @@ pub(super) fn copy_metadata(old: impl AsFd, old_stat: &Stat, new: impl AsFd) -> 
 }
 
 pub(super) fn attributes_of(file: impl AsFd) -> Vec<String> {
-    let mut names = vec![0; 64 * 1024];
-    let size = rustix::fs::flistxattr(file, &mut names).unwrap_or(0);
-    let names = names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut few = [0; 512];
+    let mut many = Vec::new();
+    let names = match rustix::fs::flistxattr(&file, &mut few) {
+        Err(Errno::RANGE) => {
+            many.resize(64 * 1024, 0);
+            let size = rustix::fs::flistxattr(&file, &mut many).unwrap_or(0);
+            &many[..size]
+        }
+        size => &few[..size.unwrap_or(0)],
+    };
+    let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 

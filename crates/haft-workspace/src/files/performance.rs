@@ -6,26 +6,23 @@
 //! A few deeds are synced one by one. Of many, nothing is: their file systems are synced as a whole, once when all new
 //! contents lie ready and once when everything is in place.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use rustix::io::Errno;
-
 use super::bring::Brought;
+use super::durable::{sync_contents, sync_folders};
 use super::image;
 use super::order::{WORKABLE, is_workable};
-use super::replace::{self, Spot, Staged, Syncing, Travel, Trouble};
-use super::step_back::{Back, Images, take_back};
+use super::replace::{self, Moved, Spot, Staged, Syncing, Travel, Trouble};
+use super::step_back::{Back, Images, folders_of, take_back};
 use super::structure;
 use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
 use crate::state::journal::{State, Step, Writing};
 
 /// Most folders that are held open at once; a process may often open no more than 1024 files.
 const MOST_HELD: usize = 64;
-/// So many folders are synced one by one; of more, their file systems are.
-const FEW_FOLDERS: usize = 64;
 
 /// All deeds of a transaction, with what was seen at their places.
 pub(super) struct Performance<'a> {
@@ -36,6 +33,8 @@ pub(super) struct Performance<'a> {
     pub(super) syncing: Syncing,
     /// Whether contents were kept beside the journal.
     pub(super) has_kept: bool,
+    /// Whether what comes from a layer can be moved, as far as that was tried.
+    pub(super) moves: Cell<Moved>,
 }
 
 /// Why it was not done, and what stands of it all the same.
@@ -79,6 +78,8 @@ impl Performance<'_> {
                 return Err(Failed { cause, standing: self.take_back_first(index) });
             }
         }
+        #[cfg(test)]
+        super::fate::point();
         self.put_in_place(index, staged[index].as_ref()).map_err(|trouble| {
             // It may lie in folders that are taken back.
             self.unstage(staged, index);
@@ -88,7 +89,14 @@ impl Performance<'_> {
     }
 
     fn has_content(&self, index: usize) -> bool {
-        matches!(self.deeds[index].action, Action::Put(..) | Action::Bring(_))
+        matches!(self.deeds[index].action, Action::Put(..) | Action::Bring(_)) && !self.comes_directly(index)
+    }
+
+    /// Returns whether something can come from its layer without a stay beside: where one could, and all are synced.
+    fn comes_directly(&self, index: usize) -> bool {
+        let is_new = self.prepared[index].stat.is_none();
+        let is_tried = self.syncing == Syncing::Together && self.moves.get() == Moved::Yes;
+        is_new && is_tried && self.deeds[index].brought().is_some()
     }
 
     /// Writes new contents beside their places, from this deed on, but for what comes into folders that are not there
@@ -102,6 +110,8 @@ impl Performance<'_> {
                 continue;
             }
             *one = self.stage(index).map_err(|trouble| trouble.at(place))?;
+            #[cfg(test)]
+            super::fate::point();
         }
         Ok(())
     }
@@ -110,7 +120,11 @@ impl Performance<'_> {
         let spot = self.spot(index);
         let mut staged = match &self.deeds[index].action {
             Action::Put(content, rights) => replace::stage(&spot, new(content, &self.job.journal.objects())?, *rights)?,
-            Action::Bring(brought) => replace::stage_brought(&spot, brought)?,
+            Action::Bring(brought) => {
+                let staged = replace::stage_brought(&spot, brought)?;
+                self.moves.set(staged.moved);
+                staged
+            }
             _ => return Ok(None),
         };
         if index >= MOST_HELD {
@@ -124,14 +138,9 @@ impl Performance<'_> {
         if self.syncing == Syncing::Each {
             return Ok(());
         }
-        let mut synced = HashSet::new();
-        for (deed, staged) in self.deeds.iter().zip(staged) {
-            if !staged.as_ref().is_some_and(|staged| synced.insert(staged.device())) {
-                continue;
-            }
-            let sync = self.job.root.open_parent(&deed.place).and_then(|(folder, _)| rustix::fs::syncfs(folder));
-            sync.map_err(|errno| NotDone::System(deed.place.clone(), errno.into()))?;
-        }
+        let places = self.deeds.iter().map(|deed| deed.place.as_path());
+        let ready = places.zip(staged).filter_map(|(place, staged)| Some((place, staged.as_ref()?)));
+        let synced = sync_contents(self.job.root, ready).map_err(|(place, error)| NotDone::System(place, error))?;
         let objects = self.job.journal.objects();
         if self.has_kept && objects.device().is_none_or(|device| !synced.contains(&device)) {
             objects.sync().map_err(NotDone::Journal)?;
@@ -141,6 +150,8 @@ impl Performance<'_> {
 
     /// Gives new folders the modes in which nothing more can be done in them.
     fn narrow_folders(&self) -> Result<(), (PathBuf, io::Error)> {
+        #[cfg(test)]
+        super::fate::point();
         for deed in self.deeds.iter().rev() {
             let Action::MakeFolder(Some(mode)) = deed.action else { continue };
             if !is_workable(mode) {
@@ -150,33 +161,16 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Makes what was put in place outlive a power cut: folder by folder, or all at once where there are many.
+    /// Makes what was put in place outlive a power cut.
     fn sync_places(&self) -> Result<(), (PathBuf, io::Error)> {
         if self.syncing == Syncing::Each {
             return Ok(());
         }
-        let mut folders: BTreeSet<&Path> = BTreeSet::new();
-        for deed in self.deeds {
-            folders.extend(deed.place.parent());
-            if let Action::Rename(to) = &deed.action {
-                folders.extend(to.parent());
-            }
+        let mut folders = BTreeSet::new();
+        for step in self.prepared.iter().filter_map(|prepared| prepared.step.as_ref()) {
+            folders.extend(folders_of(step));
         }
-        let mut synced = HashSet::new();
-        for place in &folders {
-            let sync = match self.job.root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY) {
-                // It went too or became something else, and the folder it was in is synced.
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
-                Ok(folder) if folders.len() <= FEW_FOLDERS => rustix::fs::fsync(folder),
-                Ok(folder) => rustix::fs::fstat(&folder).and_then(|stat| match synced.insert(stat.st_dev) {
-                    true => rustix::fs::syncfs(folder),
-                    false => Ok(()),
-                }),
-                Err(errno) => Err(errno),
-            };
-            sync.map_err(|errno| ((*place).to_owned(), errno.into()))?;
-        }
-        Ok(())
+        sync_folders(self.job.root, &folders)
     }
 
     /// Removes new contents that were not put in their places, from this deed on.
@@ -245,6 +239,7 @@ impl Performance<'_> {
         };
         match (&deed.action, before, staged) {
             (Action::Put(..) | Action::Bring(_), _, Some(staged)) => replace::place(&spot, staged),
+            (Action::Bring(brought), State::Absent, None) => replace::bring_directly(&spot, brought),
             (Action::Remove, State::Folder { .. }, _) => structure::remove_folder(&spot),
             (Action::Remove, ..) => replace::take_away(&spot),
             (Action::SetMode(mode), ..) => structure::set_mode(&spot, *mode),

@@ -8,8 +8,9 @@ use std::io;
 use std::path::Path;
 
 use rustix::fs::AtFlags;
+use rustix::io::Errno;
 
-use super::image;
+use super::image::{self, Seen};
 use super::open::Root;
 use super::order::is_workable;
 use super::replace::set_aside;
@@ -92,7 +93,12 @@ fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
         Swap { root, place: &path, beside: &back, out: after, coming: before, before }.clear(images);
         Swap { root, place: &path, beside, out: before, coming: after, before }.clear(images)
     });
-    match (image::look(root, &path), left) {
+    let seen = match image::look(root, &path) {
+        // Beneath a link nothing is that a step could have left.
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => Ok(Seen::nothing()),
+        seen => seen,
+    };
+    match (seen, left) {
         // Only the mode was to change, so only the mode tells.
         (Ok(seen), _) if before.is_same_content(after) && seen.state.is_same_content(after) => {
             match seen.state.mode() {

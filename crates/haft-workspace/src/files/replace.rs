@@ -80,9 +80,11 @@ impl Spot<'_> {
 
     /// Removes what was in the place, and lies beside.
     fn remove_old(&self, folder: &OwnedFd) -> Result<(), Errno> {
+        let is_folder = self.seen.is_some_and(|seen| kind_of(seen) == FileKind::Folder);
         match self.travel {
-            Travel::Leaves(brought) => brought.take(folder, self.beside),
-            Travel::Nothing | Travel::Comes(_) => remove(folder, self.beside),
+            // To free a file takes many times as long as to move it, and the layer goes when nobody waits.
+            Travel::Leaves(brought) | Travel::Comes(brought) if !is_folder => brought.take(folder, self.beside),
+            Travel::Nothing | Travel::Leaves(_) | Travel::Comes(_) => remove(folder, self.beside),
         }
     }
 }
@@ -126,6 +128,14 @@ pub(super) struct Staged {
     ours: Stat,
     /// What could not be kept of the old file.
     pub(super) notes: Vec<String>,
+    pub(super) moved: Moved,
+}
+
+/// Whether something was moved beside its place, or written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    Yes,
+    No,
 }
 
 impl Staged {
@@ -144,7 +154,7 @@ impl Staged {
 pub(super) fn stage(spot: &Spot<'_>, new: New<'_>, rights: Option<Rights>) -> Result<Staged, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
     let beside = write_beside(spot, &folder, new, rights)?;
-    staged(folder, beside)
+    staged(folder, beside, Moved::No)
 }
 
 /// Moves something of a layer beside its place; copies it where the layer lies elsewhere.
@@ -153,16 +163,16 @@ pub(super) fn stage_brought(spot: &Spot<'_>, brought: &Brought) -> Result<Staged
     if spot.syncing == Syncing::Each {
         brought.sync()?;
     }
-    match brought.move_to(&folder, spot.beside) {
+    match brought.move_to(&folder, spot.beside.as_ref()) {
         Ok(()) => {}
         Err(Errno::XDEV) => {
             let beside = copy_beside(spot, &folder, brought)?;
-            return staged(folder, beside);
+            return staged(folder, beside, Moved::No);
         }
         Err(errno) => return Err(errno.into()),
     }
     match statted(&folder, spot.beside) {
-        Ok(ours) => staged(folder, (other_names(spot.seen), ours)),
+        Ok(ours) => staged(folder, (other_names(spot.seen), ours), Moved::Yes),
         Err(errno) => {
             let _ = brought.take(&folder, spot.beside);
             Err(errno.into())
@@ -183,8 +193,23 @@ fn copy_beside(spot: &Spot<'_>, folder: &OwnedFd, brought: &Brought) -> Result<B
 /// What could not be kept, and what lies beside now.
 type Beside = (Vec<String>, Stat);
 
-fn staged(folder: OwnedFd, (notes, ours): Beside) -> Result<Staged, Trouble> {
-    Ok(Staged { folder: identity(&folder)?, held: Some(folder), ours, notes })
+fn staged(folder: OwnedFd, (notes, ours): Beside, moved: Moved) -> Result<Staged, Trouble> {
+    Ok(Staged { folder: identity(&folder)?, held: Some(folder), ours, notes, moved })
+}
+
+/// Puts something of a layer where nothing is, without a stay beside.
+pub(super) fn bring_directly(spot: &Spot<'_>, brought: &Brought) -> Result<(), Trouble> {
+    let (folder, name) = spot.root.open_parent(spot.place)?;
+    match brought.move_to(&folder, name) {
+        Ok(()) => spot.sync(&folder),
+        Err(Errno::EXIST) => Err(Trouble::Overtaken),
+        // A part of the workspace lies elsewhere.
+        Err(Errno::XDEV) => {
+            let alone = Spot { syncing: Syncing::Each, ..*spot };
+            place(&alone, &stage_brought(&alone, brought)?)
+        }
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 pub(super) fn statted(folder: &OwnedFd, name: &str) -> Result<Stat, Errno> {
@@ -283,6 +308,8 @@ pub(super) fn swap(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &S
     let Some(seen) = spot.seen else { return appear(folder, spot.beside, name) };
     match rustix::fs::renameat_with(folder, spot.beside, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {
+            #[cfg(test)]
+            super::fate::point();
             let out = statted(folder, spot.beside);
             let is_expected = out.is_ok_and(|out| is_what_was_seen(&out, seen));
             // The new thing is in place, and an old file that does not go harms nobody. A folder that does not go has
@@ -390,7 +417,9 @@ pub(super) fn take_away(spot: &Spot<'_>) -> Result<(), Trouble> {
         Err(Errno::NOENT) => return Err(Trouble::Overtaken),
         renamed => renamed?,
     }
-    let out = rustix::fs::statat(&folder, spot.beside, AtFlags::SYMLINK_NOFOLLOW);
+    #[cfg(test)]
+    super::fate::point();
+    let out = statted(&folder, spot.beside);
     if !out.is_ok_and(|out| is_same(&out, seen)) {
         // Where nothing has appeared since, it goes back to where it was.
         if appear(&folder, spot.beside, name).is_err() {

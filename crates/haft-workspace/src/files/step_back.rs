@@ -3,12 +3,16 @@
 //! Not here: undo, which is a change of its own (`history`).
 
 use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Stat;
 
 use super::bring::Brought;
+use super::durable::{sync_contents, sync_folders};
 use super::image::{self, Seen};
 use super::open::Root;
 use super::order::{WORKABLE, is_workable};
-use super::replace::{self, Spot, Syncing, Travel, Trouble};
+use super::replace::{self, Spot, Staged, Syncing, Travel, Trouble};
 use super::structure;
 use super::transaction::{Content, new};
 use crate::state::journal::{Kept, Objects, State, Step};
@@ -61,14 +65,48 @@ pub(super) struct Back<'a> {
     pub(super) brought: Option<&'a Brought>,
 }
 
+/// So many steps are taken back one by one; of more, old contents are written first and synced together.
+const FEW: usize = 16;
+/// Most old contents that lie ready at once.
+const MOST_WAITING: usize = 512;
+
 /// Takes the first steps of an intent back, the last of them first; returns which of them stand all the same.
 ///
 /// What somebody else has put in a place since stays, and so does the step beneath it.
 pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) -> Vec<usize> {
-    let stands = |back: &Back<'_>| step_back(root, back, images).is_err() && !is_as_before(root, back.step);
-    let mut standing: Vec<usize> =
-        steps.iter().enumerate().rev().filter(|(_, back)| stands(back)).map(|(index, _)| index).collect();
-    standing.reverse();
+    let syncing = if steps.len() <= FEW { Syncing::Each } else { Syncing::Together };
+    let mut way_back = WayBack { root, images, syncing, waiting: Vec::new(), failed: Vec::new() };
+    for (index, back) in steps.iter().enumerate().rev() {
+        #[cfg(test)]
+        super::fate::point();
+        match way_back.step(back) {
+            Ok(Some(old)) => way_back.waiting.push((index, old)),
+            Ok(None) => {}
+            Err(_) => way_back.failed.push(index),
+        }
+        if way_back.waiting.len() == MOST_WAITING {
+            way_back.place_waiting(steps);
+        }
+    }
+    way_back.place_waiting(steps);
+    narrow_folders(root, steps);
+    let mut failed = way_back.failed;
+    if syncing == Syncing::Together {
+        let folders = steps.iter().flat_map(|back| folders_of(back.step)).collect();
+        // What does not outlive a power cut is found by looking, like all that was cut off.
+        let _ = sync_folders(root, &folders);
+    }
+    failed.retain(|index| !is_as_before(root, steps[*index].step));
+    failed.sort_unstable();
+    failed
+}
+
+/// Returns the folders whose names a step changes.
+pub(super) fn folders_of(step: &Step) -> impl Iterator<Item = PathBuf> {
+    step.paths().filter_map(|path| path.path().parent().map(Path::to_owned)).collect::<Vec<_>>().into_iter()
+}
+
+fn narrow_folders(root: &Root, steps: &[Back<'_>]) {
     for Back { step, .. } in steps {
         if let Step::Change { path, before: State::Folder { mode }, .. } = step
             && !is_workable(*mode)
@@ -77,7 +115,25 @@ pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) ->
             let _ = structure::narrow(root, &path.path(), *mode);
         }
     }
-    standing
+}
+
+/// Steps that are being taken back.
+struct WayBack<'a> {
+    root: &'a Root,
+    images: &'a Images<'a>,
+    syncing: Syncing,
+    /// Old contents that lie ready, by the place of their steps.
+    waiting: Vec<(usize, Old)>,
+    /// The steps that could not be taken back.
+    failed: Vec<usize>,
+}
+
+/// An old content that lies ready.
+struct Old {
+    path: PathBuf,
+    beside: String,
+    seen: Option<Stat>,
+    staged: Staged,
 }
 
 /// A step may be back although not everything went well: a failed sync comes last.
@@ -92,42 +148,86 @@ fn is_as_before(root: &Root, step: &Step) -> bool {
     }
 }
 
-fn step_back(root: &Root, back: &Back<'_>, images: &Images<'_>) -> Result<(), Trouble> {
-    let travel = back.brought.map_or(Travel::Nothing, Travel::Leaves);
-    let (path, before, after, beside) = match back.step {
-        Step::Move { from, to } => {
-            let (place, syncing) = (to.path(), Syncing::Each);
-            let spot = Spot { root, place: &place, beside: "", seen: None, travel, syncing };
-            return structure::rename(&spot, &from.path());
+impl WayBack<'_> {
+    /// Takes a step back; returns what lies ready for that where contents are synced together.
+    fn step(&self, back: &Back<'_>) -> Result<Option<Old>, Trouble> {
+        let (root, syncing) = (self.root, self.syncing);
+        let travel = travel_of(back);
+        let (path, before, after, beside) = match back.step {
+            Step::Move { from, to } => {
+                let place = to.path();
+                let spot = Spot { root, place: &place, beside: "", seen: None, travel, syncing };
+                return structure::rename(&spot, &from.path()).map(|()| None);
+            }
+            Step::Change { path, before, after, beside } => {
+                (path.path(), before, after, name_for_the_way_back(beside.as_deref().unwrap_or_default()))
+            }
+        };
+        let Seen { state: now, stat, .. } = image::look(root, &path)?;
+        if !now.is_same_content(after) {
+            return if now.is_same_content(before) { Ok(None) } else { Err(Trouble::Overtaken) };
         }
-        Step::Change { path, before, after, beside } => {
-            (path.path(), before, after, name_for_the_way_back(beside.as_deref().unwrap_or_default()))
+        let spot = Spot { root, place: &path, beside: &beside, seen: stat.as_ref(), travel, syncing };
+        match (before, &now) {
+            (State::File { mode, .. }, State::File { .. }) | (State::Folder { mode }, State::Folder { .. })
+                if before.is_same_content(after) =>
+            {
+                // A mode that somebody has set since stays.
+                if now.mode() == after.mode() {
+                    structure::set_mode(&spot, *mode)?
+                }
+            }
+            (State::Absent, State::Folder { .. }) => structure::remove_folder(&spot)?,
+            (State::Absent, _) => replace::take_away(&spot)?,
+            (State::File { .. }, _) => {
+                let staged = self.stage(&spot, before)?;
+                if syncing == Syncing::Together {
+                    return Ok(Some(Old { path, beside, seen: stat, staged }));
+                }
+                replace::place(&spot, &staged)?;
+            }
+            (State::Link { to }, _) => structure::make_link(&spot, &to.path())?,
+            (State::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode | WORKABLE))?,
         }
-    };
-    let Seen { state: now, stat, .. } = image::look(root, &path)?;
-    if !now.is_same_content(after) {
-        return if now.is_same_content(before) { Ok(()) } else { Err(Trouble::Overtaken) };
+        Ok(None)
     }
-    let spot = Spot { root, place: &path, beside: &beside, seen: stat.as_ref(), travel, syncing: Syncing::Each };
-    match (before, &now) {
-        (State::File { mode, .. }, State::File { .. }) | (State::Folder { mode }, State::Folder { .. })
-            if before.is_same_content(after) =>
-        {
-            // A mode that somebody has set since stays.
-            if now.mode() == after.mode() { structure::set_mode(&spot, *mode) } else { Ok(()) }
+
+    fn stage(&self, spot: &Spot<'_>, before: &State) -> Result<Staged, Trouble> {
+        let damaged = || Trouble::System(io::ErrorKind::InvalidData.into());
+        let State::File { content, .. } = before else { return Err(damaged()) };
+        let old = match content {
+            Kept::Inline { at, length } => Content::Bytes((self.images.inline)(*at, *length)?.into()),
+            Kept::Object { hash } => Content::Object(*hash, 0),
+            Kept::Splice { .. } | Kept::No => return Err(damaged()),
+        };
+        let mut staged = replace::stage(spot, new(&old, &self.images.objects)?, before.rights())?;
+        if self.syncing == Syncing::Together {
+            staged.let_go();
         }
-        (State::Absent, State::Folder { .. }) => structure::remove_folder(&spot),
-        (State::Absent, _) => replace::take_away(&spot),
-        (State::File { content, .. }, _) => {
-            let old = match content {
-                Kept::Inline { at, length } => Content::Bytes((images.inline)(*at, *length)?.into()),
-                Kept::Object { hash } => Content::Object(*hash, 0),
-                Kept::Splice { .. } | Kept::No => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
-            };
-            let staged = replace::stage(&spot, new(&old, &images.objects)?, before.rights())?;
-            replace::place(&spot, &staged)
-        }
-        (State::Link { to }, _) => structure::make_link(&spot, &to.path()),
-        (State::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode | WORKABLE)),
+        Ok(staged)
     }
+
+    /// Puts the old contents that lie ready in their places, once they outlive a power cut.
+    fn place_waiting(&mut self, steps: &[Back<'_>]) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let ready = waiting.iter().map(|(_, old)| (old.path.as_path(), &old.staged));
+        let synced = sync_contents(self.root, ready);
+        for (index, Old { path, beside, seen, staged }) in &waiting {
+            let travel = travel_of(&steps[*index]);
+            let (root, seen, syncing) = (self.root, seen.as_ref(), self.syncing);
+            let spot = Spot { root, place: path, beside, seen, travel, syncing };
+            #[cfg(test)]
+            super::fate::point();
+            if synced.is_err() {
+                replace::unstage(&spot, staged);
+                self.failed.push(*index);
+            } else if replace::place(&spot, staged).is_err() {
+                self.failed.push(*index);
+            }
+        }
+    }
+}
+
+fn travel_of<'a>(back: &Back<'a>) -> Travel<'a> {
+    back.brought.map_or(Travel::Nothing, Travel::Leaves)
 }

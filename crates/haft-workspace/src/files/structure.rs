@@ -28,6 +28,8 @@ pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trou
         (mode, seen) => {
             let at_first = Mode::from_raw_mode(if mode.is_some() { 0o700 } else { 0o777 });
             rustix::fs::mkdirat(&folder, spot.beside, at_first)?;
+            #[cfg(test)]
+            super::fate::point();
             let placed = place_folder(spot, (&folder, name), mode);
             // Whoever was overtaken has cleared up already.
             if matches!(placed, Err(Trouble::System(_))) || placed.is_err() && seen.is_none() {

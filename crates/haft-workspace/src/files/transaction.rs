@@ -6,6 +6,7 @@
 //!
 //! Not here: whether it may be done, deciding what to take back (`history`).
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
@@ -23,7 +24,7 @@ use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
 use super::performance::{Failed, Performance};
 use super::recover;
-use super::replace::{New, Syncing};
+use super::replace::{Moved, New, Syncing};
 use crate::state::journal::{
     By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
@@ -41,7 +42,7 @@ pub(crate) struct Deed {
 
 /// What to do at a place.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "the ground of a command brings things in")]
+
 pub(crate) enum Action {
     /// Put this content there, with these rights or the ones it has.
     Put(Content, Option<Rights>),
@@ -151,7 +152,8 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     }
     writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
-    let performance = Performance { job, deeds, prepared: &prepared, inline: &inline, syncing, has_kept };
+    let moves = Cell::new(Moved::No);
+    let performance = Performance { job, deeds, prepared: &prepared, inline: &inline, syncing, has_kept, moves };
     let performed = performance.all(&mut writing);
     let outcome = match &performed {
         Ok(_) => intent.happened(),
@@ -242,7 +244,7 @@ fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_
     let Some(after) = after(deed, &seen, ready, keep).map_err(system)? else {
         return Ok(Prepared { step: None, stat: seen.stat });
     };
-    let beside = Some(format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple()));
+    let beside = Some(keep.name_beside());
     let step = Step::Change { path, before: seen.state, after, beside };
     Ok(Prepared { step: Some(step), stat: seen.stat })
 }

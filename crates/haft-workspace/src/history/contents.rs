@@ -1,6 +1,7 @@
 //! Finds contents again: what was there before a change, after it, and now.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,17 +12,25 @@ use super::{FileChange, Side};
 use crate::files::open::Root;
 use crate::state::journal::{ContentHash, Inline, Kept, Objects, State, Step};
 
-/// Larger contents are not merged and not shown.
+/// Larger contents are not merged and not shown; nor is more than this of one change set.
 const LARGEST: u64 = 64 * 1024 * 1024;
+/// Most files of one change set whose contents are shown.
+const MOST_SHOWN: usize = 1_000;
 
 /// Where contents are found.
 pub(super) struct Contents<'a> {
     pub(super) sets: &'a Sets,
     pub(super) root: &'a Root,
-    pub(super) objects: Objects,
+    objects: Objects,
+    /// Where contents were kept before changes, by their hash; found out when it is needed.
+    kept: OnceCell<HashMap<ContentHash, Vec<(&'a Kept, Inline)>>>,
 }
 
-impl Contents<'_> {
+impl<'a> Contents<'a> {
+    pub(super) fn new(sets: &'a Sets, root: &'a Root, objects: Objects) -> Self {
+        Self { sets, root, objects, kept: OnceCell::new() }
+    }
+
     /// Returns the content of a file before or after a step, if it was kept and is sound.
     pub(super) fn bytes(&self, state: &State, before: &State, inline: Inline) -> Option<Vec<u8>> {
         let State::File { hash, content, .. } = state else { return None };
@@ -49,17 +58,20 @@ impl Contents<'_> {
 
     /// What was not kept after one change may have been kept before a later one.
     fn elsewhere(&self, wanted: ContentHash) -> Option<Vec<u8>> {
+        let places = self.kept.get_or_init(|| self.all_kept()).get(&wanted)?;
+        places.iter().find_map(|(content, inline)| self.kept(content, &State::Absent, *inline))
+    }
+
+    fn all_kept(&self) -> HashMap<ContentHash, Vec<(&'a Kept, Inline)>> {
+        let mut all: HashMap<ContentHash, Vec<(&Kept, Inline)>> = HashMap::new();
         for (intent, inline) in &self.sets.reading.intents {
             for step in &intent.steps {
-                if let Step::Change { before: State::File { hash, content, .. }, .. } = step
-                    && *hash == wanted
-                    && let Some(bytes) = self.kept(content, &State::Absent, *inline)
-                {
-                    return Some(bytes);
+                if let Step::Change { before: State::File { hash, content, .. }, .. } = step {
+                    all.entry(*hash).or_default().push((content, *inline));
                 }
             }
         }
-        None
+        all
     }
 
     /// Returns the content of a file now.
@@ -88,10 +100,18 @@ impl Contents<'_> {
     /// Returns what a change set did to each path, from its beginning to its end.
     pub(super) fn changes_of(&self, number: u64) -> Vec<FileChange> {
         let mut changes: Vec<FileChange> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut room = Room { files: MOST_SHOWN, bytes: LARGEST };
         for (intent, inline) in self.sets.intents_of(number) {
             for step in &intent.steps {
                 let change = match step {
-                    Step::Change { path, before, after, .. } => self.change(&path.path(), before, after, *inline),
+                    Step::Change { path, before, after, .. } if before.differs_in_mode(after) => {
+                        mode_change(&path.path(), before, after)
+                    }
+                    Step::Change { path, before, after, .. } if room.takes(before, after) => {
+                        self.change(&path.path(), before, after, *inline)
+                    }
+                    Step::Change { path, before, after, .. } => unshown(&path.path(), before, after),
                     Step::Move { from, to } => FileChange {
                         path: from.path().display().to_string(),
                         before: Side::Unshown,
@@ -99,9 +119,12 @@ impl Contents<'_> {
                         note: Some(format!("renamed to {}", to.path().display())),
                     },
                 };
-                match changes.iter_mut().find(|known| known.path == change.path) {
-                    Some(known) => (known.after, known.note) = (change.after, change.note),
-                    None => changes.push(change),
+                match known.get(&change.path) {
+                    Some(index) => (changes[*index].after, changes[*index].note) = (change.after, change.note),
+                    None => {
+                        known.insert(change.path.clone(), changes.len());
+                        changes.push(change);
+                    }
                 }
             }
         }
@@ -120,6 +143,10 @@ impl Contents<'_> {
             (State::Folder { .. }, State::Absent) => Some("folder removed".to_owned()),
             (State::Link { to }, State::Absent) => Some(format!("link to {} removed", to.path().display())),
             (State::Absent, State::Link { to }) => Some(format!("link to {} created", to.path().display())),
+            (_, State::Link { to }) => Some(format!("became a link to {}", to.path().display())),
+            (_, State::Folder { .. }) => Some("became a folder".to_owned()),
+            (State::Link { to }, State::File { .. }) => Some(format!("was a link to {}", to.path().display())),
+            (State::Folder { .. }, State::File { .. }) => Some("was a folder".to_owned()),
             _ if is_unknown(before, &old) || is_unknown(after, &new) => {
                 Some("the content is too large to show, or was not kept".to_owned())
             }
@@ -135,6 +162,43 @@ fn side(state: &State, bytes: Option<Vec<u8>>) -> Side {
         (_, Some(bytes)) => Side::File(bytes),
         (_, None) => Side::Unshown,
     }
+}
+
+/// How much more of a change set can be shown.
+struct Room {
+    files: usize,
+    bytes: u64,
+}
+
+impl Room {
+    fn takes(&mut self, before: &State, after: &State) -> bool {
+        let size = |state: &State| match state {
+            // What is too large is not loaded.
+            State::File { size, .. } if !is_too_large(state) => *size,
+            _ => 0,
+        };
+        let bytes = self.bytes.checked_sub(size(before).saturating_add(size(after)));
+        match (self.files.checked_sub(1), bytes) {
+            (Some(files), Some(bytes)) => {
+                *self = Self { files, bytes };
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn mode_change(path: &Path, before: &State, after: &State) -> FileChange {
+    let mode = |state: &State| state.mode().unwrap_or_default();
+    let note = format!("mode {:o} became {:o}", mode(before), mode(after));
+    let path = path.display().to_string();
+    FileChange { path, before: Side::Unshown, after: Side::Unshown, note: Some(note) }
+}
+
+/// Says that a path was changed, without its contents.
+fn unshown(path: &Path, before: &State, after: &State) -> FileChange {
+    let note = Some("not shown, because so much was changed".to_owned());
+    FileChange { path: path.display().to_string(), before: side(before, None), after: side(after, None), note }
 }
 
 /// Tells whether a file is too large to be merged and shown.

@@ -12,6 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use super::*;
 use crate::files::Workspace;
 use crate::files::bring::Layered;
+use crate::files::fate;
 use crate::files::order::in_order;
 use crate::history::{History, TakenBack, Which};
 use crate::state::WorkspaceState;
@@ -128,7 +129,7 @@ fn what_lies_ready_comes_in_by_a_rename_and_can_be_taken_back() {
     assert_eq!((inode("ws/old"), inode("ws/fresh")), inodes);
     let wanted = [("ws/fresh", "644 fresh"), ("ws/link", "-> old"), ("ws/old", "644 new content")];
     assert_eq!(scene.tree("ws"), tree_of(&wanted));
-    assert!(scene.tree("layer").is_empty());
+    assert_eq!(scene.tree("layer"), tree_of(&[("layer/old", "644 old")]));
     scene.undo();
     assert_eq!(scene.tree("ws"), beginning);
 }
@@ -249,6 +250,73 @@ fn what_became_another_kind_and_was_cut_off_is_taken_back() {
     }
 }
 
+/// A scene with things of all kinds and as many plain files again, and what is to be done for it.
+fn much_to_do() -> (Scene, Vec<Deed>) {
+    // In memory where that can be had: a hundred rounds sync a hundred times.
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let scene = Scene::with_layer(folder.expect("a temporary folder can be made"), "layer");
+    let mut deeds = all_kinds(&scene);
+    for number in 0..8 {
+        let name = |what: &str| format!("plain/{what}{number}");
+        scene.put(&format!("ws/{}", name("replaced")), "old");
+        scene.put(&format!("ws/{}", name("removed")), "old");
+        scene.put(&format!("layer/{}", name("replaced")), "new");
+        scene.put(&format!("layer/{}", name("fresh")), "new");
+        deeds.extend([scene.bring(&name("replaced")), scene.bring(&name("fresh"))]);
+        deeds.push(deed(&name("removed"), Action::Remove));
+    }
+    (scene, in_order(deeds))
+}
+
+#[test]
+fn a_large_change_that_is_cut_off_anywhere_is_done_or_not_and_can_be_taken_back() {
+    let mut ends = [0, 0];
+    for point in 0.. {
+        let (scene, deeds) = much_to_do();
+        let beginning = scene.tree("ws");
+        let done = fate::ending_at(point, || scene.commit(&deeds).expect("nothing stands in the way"));
+        // Whoever comes next is cut off too, now and then.
+        if point % 3 == 1 {
+            fate::ending_at(point / 3, || scene.history().log().expect("it can be read").sets.len());
+        }
+        let sets = scene.history().log().expect("it can be read").sets.len();
+        ends[sets] += 1;
+        match sets {
+            0 => assert_eq!(scene.tree("ws"), beginning, "cut off at {point}"),
+            _ => drop(scene.undo()),
+        }
+        assert_eq!(scene.tree("ws"), beginning, "taken back, cut off at {point}");
+        if done.is_some() {
+            break;
+        }
+    }
+    assert!(ends[0] > 80 && ends[1] > 0, "{ends:?}");
+}
+
+#[test]
+fn a_large_undo_that_is_cut_off_anywhere_is_done_or_not_and_can_be_done_again() {
+    let mut ends = [0, 0];
+    for point in (0..).step_by(2) {
+        let (scene, deeds) = much_to_do();
+        let beginning = scene.tree("ws");
+        scene.commit(&deeds).expect("nothing stands in the way");
+        let changed = scene.tree("ws");
+        let done = fate::ending_at(point, || scene.undo());
+        let sets = scene.history().log().expect("it can be read").sets.len();
+        ends[sets - 1] += 1;
+        let wanted = if sets == 1 { &changed } else { &beginning };
+        assert_eq!(scene.tree("ws"), *wanted, "cut off at {point}");
+        if sets == 1 {
+            scene.undo();
+            assert_eq!(scene.tree("ws"), beginning, "cut off at {point}");
+        }
+        if done.is_some() {
+            break;
+        }
+    }
+    assert!(ends[0] > 40 && ends[1] > 0, "{ends:?}");
+}
+
 #[test]
 fn a_mode_alone_is_changed_and_taken_back_whatever_became_of_the_content() {
     let scene = Scene::new();
@@ -303,6 +371,55 @@ fn a_folder_in_which_somebody_works_is_not_replaced_by_what_was_there() {
     let refused = scene.history().undo(Which::Newest, None).expect_err("somebody works there");
     assert!(matches!(refused, crate::history::HistoryError::InTheWay(_)), "{refused}");
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "755/"), ("ws/a/mine", "644 my work")]));
+}
+
+#[test]
+fn a_very_large_file_is_kept_without_being_copied_and_not_restored_when_somebody_wrote_into_it() {
+    let scene = Scene::new();
+    let sparse = |path: &str| {
+        scene.put(path, "begins");
+        let file = std::fs::OpenOptions::new().write(true).open(scene.at(path)).expect("it is there");
+        file.set_len(70 * 1024 * 1024).expect("it takes no room");
+        file
+    };
+    for (written, is_restored) in [(false, true), (true, false)] {
+        let old = sparse("ws/large");
+        let inode = old.metadata().expect("it is open").ino();
+        scene.put("layer/large", "new");
+        scene.commit(&[scene.bring("large")]).expect("it is there");
+        let kept = scene.state().journal().objects().open(image_hash(&old)).expect("it is kept");
+        assert_eq!(kept.metadata().expect("it is open").ino(), inode);
+        if written {
+            std::os::unix::fs::FileExt::write_at(&old, b"later", 0).expect("it is still open");
+        }
+        let undone = scene.history().undo(Which::Newest, None);
+        assert_eq!(undone.is_ok(), is_restored, "{undone:?}");
+        let size = scene.at("ws/large").metadata().expect("it is there").len();
+        assert_eq!(size, if is_restored { 70 * 1024 * 1024 } else { 3 });
+    }
+}
+
+fn image_hash(file: &File) -> ContentHash {
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file));
+    ContentHash::of(&std::fs::read(path).expect("it can be read"))
+}
+
+#[test]
+fn of_a_change_set_with_very_many_files_all_are_named_and_some_are_shown() {
+    let scene = Scene::new();
+    let deeds: Vec<Deed> = (0..1_200)
+        .map(|number| {
+            let name = format!("f{number:04}");
+            scene.put(&format!("layer/{name}"), "new");
+            scene.bring(&name)
+        })
+        .collect();
+    scene.commit(&deeds).expect("nothing is there");
+    let (_, changes) = scene.history().diff(None).expect("it can be read");
+    let shown = changes.iter().filter(|change| change.note.is_none()).count();
+    assert_eq!((changes.len(), shown), (1_200, 1_000));
+    let taken = scene.undo();
+    assert_eq!((taken.files.len(), scene.tree("ws").len()), (1_200, 0));
 }
 
 #[test]

@@ -80,6 +80,7 @@ fn one_kind_of_thing_may_come_in_the_place_of_another() {
             "remove folder/a",
             "remove folder/b/c",
             "remove tolink/x",
+            "replace file",
             "replace folder",
             "replace link",
             "replace other",

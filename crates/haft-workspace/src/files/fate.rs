@@ -1,0 +1,23 @@
+//! Lets a test end a change between two system calls, as a kill would: nothing is cleaned up behind it.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Ends the work here when its time has come.
+pub(super) fn point() {
+    let left = LEFT.get();
+    LEFT.set(left.map(|left| left.saturating_sub(1)));
+    assert!(left != Some(0), "its time has come");
+}
+
+/// Does some work that ends at the so-manieth point; returns nothing when it has.
+pub(super) fn ending_at<T>(point: usize, work: impl FnOnce() -> T) -> Option<T> {
+    LEFT.set(Some(point));
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    LEFT.set(None);
+    outcome.ok()
+}
