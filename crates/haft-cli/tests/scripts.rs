@@ -157,6 +157,53 @@ fn what_a_command_does_as_root_in_somebody_elses_workspace_belongs_to_them() {
 }
 
 #[test]
+fn what_somebody_else_edits_meanwhile_is_never_lost() {
+    let place = Place::new();
+    place.put("target/a", "");
+    lay_out(&place, Who::Us);
+    // A folder that is mounted through is where both can see each other.
+    let script = "echo by the command > docs/a.md; echo new > src/one.txt; : > target/started; \
+                  until [ -e target/go ]; do :; done; rm -r src/deep";
+    let record = std::thread::scope(|scope| {
+        let running = scope.spawn(|| bash(&place, Who::Us, script));
+        while !place.path("target/started").exists() && !running.is_finished() {
+            std::thread::yield_now();
+        }
+        assert!(!running.is_finished(), "the command waits for us");
+        place.put("docs/a.md", "by somebody else\n");
+        place.put("src/deep/er/two.txt", "by somebody else\n");
+        place.put("target/go", "");
+        running.join().expect("it ends")
+    });
+    let content = |path: &str| std::fs::read_to_string(place.path(path)).unwrap_or_default();
+    assert_eq!(content("docs/a.md"), "by somebody else\n", "{record}");
+    assert_eq!(content("docs/a.md.kept-by-haft"), "by the command\n", "{record}");
+    assert_eq!(content("src/deep/er/two.txt"), "by somebody else\n", "{record}");
+    assert_eq!(content("src/one.txt"), "new\n", "{record}");
+    assert!(
+        record["content"].as_str().is_some_and(|text| text.contains("docs/a.md was changed by somebody else")),
+        "{record}"
+    );
+}
+
+#[test]
+fn what_a_command_does_in_an_added_folder_is_taken_back_too() {
+    let place = Place::new();
+    lay_out(&place, Who::Us);
+    let other = place.root().join("other");
+    std::fs::create_dir(&other).expect("it is new");
+    std::fs::write(other.join("a"), "a").expect("it can be written");
+    let before = (tree(&place.path("")), tree(&other));
+    let named = other.to_string_lossy().into_owned();
+    let arguments = json!({ "command": format!("echo b > {named}/a; echo n > {named}/n; rm run.sh") }).to_string();
+    let output = place.run(&["--yes", "--add-dir", &named, "call", "bash", &arguments]);
+    assert_eq!(std::fs::read_to_string(other.join("a")).expect("it is there"), "b\n", "{output:?}");
+    let undone = place.run(&["--add-dir", &named, "undo"]);
+    assert!(undone.status.success(), "{undone:?}");
+    assert_eq!((tree(&place.path("")), tree(&other)), before);
+}
+
+#[test]
 fn a_script_that_is_only_tried_changes_nothing() {
     let place = Place::new();
     lay_out(&place, Who::Us);
@@ -217,7 +264,7 @@ fn lay_out(place: &Place, who: Who) {
         ("src/deep/er/two.txt", "two\none\n"),
         ("docs/a.md", "# a\n"),
         ("run.sh", "#!/bin/sh\necho run\n"),
-        (".gitignore", "*.o\n"),
+        (".gitignore", "*.o\ntarget\n"),
     ] {
         place.put(path, content);
     }
