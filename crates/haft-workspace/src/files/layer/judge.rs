@@ -97,8 +97,8 @@ impl Judge<'_> {
     fn refused(&mut self, found: &Found) -> Option<&'static str> {
         let root = &self.roots[found.spot.root];
         let place = root.place_of(&found.spot.path);
-        // Where a folder of that name was or comes, either would be changed.
-        let old_kind = found.below.map(|below| below.kind);
+        // Where a folder of that name was and a file comes, either would be changed.
+        let old_kind = found.below.map(|below| below.kind).filter(|kind| *kind != found.kind());
         let why = guarded::refused_from_commands(&place, found.kind())
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
             .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))?;
