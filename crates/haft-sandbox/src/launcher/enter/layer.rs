@@ -34,14 +34,15 @@ pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, String> {
     Ok(tree)
 }
 
+/// How the kernel is told of the folders.
 #[derive(Clone, Copy)]
-enum By {
+pub(super) enum By {
     Descriptor,
     /// Older kernels take only names; these contain nothing that would need to be quoted.
     Name,
 }
 
-fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
+pub(super) fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
     let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     // Without it, removing a folder fails later.
     fsconfig_set_flag(&file_system, "userxattr")?;

@@ -158,8 +158,8 @@ impl<'a> NewRoot<'a> {
                 tree
             }
         };
-        make_folder(self.root.as_fd(), inner(path)).or_missing(&what)?;
-        tree.attach(self.root.as_fd(), inner(path)).or_missing(&what)?;
+        let covered = make_folder(self.root.as_fd(), inner(path)).or_missing(&what)?;
+        tree.attach_over(covered.as_fd()).or_missing(&what)?;
         if path == Path::new("/") {
             self.root = make_folder(tree.as_fd(), Path::new("")).or_missing(&what)?;
             self.shield_system()?;

@@ -120,12 +120,15 @@ fn fresh_proc() -> Outcome {
 }
 
 fn overlay() -> Outcome {
+    with_folders(|folders| layer::over(Path::new("/"), folders).map(drop))?;
+    Ok("works, in memory".into())
+}
+
+fn with_folders(mount: fn(&Folders<'_>) -> Result<(), String>) -> Result<(), String> {
     let tree = memory()?;
     let folder = |name: &str| make_folder(tree.as_fd(), Path::new(name)).map_err(said);
     let (lower, upper, work) = (folder("lower")?, folder("upper")?, folder("work")?);
-    let folders = Folders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() };
-    layer::over(Path::new("/"), &folders)?;
-    Ok("works, in memory".into())
+    mount(&Folders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() })
 }
 
 fn landlock() -> Outcome {
@@ -159,5 +162,33 @@ fn process_limit() -> Outcome {
         Limit::Namespace => Ok("works, by the largest number of the namespace".into()),
         Limit::User(note) => Ok(note),
         Limit::None(note) => Err(note),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launcher::enter::layer::By;
+
+    #[test]
+    fn every_part_works_where_these_tests_run() {
+        for trial in trials() {
+            assert!(trial.outcome.is_ok(), "{trial:?}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_takes_no_descriptors_is_told_names() {
+        let by_name = || {
+            with_folders(|folders| layer::mount(folders, By::Name).map(drop).map_err(said))?;
+            works()
+        };
+        assert_eq!(apart(MOUNTS, by_name), works());
+    }
+
+    #[test]
+    fn who_is_killed_while_trying_is_reported() {
+        let killed = apart(0, || leave(1));
+        assert_eq!(killed, Err("the process that tried it was killed".into()));
     }
 }

@@ -50,6 +50,9 @@ pub(super) struct Scene {
     through: RefCell<Vec<PathBuf>>,
     read_only: RefCell<Vec<PathBuf>>,
     before: Option<fn(&Scene)>,
+    /// The writable folder, if it is not the usual one.
+    root: Option<PathBuf>,
+    network: bool,
     pub(super) visible: RefCell<Visible>,
 }
 
@@ -95,6 +98,8 @@ impl Scene {
             through: RefCell::default(),
             read_only: RefCell::default(),
             before: None,
+            root: None,
+            network: false,
             visible: RefCell::new(visible),
         }
     }
@@ -108,6 +113,17 @@ impl Scene {
     pub(super) fn partly(mut self) -> Self {
         self.namespaces = false;
         self.layered = false;
+        self
+    }
+
+    /// The whole system is the workspace.
+    pub(super) fn whole_system(mut self) -> Self {
+        self.root = Some("/".into());
+        self.without_layer()
+    }
+
+    pub(super) fn with_network(mut self) -> Self {
+        self.network = true;
         self
     }
 
@@ -194,7 +210,7 @@ impl Scene {
             rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable).unwrap();
         }
         let mut visible = self.visible.borrow().clone();
-        let path = self.at("w");
+        let path = self.root.clone().unwrap_or_else(|| self.at("w"));
         let mut descriptors = vec![open(&path)];
         if self.layered {
             descriptors.extend([open(&self.at("layer/upper")), open(&self.at("layer/work"))]);
@@ -214,7 +230,7 @@ impl Scene {
             environment: Vec::new(),
             confine: Confine::Fully(visible.clone()),
             processes: 256,
-            network: false,
+            network: self.network,
         };
         if !self.namespaces {
             return match partly(&orders, &visible, &self.at("private"), &descriptors) {
@@ -241,7 +257,7 @@ impl Scene {
                 libc::dup2(output.as_raw_fd(), 1);
                 libc::dup2(output.as_raw_fd(), 2);
             }
-            rustix::process::chdir(self.at("w")).unwrap();
+            rustix::process::chdir(self.root.as_ref().unwrap_or(&self.at("w"))).unwrap();
             ready.restrict_command().unwrap();
             let failed = std::process::Command::new("/bin/bash")
                 .args(["-c", script])

@@ -101,3 +101,17 @@ fn what_is_private_is_gone_with_the_command() {
         assert!(!std::path::Path::new("/tmp/haft-x").exists());
     }
 }
+
+#[test]
+fn the_whole_system_can_be_the_workspace_but_for_what_is_hidden_and_what_the_kernel_shows() {
+    for who in Who::all() {
+        let scene = Scene::new(who).whole_system();
+        scene.secret("state/key");
+        let seen = scene.run(
+            "cat $STATE/key; ls /tmp; test -x /usr/bin/env && echo all; echo 1 > /proc/sys/vm/swappiness; \
+             echo $$ > /sys/haft-test; ls /dev/mem; ls /proc | grep -c '^[0-9]'",
+        );
+        assert!(!seen.text.contains("canary") && seen.text.contains("/dev/mem': No such file"), "{seen:?}");
+        assert!(seen.text.contains("all\n") && seen.text.ends_with("4\n"), "{seen:?}");
+    }
+}
