@@ -92,10 +92,9 @@ impl House {
 
     /// Enters a house that somebody else has made.
     pub fn in_folder(level: Level, folder: &Path) -> Self {
-        let house = Self::at(level);
         let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
         let sandbox = Sandbox::new(launcher, settings(folder, Level::None)).at_most(level);
-        Self { folder: folder.to_owned(), sandbox, ..house }
+        Self { folder: folder.to_owned(), sandbox, _made: None, _counted: Counted::new() }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -114,13 +113,16 @@ impl House {
 
     /// Runs a script and makes sure that it ends in its time and leaves nobody.
     pub fn run(&self, script: &str, seconds: f64) -> Outcome {
-        let outcome = self.run_command(&self.script(script, seconds), &CancellationToken::new());
-        assert!(
-            outcome.took < Duration::from_secs_f64(seconds + 1.0),
-            "{script:?} took {:?} of {seconds} s",
-            outcome.took
-        );
-        self.assert_empty(script);
+        let command = self.script(script, seconds);
+        let run = || {
+            let outcome = self.run_command(&command, &CancellationToken::new());
+            self.assert_empty(script);
+            outcome
+        };
+        let is_late = |outcome: &Outcome| outcome.took >= Duration::from_secs_f64(seconds + 1.0);
+        // The machine may have more to do than this test; twice in a row it is not the machine.
+        let outcome = Some(run()).filter(|outcome| !is_late(outcome)).unwrap_or_else(run);
+        assert!(!is_late(&outcome), "{script:?} took {:?} of {seconds} s", outcome.took);
         outcome
     }
 
