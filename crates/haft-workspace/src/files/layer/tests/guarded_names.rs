@@ -47,6 +47,27 @@ fn a_moved_repository_leaves_its_hooks_behind_whatever_its_new_name() {
 }
 
 #[test]
+fn a_folder_with_hooks_is_not_made_a_repository_later() {
+    let scene = Scene::new(&[("evil/config", "[core]\nfsmonitor = a\n"), ("evil/hooks/a", "a")]);
+    scene.run(|upper| {
+        upper.write("evil/HEAD", "ref: refs/heads/main\n");
+        upper.folder("evil/objects");
+        upper.folder("evil/refs");
+    });
+    assert!(!scene.has("evil/HEAD") && !scene.has("evil/objects") && !scene.has("evil/refs"));
+}
+
+#[test]
+fn what_git_is_to_do_when_it_goes_on_names_no_program() {
+    let scene = Scene::new(&[(".git/HEAD", "h")]);
+    scene.run(|upper| {
+        upper.write(".git/rebase-merge/git-rebase-todo", "exec evil\n");
+        upper.write(".git/rebase-merge/done", "pick a\n");
+    });
+    assert!(!scene.has(".git/rebase-merge/git-rebase-todo") && scene.has(".git/rebase-merge/done"));
+}
+
+#[test]
 fn well_known_names_that_exist_are_read_only_inside() {
     let scene = Scene::new(&[(".git/config", ""), (".git/hooks/a", ""), (".vscode/a", ""), ("src/a", "")]);
     let ground = scene.ground();
