@@ -198,17 +198,25 @@ pub(super) fn repository_of(path: &Path) -> Option<(PathBuf, bool)> {
 /// Returns whether this is what a git that was killed left behind.
 fn is_left_lock(found: &Found) -> bool {
     let is_new = found.below.is_none() && matches!(found.comes, Comes::File(_));
-    is_new && found.spot.path.extension().is_some_and(|end| end == "lock") && repository_of(&found.spot.path).is_some()
+    is_new && is_lock(&found.spot.path) && repository_of(&found.spot.path).is_some()
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "lock")
 }
 
 /// Waits for other programs that are at work on the same files of a repository.
 fn wait_for_locks(roots: &[OpenRoot], judged: &mut Judged) {
     let deadline = Instant::now() + PATIENCE;
+    // A lock that the command removed was left by somebody who is gone.
+    let gone = |found: &&Found| matches!(found.comes, Comes::Nothing) && is_lock(&found.spot.path);
+    let removed: HashSet<Spot> = judged.comes.iter().filter(gone).map(|found| found.spot.clone()).collect();
     for found in judged.comes.iter_mut().filter(|found| found.kind() != FileKind::Folder) {
         let Some((_, false)) = repository_of(&found.spot.path) else { continue };
         let mut lock = found.spot.path.clone().into_os_string();
         lock.push(".lock");
-        while roots[found.spot.root].stat_below(Path::new(&lock)).is_some() {
+        let lock = Spot { root: found.spot.root, path: lock.into() };
+        while !removed.contains(&lock) && roots[lock.root].stat_below(&lock.path).is_some() {
             if Instant::now() >= deadline {
                 found.clash = Some(Clash::Locked);
                 break;
