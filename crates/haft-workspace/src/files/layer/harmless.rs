@@ -58,8 +58,8 @@ pub(super) fn is_harmless(place: &Path, root: &Path, content: &[u8]) -> bool {
     }
 }
 
-/// Files of a rebase or of picked commits that has stopped; lines in them can name programs.
-const TO_DO: [&str; 4] = ["git-rebase-todo", "git-rebase-todo.backup", "done", "todo"];
+/// Files of a rebase or of picked commits that have stopped: lines in them can name programs.
+const TO_DO: [&str; 2] = ["git-rebase-todo", "todo"];
 
 /// Returns whether a file of a repository is a list of what git is to do when it goes on.
 pub(super) fn is_to_do(place: &Path) -> bool {

@@ -164,7 +164,7 @@ impl Judge<'_> {
 
 impl Spot {
     /// Returns whether the other is the same or lies in this folder.
-    fn holds(&self, other: &Spot) -> bool {
+    pub(super) fn holds(&self, other: &Spot) -> bool {
         self.root == other.root && other.path.starts_with(&self.path)
     }
 }

@@ -23,8 +23,12 @@ const MOST_FOLDERS: usize = 5;
 /// Says what was not brought in.
 pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
     let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
+    let mut left_out: Vec<&(Spot, LeftOut)> = judged.left_out.iter().collect();
+    left_out.sort();
+    // A folder that is refused stands for what is in it.
+    left_out.dedup_by(|(inner, why), (outer, outer_why)| why == outer_why && outer.holds(inner));
     let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
-    for (spot, why) in &judged.left_out {
+    for (spot, why) in left_out {
         groups.entry(*why).or_default().push(name(spot));
     }
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
