@@ -25,12 +25,16 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
     let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
     let mut left_out: Vec<&(Spot, LeftOut)> = judged.left_out.iter().collect();
     left_out.sort();
-    // A folder that is refused stands for what is in it.
-    left_out.dedup_by(|(inner, why), (outer, outer_why)| why == outer_why && outer.holds(inner));
     let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
-    for (spot, why) in left_out {
-        groups.entry(*why).or_default().push(name(spot));
+    for (index, (spot, why)) in left_out.iter().enumerate() {
+        // What is in a folder stands for it.
+        let is_named_below = left_out.get(index + 1).is_some_and(|(next, other)| why == other && spot.holds(next));
+        if !is_named_below {
+            groups.entry(*why).or_default().push(name(spot));
+        }
     }
+    // Git's own examples of hooks never run, and hide what matters.
+    groups.values_mut().for_each(|names| names.sort_by_key(|name| name.ends_with(".sample")));
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
     let clashes: HashMap<&Spot, Option<Clash>> =
         judged.clashes.iter().map(|found| (&found.spot, found.clash)).collect();

@@ -25,8 +25,10 @@ fn a_hook_leaves_nothing_also_where_no_repository_was() {
     assert!(scene.tree().is_empty());
     assert_eq!(
         settled.notes,
-        ["Refused, because it belongs to version control, where hooks and settings run programs: .git/hooks. \
-          It was left as it is; a person can change it in a terminal of their own."]
+        [
+            "Refused, because it belongs to version control, where hooks and settings run programs: .git/hooks/pre-commit. \
+          It was left as it is; a person can change it in a terminal of their own."
+        ]
     );
 }
 
