@@ -93,12 +93,25 @@ fn preview_lines(request: &ApprovalRequest) -> Vec<String> {
     let text = match &request.preview {
         Preview::Arguments => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
         Preview::Diff(files) => return files.iter().flat_map(diff_lines).collect(),
-        Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => text.clone(),
+        Preview::Command(text) => return command_lines(text),
+        Preview::Request(text) | Preview::Text(text) => text.clone(),
     };
     let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(|line| format!("  | {}", one_line(line))).collect();
     let left = text.lines().count().saturating_sub(MOST_LINES);
     if left > 0 {
         lines.push(format!("  | [{left} more lines]"));
+    }
+    lines
+}
+
+/// A command is shown whole, however long it is: whoever says yes says it to all of it.
+fn command_lines(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let characters: Vec<char> = line.chars().collect();
+        let mut parts = characters.chunks(LONGEST_LINE).map(|part| part.iter().collect::<String>());
+        lines.push(format!("  | {}", safe(&parts.next().unwrap_or_default())));
+        lines.extend(parts.map(|part| format!("  … {}", safe(&part))));
     }
     lines
 }
@@ -159,6 +172,14 @@ mod tests {
         assert_eq!(answered("s\n").0, Verdict::StopTurn);
         assert_eq!(answered("").0, Verdict::Refuse { note: None });
         assert_eq!(answered("\n\nsure\n2\n0\nyes please\ny\n").0, Verdict::AllowOnce);
+    }
+
+    #[test]
+    fn a_command_is_shown_whole_however_long_it_is() {
+        let command = format!("{}\n{}rm -rf x\r\n", "true\n".repeat(500), "a".repeat(5_000));
+        let lines = command_lines(&command);
+        assert_eq!(lines.len(), 505);
+        assert!(lines[503].ends_with("rm -rf x\\u{d}"), "{}", lines[503]);
     }
 
     #[test]

@@ -5,6 +5,8 @@
     reason = "a test lays out the folders that the command finds"
 )]
 
+#[path = "cli/commands.rs"]
+mod commands;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/terminal.rs"]

@@ -194,7 +194,6 @@ mod tests {
         assert_eq!(Profile::Haft.limits(), Limits::default());
         assert_eq!(Profile::Tunacode.limits().result_head, 2_500);
         assert_eq!(Profile::Tunacode.limits().read_lines, Limits::default().read_lines);
-        assert_eq!(Profile::Wyrm.limits().call_time, Duration::from_secs(30));
         let largest_read = Profile::ALL.map(|profile| profile.limits().read_bytes);
         assert_eq!(largest_read, [None, Some(102_400), None, Some(1_000_000), Some(10_485_760)]);
         assert_eq!(Profile::Ally.limits().read_tokens, Some(1_500));
@@ -202,6 +201,11 @@ mod tests {
         assert_eq!(Profile::Tunacode.limits().write_mode, WriteMode::Create);
         assert_eq!(Profile::Tunacode.limits().edit_count, EditCount::First);
         assert_eq!(Profile::Nexau.limits().write_mode, WriteMode::Overwrite);
+        let seconds = |profile: Profile| {
+            let limits = profile.limits();
+            (limits.command_time.as_secs(), limits.command_time_most.as_secs())
+        };
+        assert_eq!(Profile::ALL.map(seconds), [(120, 600), (30, 300), (5, 60), (30, 600), (300, 600)]);
         for profile in Profile::ALL {
             assert_eq!(Profile::named(profile.name()), Some(profile));
             let limits = profile.limits();

@@ -4,7 +4,7 @@
 //! command waits; its time goes on.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft::door::{Receipt, Receipts};
@@ -15,6 +15,7 @@ use tokio::sync::mpsc::Sender;
 use crate::orders::{NotStarted, Orders, Report};
 use crate::private::PrivateFolder;
 use crate::source::{Source, Tail};
+use crate::standby::Launchers;
 use crate::started::Started;
 use crate::strays::{self, Mark};
 use crate::wake::{Wake, Wish};
@@ -36,7 +37,7 @@ pub(crate) type Piece = (Stream, Vec<u8>);
 /// What is to be run, and what is noted then.
 #[derive(Debug)]
 pub(crate) struct Task {
-    pub(crate) program: PathBuf,
+    pub(crate) launchers: Arc<Launchers>,
     pub(crate) orders: Orders,
     pub(crate) descriptors: Vec<OwnedFd>,
     pub(crate) time: Duration,
@@ -66,7 +67,9 @@ pub(crate) enum NoFinish {
     NoLayer(String),
     Missing(String),
     NotStarted(NotStarted),
-    /// The launcher could not be started, or did not do what launchers do; a sentence.
+    /// The launcher could not be started.
+    NoLauncher(String, Option<i32>),
+    /// It did not do what launchers do; a sentence.
     Broken(String),
     /// Processes do not end although they were killed.
     Stuck,
@@ -75,8 +78,14 @@ pub(crate) enum NoFinish {
 /// Runs a command and returns when nothing of it is left.
 pub(crate) fn attend(task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<Finish, NoFinish> {
     let began = Instant::now();
-    let (started, streams) = Started::start(&task.program, &task.orders, &task.descriptors)
-        .map_err(|error| NoFinish::Broken(format!("{} could not be started: {error}.", task.program.display())))?;
+    if wake.wish() != Wish::GoOn {
+        let tails = Default::default();
+        return Ok(Finish { how: HowEnded::Stopped, took: Duration::ZERO, left_behind: 0, notes: Vec::new(), tails });
+    }
+    let (started, streams) = Started::start(&task.launchers, &task.orders, &task.descriptors).map_err(|error| {
+        let what = format!("The launcher {} could not be started: {error}.", task.launchers.launcher);
+        NoFinish::NoLauncher(what, error.raw_os_error())
+    })?;
     // They belong to the command now; an unmount would wait for us.
     let task = Task { descriptors: Vec::new(), ..task };
     let sources = [Source::new(Stream::Out, streams.out), Source::new(Stream::Err, streams.err)];
@@ -255,8 +264,8 @@ impl Attendance {
         let (how, left_behind) = match (why, self.verdict.take()) {
             (Some(why), Some(Verdict::Ended(_, left_behind))) => (why, left_behind),
             (Some(HowEnded::TimedOut), _) if !self.started.has_watcher() => {
-                let program = self.task.program.display();
-                return Err(NoFinish::Broken(format!("{program} did not do what it was told in time.")));
+                let program = &self.task.launchers.launcher;
+                return Err(NoFinish::Broken(format!("The launcher {program} did not do what it was told in time.")));
             }
             (Some(why), _) => (why, 0),
             (None, Some(Verdict::Ended(how, left_behind))) => (how, left_behind),
@@ -265,8 +274,8 @@ impl Attendance {
                 (HowEnded::Killed(libc::SIGKILL), 0)
             }
             (None, _) => {
-                let program = self.task.program.display();
-                return Err(NoFinish::Broken(format!("{program} ended before it ran anything.")));
+                let program = &self.task.launchers.launcher;
+                return Err(NoFinish::Broken(format!("The launcher {program} ended before it ran anything.")));
             }
         };
         let tails = self.sources.map(Source::into_tail);

@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Report, Trial};
+use crate::standby::Launchers;
 use crate::started::Started;
 
 /// How long all trials together may take.
@@ -14,7 +15,8 @@ const TIME: Duration = Duration::from_secs(10);
 
 /// Tries each part of the sandbox in a process that is thrown away. The error is a sentence.
 pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
-    let program = launcher.program().ok_or("This program cannot be started as a launcher.")?;
+    launcher.program().ok_or("This program cannot be started as a launcher.")?;
+    let launchers = Launchers::new(launcher.clone());
     let orders = Orders {
         words: Vec::new(),
         folder: "/".into(),
@@ -23,8 +25,8 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
         processes: 1,
         network: false,
     };
-    let failed = |error: std::io::Error| format!("{} could not be started: {error}.", program.display());
-    let (mut started, _streams) = Started::start(program, &orders, &[]).map_err(failed)?;
+    let failed = |error: std::io::Error| format!("The launcher {launcher} could not be started: {error}.");
+    let (mut started, _streams) = Started::start(&launchers, &orders, &[]).map_err(failed)?;
     let until = Instant::now() + TIME;
     let mut trials = None;
     while !started.is_gone() && Instant::now() < until {
@@ -38,5 +40,5 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
             }
         }
     }
-    trials.ok_or_else(|| format!("{} did not try anything in time.", program.display()))
+    trials.ok_or_else(|| format!("The launcher {launcher} did not try anything in time."))
 }

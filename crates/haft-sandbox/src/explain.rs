@@ -20,6 +20,8 @@ use places::{Where, named_place, opening};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
+const REFUSED_CALLS: &str = "The sandbox refuses system calls that mount, make namespaces, look into other processes or \
+                             are those of another architecture. No setting permits them.";
 
 /// What is known of a command that has ended.
 #[derive(Clone, Copy)]
@@ -73,7 +75,7 @@ enum Means {
 
 /// In the order in which they are tried: of one line the first that fits is told.
 #[rustfmt::skip]
-const SIGNS: [Sign; 15] = [
+const SIGNS: [Sign; 16] = [
     Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
     Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoNetwork },
     Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
@@ -81,6 +83,7 @@ const SIGNS: [Sign; 15] = [
     Sign { words: &["cannot change ownership", "changing ownership", "changing group"], with: &[], means: Means::NoOwner },
     Sign { words: &["operation not permitted", "permission denied", "must be superuser"], with: &["chown", "lchown", "fchown"], means: Means::NoOwner },
     Sign { words: &["operation not permitted", "permission denied", "must be superuser", "function not implemented"], with: &["mount", "ptrace", "unshare", "chroot", "setns", "pivot_root", "io_uring", "perf_event", "bpf", "keyctl", "mknod", "namespace", "attach"], means: Means::SystemCall },
+    Sign { words: &["bad system call"], with: &[], means: Means::SystemCall },
     Sign { words: &["value too large for defined data type", "eoverflow", "(os error 75)"], with: &[], means: Means::ForeignOwner },
     Sign { words: &["invalid cross-device link", "exdev", "(os error 18)"], with: &[], means: Means::OtherDevice },
     Sign { words: &["resource temporarily unavailable", "(os error 11)"], with: &["fork", "thread", "process", "clone", "spawn"], means: Means::TooManyProcesses },
@@ -103,11 +106,7 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
     }
     let mut told = Vec::new();
     if printed.how == HowEnded::Killed(libc::SIGSYS) {
-        told.push(
-            "The sandbox ended it because of a system call that it refuses (SIGSYS), most likely one of another \
-             architecture. No setting permits it."
-                .to_owned(),
-        );
+        told.push(REFUSED_CALLS.to_owned());
     }
     // What a successful command prints is most likely a text that speaks of errors, not an error.
     let out = if printed.how == HowEnded::Exited(0) { "" } else { &printed.out };
@@ -139,16 +138,14 @@ impl Scene<'_> {
                  config.toml."
                     .into()
             }),
-            Means::NoPrivilege => Some("Commands cannot gain the rights of another user. No setting permits it.".into()),
+            Means::NoPrivilege => {
+                Some("Commands cannot gain the rights of another user. No setting permits it.".into())
+            }
             Means::NoOwner => Some(
                 "Commands cannot give files to another owner or group. With tar, --no-same-owner leaves them alone."
                     .into(),
             ),
-            Means::SystemCall => Some(
-                "The sandbox refuses system calls that mount, make namespaces or look into other processes. No setting \
-                 permits them."
-                    .into(),
-            ),
+            Means::SystemCall => Some(REFUSED_CALLS.into()),
             Means::ForeignOwner => self.is_layered().then(|| {
                 "A file or folder that belongs to another owner or group cannot be changed by a command, because its \
                  copy could not belong to them. The file tools can change it, or the user can run chown."
@@ -177,8 +174,8 @@ impl Scene<'_> {
             Where::Outside | Where::Hidden(_) => {
                 let folder = opening(&path);
                 Some(format!(
-                    "{path} is outside the workspace, where commands change nothing. Write in the workspace, or the \
-                     user starts haft with --add-dir {folder}"
+                    "{path} is outside the workspace, where commands write nothing and read only what belongs to the \
+                     system and to toolchains. Work in the workspace, or the user starts haft with --add-dir {folder}"
                 ))
             }
             // In the workspace only what is protected answers so: a link must have led there.

@@ -1,4 +1,4 @@
-//! The launcher: haft, started again to run one command.
+//! The launcher: haft, started again to run commands.
 //!
 //! A process of its own, because what confines a command must be done between fork and exec, where a
 //! program with threads may do next to nothing. The launcher has one thread and nothing to lose.
@@ -7,8 +7,10 @@ mod command;
 mod enter;
 mod line;
 mod signals;
+mod standby;
 mod watch;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,7 +37,8 @@ pub fn launcher() {
 }
 
 fn be_launcher() -> ! {
-    let Ok(line) = Line::from_stdin() else { leave(NO_ORDERS) };
+    let Ok(haft) = Line::from_stdin() else { leave(NO_ORDERS) };
+    let line = standby::stand_by(haft);
     let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
     match &orders.confine {
         Confine::No => {
@@ -101,5 +104,11 @@ impl Launcher {
             // Also right when the file was replaced or removed since this process was started.
             None => CALLED.load(Ordering::Relaxed).then_some(Path::new("/proc/self/exe")),
         }
+    }
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program.as_deref().unwrap_or(Path::new("/proc/self/exe")).display().fmt(f)
     }
 }

@@ -1,27 +1,29 @@
 //! Runs commands: confined by the kernel, watched until the last process is gone.
 //!
-//! haft starts itself again as a *launcher*, which gets its orders through a socket, enters
-//! namespaces of its own, builds the file system that the command sees, and then watches over the
-//! command. The socket is also the lifeline: when haft is gone, however it died, the launcher ends,
-//! and with it everything that the command has started.
+//! haft starts itself again as a *launcher*, which stands by. A copy of it, for each command, gets its
+//! orders through a socket, enters namespaces of its own, builds the file system that the command
+//! sees, and then watches over the command. The socket is also the lifeline: when haft is gone, however
+//! it died, the launcher ends, and with it everything that the command has started.
 //!
 //! This is the only crate that starts processes. It opens what it mounts, nothing else.
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
 mod attend;
+mod child;
 mod exact;
 mod examination;
-mod examined;
 mod explain;
 mod launcher;
 mod orders;
 mod private;
 mod programs;
+mod reached;
 mod refusal;
 mod running;
 pub mod sandbox;
 mod source;
+mod standby;
 mod started;
 mod strays;
 mod wake;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exact;
 
-/// The name under which haft starts itself as a launcher; its standard input is the socket.
+/// The name under which haft starts itself as a launcher; on its standard input it is told of each command.
 pub(crate) const NAME: &str = "haft-launcher";
 /// The byte that asks every process of the command to end by itself.
 pub(crate) const ASK_TO_END: u8 = b't';

@@ -62,7 +62,10 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
             let what = format!("The system gives no new process: {}. The command was not run.", words(error));
             ToolError::of(ErrorKind::Io, what)
         }
-        NoFinish::Broken(what) => {
+        NoFinish::NoLauncher(what, Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE)) => {
+            ToolError::of(ErrorKind::Io, format!("The system has no room for one more process. {what}"))
+        }
+        NoFinish::Broken(what) | NoFinish::NoLauncher(what, _) => {
             let next = "ask the user whether that program calls haft_sandbox::launcher() first in its main";
             ToolError::new(
                 ErrorKind::Unavailable,

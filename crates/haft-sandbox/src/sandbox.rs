@@ -1,6 +1,7 @@
 //! The door to processes.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,11 +14,12 @@ use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Leve
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
-use crate::examined::Examined;
 use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
-use crate::private::PrivateFolder;
+use crate::private::{Furniture, PrivateFolder};
+use crate::reached::Reached;
+use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
 use crate::{programs, refusal};
@@ -27,16 +29,21 @@ const PIECES: usize = 4;
 
 /// Runs commands.
 pub struct Sandbox {
-    launcher: Launcher,
+    launchers: Arc<Launchers>,
     settings: Settings,
     strongest: Level,
-    examined: Mutex<Option<Confinement>>,
+    known: Mutex<Option<Confinement>>,
 }
 
 impl Sandbox {
     /// Runs commands with this launcher, as these settings say. Nothing is tried yet.
     pub fn new(launcher: Launcher, settings: Settings) -> Self {
-        Self { launcher, settings, strongest: Level::Full, examined: Mutex::default() }
+        Self {
+            launchers: Arc::new(Launchers::new(launcher)),
+            settings,
+            strongest: Level::Full,
+            known: Mutex::default(),
+        }
     }
 
     /// Confines commands at most so strongly, as if the system gave no more. What is required stays required.
@@ -47,7 +54,9 @@ impl Sandbox {
 
     /// Prepares what is to be run; `permit` has admitted it.
     fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level), NotRun> {
-        let Some(program) = self.launcher.program() else { return Err(refusal::no_launcher().into()) };
+        if self.launchers.launcher.program().is_none() {
+            return Err(refusal::no_launcher().into());
+        }
         refusal::of_words(command)?;
         let confinement = self.confinement();
         let level = confinement.reached;
@@ -65,7 +74,7 @@ impl Sandbox {
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
         let private = match level {
-            Level::Partial => Some(self.private_folder(&mut environment)?),
+            Level::Partial => Some(self.private_folder(ground, &mut environment)?),
             Level::Full | Level::None => None,
         };
         let confine = match (level, &private) {
@@ -84,7 +93,7 @@ impl Sandbox {
             ..self.orders(confine)
         };
         let task = Task {
-            program: program.to_owned(),
+            launchers: Arc::clone(&self.launchers),
             orders,
             descriptors,
             time: command.time,
@@ -108,13 +117,23 @@ impl Sandbox {
         }
     }
 
-    fn private_folder(&self, environment: &mut Vec<(OsString, OsString)>) -> Result<PrivateFolder, ToolError> {
-        let private = PrivateFolder::make(&self.settings.home_files).map_err(|error| {
+    fn private_folder(
+        &self,
+        ground: &dyn Ground,
+        environment: &mut Vec<(OsString, OsString)>,
+    ) -> Result<PrivateFolder, ToolError> {
+        let workspace = ground.roots().first().map(|root| &root.folder);
+        let private = PrivateFolder::make(&self.furniture(workspace)).map_err(|error| {
             let what = format!("No private folder for the command can be made in /tmp: {error}. It was not run.");
             ToolError::of(ErrorKind::Io, what)
         })?;
         private.settle_in(environment);
         Ok(private)
+    }
+
+    fn furniture<'a>(&'a self, workspace: Option<&'a OwnedFd>) -> Furniture<'a> {
+        let Settings { home_files, readable, home, .. } = &self.settings;
+        Furniture { files: home_files, readable, home, workspace }
     }
 
     /// Says what a command sees on this ground.
@@ -141,23 +160,23 @@ impl Sandbox {
     }
 
     /// Tries which level there is, from the strongest down.
-    fn examine(&self) -> Examined {
-        let Some(program) = self.launcher.program() else {
-            return Examined::nothing(refusal::no_launcher().what.clone());
-        };
-        let mut examined = Examined::default();
+    fn reached(&self) -> Reached {
+        if self.launchers.launcher.program().is_none() {
+            return Reached::nothing(refusal::no_launcher().what.clone());
+        }
+        let mut reached = Reached::default();
         if self.strongest >= Level::Full {
             let confine = Confine::Fully(self.visible_without_ground());
-            examined.try_level(Level::Full, program, self.orders(confine));
+            reached.try_level(Level::Full, &self.launchers, self.orders(confine));
         }
         if self.strongest >= Level::Partial
-            && !examined.is_settled()
-            && let Ok(private) = PrivateFolder::make(&[])
+            && !reached.is_settled()
+            && let Ok(private) = PrivateFolder::make(&self.furniture(None))
         {
             let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
-            examined.try_level(Level::Partial, program, self.orders(confine));
+            reached.try_level(Level::Partial, &self.launchers, self.orders(confine));
         }
-        examined
+        reached
     }
 
     fn scene<'a>(&'a self, command: &'a Command, ground: &'a dyn Ground, level: Level) -> Scene<'a> {
@@ -166,10 +185,10 @@ impl Sandbox {
 }
 
 /// Returns the descriptors that go with a list of roots, in the order that the orders promise.
-fn descriptors(roots: &[GroundRoot]) -> Result<Vec<std::os::fd::OwnedFd>, ToolError> {
+fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {
     let of_root = |root: &GroundRoot| {
         let layer = root.layer.as_ref().map(|layer| [&layer.upper, &layer.work]);
-        [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(std::os::fd::OwnedFd::try_clone).collect()
+        [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(OwnedFd::try_clone).collect()
     };
     let all: Result<Vec<Vec<_>>, std::io::Error> = roots.iter().map(of_root).collect();
     let failed = |error| ToolError::of(ErrorKind::Io, format!("Too many files are open to run a command: {error}."));
@@ -178,13 +197,13 @@ fn descriptors(roots: &[GroundRoot]) -> Result<Vec<std::os::fd::OwnedFd>, ToolEr
 
 impl Processes for Sandbox {
     fn confinement(&self) -> Confinement {
-        let mut known = self.examined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(confinement) = &*known {
             return confinement.clone();
         }
-        let examined = self.examine();
-        let is_certain = examined.is_certain();
-        let confinement = examined.into_confinement(self.settings.required);
+        let reached = self.reached();
+        let is_certain = reached.is_certain();
+        let confinement = reached.into_confinement(self.settings.required);
         // What failed for want of memory or descriptors is asked again the next time.
         if is_certain {
             *known = Some(confinement.clone());

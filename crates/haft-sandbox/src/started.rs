@@ -1,26 +1,23 @@
-//! A launcher that was started, from haft's side.
+//! A command that was launched, from haft's side.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, RecvFlags, Shutdown, SocketFlags, SocketType, recv, shutdown, socketpair};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open, pidfd_send_signal, waitid,
-};
+use rustix::net::{RecvFlags, Shutdown, recv, shutdown};
+use rustix::process::{Pid, Signal};
 
-use crate::orders::{ASK_TO_END, NAME, Orders, Report};
+use crate::child::Process;
+use crate::orders::{ASK_TO_END, Orders, Report};
+use crate::standby::{Launched, Launchers, Streams};
 use crate::wire;
 
 /// How long a launcher may take to read its orders.
 const TO_READ_ORDERS: Duration = Duration::from_secs(10);
 
-/// A launcher that was started and has its orders.
+/// A launcher that has its orders.
 #[derive(Debug)]
 pub(crate) struct Started {
     launcher: Process,
@@ -43,53 +40,17 @@ enum Watcher {
     Namespace(Process),
 }
 
-/// A child of ours, until its status was asked for.
-#[derive(Debug)]
-struct Process {
-    pid: Pid,
-    descriptor: OwnedFd,
-    is_gone: bool,
-}
-
-/// The streams of the command, as haft reads them.
-#[derive(Debug)]
-pub(crate) struct Streams {
-    pub(crate) out: OwnedFd,
-    pub(crate) err: OwnedFd,
-}
-
 impl Started {
-    /// Starts a launcher and gives it its orders.
-    pub(crate) fn start(program: &Path, orders: &Orders, descriptors: &[OwnedFd]) -> io::Result<(Self, Streams)> {
-        let (line, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        set_socket_timeout(&line, Timeout::Send, Some(TO_READ_ORDERS))?;
-        // Nothing runs between fork and exec, so that the standard library spawns without copying our memory. In a group
-        // of its own, because the terminal's interrupt is for haft: the command is asked to end in its own way.
-        let mut child = Command::new(program)
-            .arg0(NAME)
-            .env_clear()
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
-        let streams = match (child.stdout.take(), child.stderr.take()) {
-            (Some(out), Some(err)) => Streams { out: out.into(), err: err.into() },
-            _ => return Err(io::Error::other("no pipes")),
-        };
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH);
-        let launcher = match pid.map_err(io::Error::from).and_then(Process::child) {
-            Ok(launcher) => launcher,
-            Err(error) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(error);
-            }
-        };
-        let started = Self { launcher, watcher: Watcher::Unknown, line, line_has_ended: false, unread: Vec::new() };
-        for stream in [&streams.out, &streams.err] {
-            rustix::io::ioctl_fionbio(stream, true)?;
-        }
+    /// Launches a command: gives a launcher its orders.
+    pub(crate) fn start(
+        launchers: &Launchers,
+        orders: &Orders,
+        descriptors: &[OwnedFd],
+    ) -> io::Result<(Self, Streams)> {
+        let Launched { process, line, streams } = launchers.launch()?;
+        let started =
+            Self { launcher: process, watcher: Watcher::Unknown, line, line_has_ended: false, unread: Vec::new() };
+        set_socket_timeout(&started.line, Timeout::Send, Some(TO_READ_ORDERS))?;
         // Who does not read its orders, or is gone, is found out like any that ends too early.
         let _ = wire::send_orders(&started.line, orders, descriptors);
         Ok((started, streams))
@@ -147,10 +108,7 @@ impl Started {
         match Process::child(pid) {
             Ok(watcher) => self.watcher = Watcher::Namespace(watcher),
             // There are too many open files. What cannot be waited for is not let go on.
-            Err(_) => {
-                let _ = kill_process(pid, Signal::KILL);
-                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | all_kinds());
-            }
+            Err(_) => Process::end_by_number(pid),
         }
         if let Watcher::Namespace(watcher) = &mut self.watcher {
             watcher.look();
@@ -208,31 +166,4 @@ impl Drop for Started {
             }
         }
     }
-}
-
-impl Process {
-    fn child(pid: Pid) -> io::Result<Self> {
-        Ok(Self { pid, descriptor: pidfd_open(pid, PidfdFlags::empty())?, is_gone: false })
-    }
-
-    /// Asks for its status, if it has ended.
-    fn look(&mut self) {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | all_kinds();
-        if !self.is_gone {
-            // An error means that somebody else in this program has asked for its status: it is gone as well.
-            self.is_gone =
-                !matches!(waitid(WaitId::PidFd(self.descriptor.as_fd()), options), Ok(None) | Err(Errno::INTR));
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        if !self.is_gone {
-            let _ = pidfd_send_signal(&self.descriptor, signal);
-        }
-    }
-}
-
-/// Pid 1 of a namespace was made without an exit signal, and is waited for only in this way.
-fn all_kinds() -> WaitIdOptions {
-    WaitIdOptions::from_bits_retain(libc::__WALL.cast_unsigned())
 }

@@ -60,12 +60,18 @@ pub(crate) fn receive_orders(socket: &OwnedFd) -> io::Result<(Orders, Vec<OwnedF
     Ok((orders, descriptors))
 }
 
-/// Receives the descriptors of one message.
-pub(crate) fn receive_group(socket: &OwnedFd) -> io::Result<Vec<OwnedFd>> {
+/// Receives the descriptors of one message; none when the stream has ended.
+pub(crate) fn receive_group(socket: &impl AsFd) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(IN_ONE_MESSAGE))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
-    recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    loop {
+        match recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Ok(_) => break,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     let rights = ancillary.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(rights) => Some(rights),
         _ => None,
@@ -90,7 +96,7 @@ pub(crate) fn send_all(socket: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn receive_all(socket: &OwnedFd, mut room: &mut [u8]) -> io::Result<()> {
+pub(crate) fn receive_all(socket: &OwnedFd, mut room: &mut [u8]) -> io::Result<()> {
     while !room.is_empty() {
         match recv(socket, &mut *room, RecvFlags::empty()) {
             Ok((0, _)) => return Err(io::ErrorKind::UnexpectedEof.into()),

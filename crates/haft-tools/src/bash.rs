@@ -11,6 +11,7 @@ mod listening;
 mod report;
 mod room;
 mod shown;
+mod skimming;
 mod time;
 
 use std::ffi::OsString;

@@ -60,6 +60,11 @@ impl HeadAndTail {
         }
     }
 
+    /// Leaves out so many characters that were not looked at, and what the end was so far with them.
+    pub fn skip(&mut self, characters: u64) {
+        self.dropped += characters + self.tail.keep_last(0);
+    }
+
     /// Returns how many characters there were.
     pub fn characters(&self) -> u64 {
         self.dropped + (self.head.characters + self.tail.characters) as u64
@@ -78,7 +83,7 @@ impl HeadAndTail {
         }
         let (first, _) = split_at_character(&self.head.text, head);
         // Where nothing was dropped, the end of a short text may lie in the kept beginning.
-        let end = match self.tail.characters >= tail {
+        let end = match self.tail.characters >= tail || self.dropped > 0 {
             true => self.tail.text.clone(),
             false => format!("{}{}", self.head.text, self.tail.text),
         };
@@ -178,6 +183,15 @@ mod tests {
         let cut = cut(&[text], (30, 20));
         assert_eq!(format!("{}{}", cut.head, cut.tail), text);
         assert_eq!(cut.left_out, 0);
+    }
+
+    #[test]
+    fn what_was_skipped_is_a_gap_before_the_end() {
+        let mut kept = HeadAndTail::new(5, 5);
+        ["0123456789", "abc"].iter().for_each(|piece| kept.push(piece));
+        kept.skip(1000);
+        kept.push("end");
+        assert_eq!(kept.cut(5, 5, 5), Cut { head: "01234".into(), left_out: 1008, tail: "end".into() });
     }
 
     #[test]

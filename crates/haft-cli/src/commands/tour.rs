@@ -89,7 +89,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     for command in [
         "haft call list_dir",
         "haft call read_file path=README.md",
-        "haft call bash command='rm -r src; ls'",
+        "haft --try call bash command='rm -r *'",
         "haft undo",
         "haft doctor",
     ] {

@@ -246,3 +246,28 @@ fn an_answer_that_is_none_is_asked_again() {
     assert_eq!(terminal.ends(), 0, "{}", terminal.screen());
     assert_eq!(content(&place, "a.txt"), "one\nzwei\nthree\n");
 }
+
+#[test]
+fn a_command_is_shown_whole_and_its_last_line_while_it_runs() {
+    let place = place();
+    let command = "command=echo \u{1b}[2Jfirst; echo a line that is lo''nger than forty columns of a terminal are; tail -f /dev/null";
+    let mut terminal = Terminal::start_in(&place, &["call", "bash", command], 40);
+    terminal.shows("y  yes, this once").shows("\n>");
+    assert!(terminal.screen().contains("| echo \\u{1b}[2Jfirst"), "{}", terminal.screen());
+    terminal.types("y\n").shows("a line that is longer than forty colum");
+    let below = terminal.screen().lines().last().unwrap_or_default().to_owned();
+    assert!(below.starts_with("a line that is longer"), "it stays in one row:\n{}", terminal.screen());
+    assert_eq!(terminal.types("\u{3}").ends(), 130, "{}", terminal.screen());
+    assert!(!terminal.raw.windows(4).any(|bytes| bytes == b"\x1b[2J"), "nothing reaches the terminal as it is");
+}
+
+#[test]
+fn a_command_that_is_interrupted_keeps_nothing() {
+    let place = place();
+    let command = "command=echo new > new.txt; rm a.txt; echo ready; tail -f /dev/null";
+    let mut terminal = Terminal::start(&place, &["--yes", "call", "bash", command]);
+    assert_eq!(terminal.shows("ready").types("\u{3}").ends(), 130, "{}", terminal.screen());
+    assert!(terminal.screen().contains("Nothing was changed."), "{}", terminal.screen());
+    assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
+    assert!(!place.path("ws/new.txt").exists());
+}

@@ -9,7 +9,7 @@ use haft::process::{HowEnded, Level, Processes};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{House, OpenGround, block_on, houses, permit};
+use crate::house::{House, OpenGround, block_on, children, houses, permit};
 
 /// Tells the stand-in for haft at which level to run which script.
 const STAND_IN: &str = "HAFT_TEST_STAND_IN";
@@ -113,13 +113,14 @@ fn when_haft_is_killed_nothing_of_its_commands_is_left() {
             .stdout(Stdio::piped())
             .spawn()
             .expect("it can be started");
-        let told = BufReader::new(haft.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
-        assert!(told.into_iter().any(|line| line.contains("ready")), "{level}: the command did not start");
+        let mut told = BufReader::new(haft.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+        assert!(told.any(|line| line.contains("ready")), "{level}: the command did not start");
         assert!(house.alive().len() > 20, "{level}: {:?}", house.alive());
         haft.kill().expect("it runs");
         let took = house.wait_until_empty(Duration::from_millis(1500));
         println!("{level}: all gone after {took:?}");
         haft.wait().expect("it was killed");
+        drop(told);
     }
 }
 
@@ -146,7 +147,7 @@ fn when_the_watcher_is_killed_nothing_is_left_and_it_is_said() {
         let heard = |_, _: &[u8]| {
             // The parent of the oldest process of the house.
             let oldest = house.alive().into_iter().min_by_key(|pid| pid.as_raw_nonzero()).expect("it runs");
-            let watcher = parent_of(oldest);
+            let watcher = parent_of(oldest).expect("it runs");
             kill_process(watcher, Signal::KILL).expect("it runs");
         };
         let ended = block_on(house.sandbox.run(&permit, &command, &ground, &heard)).expect("it runs");
@@ -156,10 +157,9 @@ fn when_the_watcher_is_killed_nothing_is_left_and_it_is_said() {
     }
 }
 
-fn parent_of(pid: Pid) -> Pid {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).expect("it runs");
-    let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).and_then(|pid| pid.parse().ok());
-    Pid::from_raw(parent.expect("it has one")).expect("it is no kernel thread")
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    Pid::from_raw(stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok()?)
 }
 
 #[test]
@@ -169,5 +169,30 @@ fn a_command_that_stops_or_kills_its_watcher_ends_all_the_same() {
         assert_eq!(stopping.how(), HowEnded::TimedOut, "{level}");
         let killing = house.run("setsid sleep 1000 & kill -9 $PPID; sleep 1000", 0.3);
         assert!(matches!(killing.how(), HowEnded::TimedOut | HowEnded::Killed(9)), "{level}: {:?}", killing.how());
+    }
+}
+
+#[test]
+fn when_the_sandbox_is_dropped_nothing_stands_by_any_more() {
+    for (level, house) in houses() {
+        house.run("true", 10.0);
+        assert!(children().iter().any(|words| words.starts_with("haft-launcher")), "{level}: {:?}", children());
+        drop(house);
+    }
+    assert_eq!(children(), [""; 0]);
+}
+
+#[test]
+fn when_the_launcher_that_stands_by_is_killed_the_next_command_runs() {
+    let levels: Vec<Level> = houses().into_iter().map(|(level, _)| level).collect();
+    for (level, house) in levels.into_iter().map(|level| (level, House::at(level))) {
+        house.run("true", 10.0);
+        let pids = std::fs::read_dir("/proc").expect("it is there").flatten();
+        let pids = pids.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+        let own = Pid::from_raw(i32::try_from(std::process::id()).expect("it is small"));
+        let standbys: Vec<Pid> = pids.filter(|pid| parent_of(*pid) == own).collect();
+        assert!(!standbys.is_empty(), "{level}");
+        standbys.into_iter().for_each(|standby| kill_process(standby, Signal::KILL).expect("it runs"));
+        assert_eq!(house.run("exit 3", 10.0).how(), HowEnded::Exited(3), "{level}");
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use haft::BoxFuture;
@@ -23,11 +24,31 @@ const KEPT: usize = 1024 * 1024;
 /// The variable that all processes of a house have.
 const MARK: &str = "HAFT_TEST_HOUSE";
 
+/// How many houses there are.
+static HOUSES: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a house.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        HOUSES.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        HOUSES.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// A workspace with a sandbox of one level.
 pub struct House {
     folder: PathBuf,
     /// Removes it in the end, where this house made it.
     _made: Option<TempDir>,
+    _counted: Counted,
     pub sandbox: Sandbox,
 }
 
@@ -59,7 +80,7 @@ impl House {
         let made = tempfile::Builder::new().prefix("haft-house-").tempdir().expect("it can be made");
         let folder = made.path().canonicalize().expect("it is there");
         let sandbox = Sandbox::new(launcher, settings(&folder, Level::None)).at_most(level);
-        Self { folder, sandbox, _made: Some(made) }
+        Self { folder, sandbox, _made: Some(made), _counted: Counted::new() }
     }
 
     /// Makes a house that requires a level and does not reach it.
@@ -71,10 +92,9 @@ impl House {
 
     /// Enters a house that somebody else has made.
     pub fn in_folder(level: Level, folder: &Path) -> Self {
-        let house = Self::at(level);
         let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
         let sandbox = Sandbox::new(launcher, settings(folder, Level::None)).at_most(level);
-        Self { folder: folder.to_owned(), sandbox, ..house }
+        Self { folder: folder.to_owned(), sandbox, _made: None, _counted: Counted::new() }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -93,13 +113,16 @@ impl House {
 
     /// Runs a script and makes sure that it ends in its time and leaves nobody.
     pub fn run(&self, script: &str, seconds: f64) -> Outcome {
-        let outcome = self.run_command(&self.script(script, seconds), &CancellationToken::new());
-        assert!(
-            outcome.took < Duration::from_secs_f64(seconds + 1.0),
-            "{script:?} took {:?} of {seconds} s",
-            outcome.took
-        );
-        self.assert_empty(script);
+        let command = self.script(script, seconds);
+        let run = || {
+            let outcome = self.run_command(&command, &CancellationToken::new());
+            self.assert_empty(script);
+            outcome
+        };
+        let is_late = |outcome: &Outcome| outcome.took >= Duration::from_secs_f64(seconds + 1.0);
+        // The machine may have more to do than this test; twice in a row it is not the machine.
+        let outcome = Some(run()).filter(|outcome| !is_late(outcome)).unwrap_or_else(run);
+        assert!(!is_late(&outcome), "{script:?} took {:?} of {seconds} s", outcome.took);
         outcome
     }
 
@@ -159,8 +182,11 @@ impl House {
     pub fn assert_empty(&self, script: &str) {
         let alive = self.alive();
         assert!(alive.is_empty(), "{script:?} left {alive:?}: {:?}", alive.iter().map(words).collect::<Vec<_>>());
-        let zombies = children();
-        assert!(zombies.is_empty(), "{script:?} left children of ours: {zombies:?}");
+        let (standbys, others): (Vec<String>, Vec<String>) =
+            children().into_iter().partition(|words| words.starts_with("haft-launcher"));
+        assert!(others.is_empty(), "{script:?} left children of ours: {others:?}");
+        // Every house may have one launcher that stands by.
+        assert!(standbys.len() <= HOUSES.load(Ordering::SeqCst), "{script:?} left launchers: {standbys:?}");
     }
 }
 
@@ -231,12 +257,17 @@ fn words(pid: &Pid) -> String {
     String::from_utf8_lossy(&line).replace('\0', " ")
 }
 
-/// Returns the children of this process, also those that have ended.
+/// Returns the command lines of the children of this process; those that have ended have their state instead.
 pub fn children() -> Vec<String> {
     let own = std::process::id().to_string();
     let all = std::fs::read_dir("/proc").expect("it is there").flatten();
-    let stats = all.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    stats.filter(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.split(' ').nth(1) == Some(&own))).collect()
+    let pids = all.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    let child = |pid: Pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        let is_ours = stat.rsplit(") ").next()?.split(' ').nth(1) == Some(&own);
+        is_ours.then(|| Some(words(&pid)).filter(|words| !words.is_empty()).unwrap_or(stat))
+    };
+    pids.filter_map(child).collect()
 }
 
 /// The real folder, without a layer.

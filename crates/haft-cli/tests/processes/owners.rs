@@ -16,7 +16,8 @@ fn a_confined_command_is_its_workspaces_owner_and_can_open_its_streams_by_name()
     }
     for (level, house) in houses().into_iter().filter(|(level, _)| *level != Level::None) {
         chown(house.path(), Some(SOMEBODY), Some(SOMEBODY)).expect("root may do so");
-        let outcome = house.run("touch made; echo 1 > /dev/stdout; echo 2 > /dev/stderr; id -u", 10.0);
+        let outcome = house
+            .run("touch made ${TMPDIR:-/tmp}/t ~/h || exit; echo 1 > /dev/stdout; echo 2 > /dev/stderr; id -u", 10.0);
         let errors = String::from_utf8_lossy(&outcome.err).into_owned();
         assert_eq!(outcome.how(), HowEnded::Exited(0), "{level}: {errors}");
         assert_eq!((outcome.text(), errors), (format!("1\n{SOMEBODY}\n"), "2\n".into()), "{level}");

@@ -2,50 +2,62 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::fs::Mode;
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
 use super::line::nothing;
+use super::signals;
 use super::watch::Entered;
-use super::{leave, signals};
 use crate::orders::{NotStarted, Orders};
 
 /// Where a program is looked for if the environment does not say.
 const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// A command that was forked.
-#[derive(Debug)]
-pub(super) struct Forked {
-    pub(super) pid: Pid,
-    /// Ends when the program is executed; else it says why it is not.
-    pub(super) failure: OwnedFd,
+/// How much stack there is for what happens before the program is executed.
+const STACK: usize = 512 * 1024;
+
+/// What the process that becomes the command is given.
+struct Child<'a, E> {
+    orders: &'a Orders,
+    program: Program,
+    entered: &'a mut E,
+    /// Why the program could not be executed.
+    why: Option<NotStarted>,
 }
 
-/// Forks the command; the caller goes on as its watcher.
-pub(super) fn start(orders: &Orders, entered: &mut impl Entered) -> Result<Forked, NotStarted> {
-    let fork_failed = |error: &io::Error| NotStarted::Fork(error.raw_os_error().unwrap_or_default());
-    let (failure, tell) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| fork_failed(&error.into()))?;
-    let program = Program::of(orders);
-    // SAFETY: the launcher has one thread, so the child may do whatever the parent may.
+/// Starts the command; the caller goes on as its watcher when the program was executed.
+///
+/// Until then the new process has the memory of this one, which is suspended: that costs less than a copy, and this one
+/// sees why it failed.
+pub(super) fn start<E: Entered>(orders: &Orders, entered: &mut E) -> Result<Pid, NotStarted> {
+    let mut child = Child { orders, program: Program::of(orders), entered, why: None };
+    let mut stack = vec![0_u128; STACK / size_of::<u128>()];
+    let top = stack.as_mut_ptr_range().end;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the launcher has one thread, which waits until the child has its own memory or is gone. So the child may use
+    // everything that `child` borrows, and its stack, which is aligned and grows down from its end, outlives it.
     #[allow(unsafe_code)]
-    let pid = unsafe { libc::fork() };
-    match pid {
-        -1 => Err(fork_failed(&io::Error::last_os_error())),
-        0 => {
-            let why = become_command(orders, &program, entered);
-            let why = serde_json::to_vec(&why).unwrap_or_default();
-            let _ = rustix::io::write(&tell, &why);
-            leave(127)
-        }
-        pid => {
-            let none = || NotStarted::Fork(libc::ESRCH);
-            Ok(Forked { pid: Pid::from_raw(pid).ok_or_else(none)?, failure })
+    let pid = unsafe { libc::clone(in_child::<E>, top.cast(), flags, (&raw mut child).cast()) };
+    let none = |error: &io::Error| NotStarted::Fork(error.raw_os_error().unwrap_or(libc::ESRCH));
+    let pid = Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(|| none(&io::Error::last_os_error()))?;
+    match child.why.take() {
+        None => Ok(pid),
+        Some(why) => {
+            let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+            Err(why)
         }
     }
+}
+
+/// Runs in the new process; what it returns is its status.
+extern "C" fn in_child<E: Entered>(child: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `start` gives a pointer to a `Child` of this type, which nobody else touches until this process is gone.
+    #[allow(unsafe_code)]
+    let child = unsafe { &mut *child.cast::<Child<'_, E>>() };
+    child.why = Some(become_command(child.orders, &child.program, child.entered));
+    127
 }
 
 /// Turns this process into the command; returns why that is not possible.

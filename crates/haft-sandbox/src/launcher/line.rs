@@ -32,6 +32,11 @@ impl Line {
         Ok(Self(line))
     }
 
+    /// Answers with a number.
+    pub(super) fn answer(&self, number: i32) {
+        let _ = wire::send_all(&self.0, &number.to_le_bytes());
+    }
+
     /// Waits for the orders and the descriptors that come with them.
     pub(crate) fn orders(&self) -> io::Result<(Orders, Vec<OwnedFd>)> {
         wire::receive_orders(&self.0)
@@ -54,6 +59,12 @@ impl Line {
             Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
             Err(_) => Heard::Gone,
         }
+    }
+}
+
+impl From<OwnedFd> for Line {
+    fn from(line: OwnedFd) -> Self {
+        Self(line)
     }
 }
 

@@ -5,7 +5,7 @@
 //! command's processes end with it, wherever they went.
 
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::time::Timespec;
 
-use super::command::{self, Forked};
+use super::command;
 use super::leave;
 use super::line::{Heard, Line, nothing};
 use super::signals::ChildSignals;
@@ -90,17 +90,18 @@ pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> !
     {
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
-    let forked = match command::start(orders, &mut entered) {
-        Ok(forked) => forked,
+    let command = match command::start(orders, &mut entered) {
+        Ok(command) => command,
         Err(why) => not_started(&line, why),
     };
-    let Forked { pid, failure } = forked;
     if let Ok(null) = nothing() {
         // Else the watcher itself would hold the command's streams open.
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
-    let mut watch = Watch { line, signals, entered, command: pid, failure: Some(failure), ended: None, rest: None };
+    entered.started();
+    line.report(&Report::Ready(entered.notes()));
+    let mut watch = Watch { line, signals, entered, command, ended: None, rest: None };
     loop {
         watch.wait();
         if let ControlFlow::Break(()) = watch.step() {
@@ -119,8 +120,6 @@ struct Watch<E> {
     signals: ChildSignals,
     entered: E,
     command: Pid,
-    /// Open until it is known whether the program was executed.
-    failure: Option<OwnedFd>,
     /// How the command ended.
     ended: Option<WaitStatus>,
     /// What it had left behind.
@@ -138,8 +137,7 @@ impl<E: Entered> Watch<E> {
     /// Waits until there is something to do.
     fn wait(&self) {
         let descriptors = [Some(self.signals.as_fd()), Some(self.line.as_fd()), self.entered.listener()];
-        let failure = self.failure.as_ref().map(AsFd::as_fd);
-        let descriptors = descriptors.into_iter().chain([failure]).flatten();
+        let descriptors = descriptors.into_iter().flatten();
         let mut polled: Vec<PollFd<'_>> =
             descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
         let left = self.rest.map(|rest| timespec(rest.until.saturating_duration_since(Instant::now())));
@@ -157,9 +155,6 @@ impl<E: Entered> Watch<E> {
         }
         self.signals.clear();
         let children = self.reap();
-        if self.failure.is_some() {
-            self.look_whether_executed()?;
-        }
         if self.entered.listener().is_some_and(is_readable) {
             self.entered.answer(&self.line);
         }
@@ -167,28 +162,6 @@ impl<E: Entered> Watch<E> {
             (None, _) => ControlFlow::Continue(()),
             (Some(ended), Children::None) => self.finish(ended),
             (Some(ended), Children::Some) => self.end_rest(ended),
-        }
-    }
-
-    /// Finds out whether the program runs. When the command is gone, the answer is there at once.
-    fn look_whether_executed(&mut self) -> ControlFlow<()> {
-        let Some(failure) = self.failure.take_if(|failure| is_readable(failure.as_fd())) else {
-            return ControlFlow::Continue(());
-        };
-        let mut why = [0; 4096];
-        match rustix::io::read(&failure, &mut why) {
-            Ok(0) | Err(_) => {
-                self.entered.started();
-                self.line.report(&Report::Ready(self.entered.notes()));
-                ControlFlow::Continue(())
-            }
-            Ok(read) => {
-                let unknown = || NotStarted::Program(libc::EIO);
-                let why = serde_json::from_slice(&why[..read]).unwrap_or_else(|_| unknown());
-                self.end_all();
-                self.line.report(&Report::NotStarted(why));
-                ControlFlow::Break(())
-            }
         }
     }
 

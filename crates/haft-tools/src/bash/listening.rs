@@ -12,6 +12,8 @@ use haft::plain_text::PlainText;
 use haft::prelude::*;
 use haft::process::Stream;
 
+use super::skimming::Skimming;
+
 /// Most bytes that are told while the command runs; of what comes behind them only the last lines of each piece.
 const MOST_TOLD: usize = 1024 * 1024;
 /// How much of a piece is looked at then.
@@ -34,6 +36,8 @@ struct Ear {
     plain_text: PlainText,
     hiding: Box<dyn Hiding>,
     heard: HeardStream,
+    /// What comes when no more can be kept.
+    skimming: Option<Skimming>,
     live: PlainText,
 }
 
@@ -47,6 +51,10 @@ pub(super) struct Heard {
 pub(super) struct HeardStream {
     pub(super) text: HeadAndTail,
     pub(super) kept: Kept,
+    /// How many bytes were heard as text.
+    heard: u64,
+    /// How many bytes were not looked at.
+    pub(super) skipped: u64,
 }
 
 /// The whole of a stream on disk.
@@ -110,20 +118,43 @@ impl Ear {
         Self {
             plain_text: PlainText::default(),
             hiding: cx.hiding(),
-            heard: HeardStream { text: HeadAndTail::new(limits.result_whole, limits.result_tail), kept: Kept::No },
+            heard: HeardStream {
+                text: HeadAndTail::new(limits.result_whole, limits.result_tail),
+                kept: Kept::No,
+                heard: 0,
+                skipped: 0,
+            },
+            skimming: None,
             live: PlainText::line_by_line(),
         }
     }
 
     fn hear(&mut self, piece: &[u8], cx: &RunContext<'_>) {
+        if let Some(skimming) = &mut self.skimming {
+            skimming.take(piece);
+            return;
+        }
         let plain = self.plain_text.take(piece);
         if !plain.is_empty() {
             let shown = self.hiding.take(&plain);
             self.heard.take(&shown, cx);
         }
+        if self.heard.heard > cx.limits().command_output {
+            let plain = self.plain_text.rest();
+            let shown = self.hiding.take(&plain) + &self.hiding.rest();
+            self.heard.take(&shown, cx);
+            self.skimming = Some(Skimming::default());
+        }
     }
 
     fn end(mut self, cx: &RunContext<'_>) -> HeardStream {
+        if let Some(skimming) = self.skimming.take() {
+            let (skipped, last) = skimming.end();
+            self.heard.skip(skipped);
+            let plain = self.plain_text.take(last);
+            let shown = self.hiding.take(&plain);
+            self.heard.take(&shown, cx);
+        }
         let plain = self.plain_text.rest();
         let shown = self.hiding.take(&plain) + &self.hiding.rest();
         self.heard.take(&shown, cx);
@@ -135,6 +166,7 @@ impl HeardStream {
     fn take(&mut self, text: &str, cx: &RunContext<'_>) {
         let before = self.text.head().len();
         self.text.push(text);
+        self.heard += text.len() as u64;
         let is_more = self.text.characters() > cx.limits().result_whole as u64;
         if is_more && matches!(self.kept, Kept::No) {
             self.kept = Kept::begun(cx);
@@ -146,6 +178,16 @@ impl HeardStream {
         }
         if let Kept::Open(spilling) = &mut self.kept {
             spilling.keep(text);
+        }
+    }
+}
+
+impl HeardStream {
+    /// Leaves a gap behind what was heard so far.
+    fn skip(&mut self, bytes: u64) {
+        if bytes > 0 {
+            self.text.skip(bytes);
+            self.skipped = bytes;
         }
     }
 }

@@ -37,14 +37,15 @@ impl<'a> Report<'a> {
     /// Says what came of a command that was run.
     pub(super) fn of(self, ran: &Ran) -> ToolOutput {
         let cx = self.cx;
+        let uncovered = ran.uncovered.as_ref();
         let mut notes = how_ended(ran);
-        notes.extend(self.notes);
+        // What matters most comes first: where there is no room, the last ones are cut.
+        notes
+            .extend(uncovered.map(|reason| format!("what it changed is not known and cannot be taken back: {reason}")));
         notes.extend(changes(ran, cx));
+        notes.extend(self.notes);
         notes.extend(few(&ran.settled.notes));
         notes.extend(few(&ran.ended.notes));
-        if let Some(reason) = &ran.uncovered {
-            notes.push(format!("what it changed is not known and cannot be taken back: {reason}"));
-        }
         let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
         let room = cx.limits().result_whole / 2;
         let said = bounded(&(in_brackets(&notes) + &differences(ran, room, cx)), room);
@@ -113,8 +114,12 @@ fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
             (Settle::Show, _) => Some("it would change no file".to_owned()),
         };
     }
-    let named: Vec<String> = changes.iter().take(MOST_FILES).map(change_words).collect();
-    let more = changes.len() - named.len();
+    let (objects, others): (Vec<&Settlement>, Vec<&Settlement>) = changes.iter().partition(|one| is_git_object(one));
+    let mut named: Vec<String> = others.iter().take(MOST_FILES).map(|one| change_words(one)).collect();
+    if !objects.is_empty() {
+        named.push(Grouped(objects.len() as u64).of("object") + " of git");
+    }
+    let more = others.len().saturating_sub(MOST_FILES);
     let more = if more > 0 { format!(", and {} more", Grouped(more as u64)) } else { String::new() };
     let files = Grouped(changes.len() as u64).of("file");
     let what = match (ran.how, cx.change_set()) {
@@ -123,6 +128,12 @@ fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
         (Settle::Keep, None) => format!("{files} changed"),
     };
     Some(format!("{what}: {}{more}", named.join(", ")))
+}
+
+/// Returns whether it is one of the nameless files that git keeps contents in; their number says as much.
+fn is_git_object(settlement: &Settlement) -> bool {
+    let mut names = settlement.target.place().path().components().map(|name| name.as_os_str());
+    names.any(|name| name == ".git") && names.next().is_some_and(|name| name == "objects")
 }
 
 fn change_words(settlement: &Settlement) -> String {

@@ -53,6 +53,7 @@ fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Opt
     }
     let length = cx.limits().kept_line_length();
     let lines = wrapped(&head, length).lines().count();
+    let about = if stream.skipped > 0 { "about " } else { "" };
     let goes_on = stream.text.head()[head.len()..].starts_with('\n') || head.is_empty();
     let next_line = if goes_on { lines + 1 } else { lines };
     let (how, spilled) = match finished(stream, cx) {
@@ -68,7 +69,7 @@ fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Opt
     };
     let left_out = Grouped(left_out);
     let gap = if head.is_empty() { "" } else { "\n" };
-    (format!("{head}{gap}[… {left_out} characters left out; {how} …]\n{tail}"), spilled)
+    (format!("{head}{gap}[… {about}{left_out} characters left out; {how} …]\n{tail}"), spilled)
 }
 
 /// Finishes keeping a stream; returns its id and how many bytes were not kept.
@@ -85,7 +86,10 @@ fn finished(stream: HeardStream, cx: &RunContext<'_>) -> Result<(String, u64), S
         kept => kept,
     };
     match kept {
-        Kept::Open(spilling) => spilling.finish().map_err(|error| error.what.clone()),
+        Kept::Open(spilling) => match spilling.finish() {
+            Ok((id, lost)) => Ok((id, lost + stream.skipped)),
+            Err(error) => Err(error.what.clone()),
+        },
         Kept::Failed(why) => Err(why),
         Kept::No => Err("the whole was not kept".to_owned()),
     }

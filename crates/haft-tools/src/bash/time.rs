@@ -15,7 +15,7 @@ pub(super) struct Time {
 impl Time {
     /// Chooses the time of a call that asks for so many seconds.
     pub(super) fn chosen(asked: Option<f64>, limits: &Limits) -> Self {
-        let most = limits.command_time_most;
+        let most = limits.command_time_most.min(within_call(limits.call_time));
         let usual = limits.command_time.min(most);
         let Some(asked) = asked else { return Self { seconds: usual, note: None } };
         let other = |seconds: Duration, why: &str| {
@@ -29,6 +29,11 @@ impl Time {
             Ok(_) | Err(_) => other(usual, "is no time, so the default held"),
         }
     }
+}
+
+/// A command ends before its call does, so that what it changed can still be kept.
+fn within_call(call_time: Duration) -> Duration {
+    call_time.saturating_sub(Duration::from_secs(1)).max(call_time / 2)
 }
 
 #[cfg(test)]
@@ -56,6 +61,15 @@ mod tests {
     fn more_than_the_most_is_cut_and_said() {
         assert_eq!(chosen(Some(9999.0)), (60.0, Some("timeout 9999 s is more than the most; it was 60 s".into())));
         assert_eq!(chosen(Some(1e300)).0, 60.0);
+    }
+
+    #[test]
+    fn a_command_ends_before_its_call_does() {
+        let seconds = |call: f64| {
+            let call_time = Duration::from_secs_f64(call);
+            Time::chosen(None, &Limits { call_time, ..Limits::default() }).seconds.as_secs_f64()
+        };
+        assert_eq!([seconds(900.0), seconds(30.0), seconds(1.0)], [120.0, 29.0, 0.5]);
     }
 
     #[test]

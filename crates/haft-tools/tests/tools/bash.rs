@@ -96,6 +96,17 @@ async fn of_many_changed_files_the_first_are_named_and_the_others_counted() {
 }
 
 #[tokio::test]
+async fn objects_of_git_are_counted() {
+    let command = ScriptedCommand::default()
+        .changes(".git/index", Change::Replace)
+        .changes(".git/objects/43/560f3aa35053f399a98919a563021f79d58fce", Change::Create)
+        .changes("sub/.git/objects/pack/pack-1.pack", Change::Create)
+        .changes("objects/a", Change::Create);
+    let text = scene(&command).call("bash", json!({ "command": "x" })).await.text();
+    assert!(text.contains(": changed .git/index, created objects/a, 2 objects of git]"), "{text}");
+}
+
+#[tokio::test]
 async fn processes_and_signals_are_told() {
     snapshot!(told(ScriptedCommand::default().leaves_behind(2).ends(HowEnded::Killed(11))).await, @"
     ok: (no output)
@@ -212,6 +223,23 @@ async fn secrets_are_hidden_in_what_is_shown_and_in_what_is_kept() {
     let kept = json!({ "path": format!("spill:{}", result.spilled.expect("it is kept")), "offset": 40_000 });
     let page = scene.call("read_file", kept).await.text();
     assert!(page.contains("[secret]") && !page.contains("hunter2"), "{page}");
+}
+
+#[tokio::test]
+async fn of_an_output_without_end_the_beginning_is_kept_and_the_last_lines_are_shown() {
+    let line = "a line of an output that does not end\n";
+    let endless = (0..200).fold(ScriptedCommand::default(), |command, _| command.prints(line.repeat(200)));
+    let scene = scene(&endless.prints("the last line\n")).limits(|limits| {
+        limits.command_output = 100_000;
+        (limits.result_whole, limits.result_head, limits.result_tail) = (2_000, 1_200, 400);
+    });
+    let result = scene.call("bash", json!({ "command": "yes" })).await;
+    let text = result.text();
+    assert!(text.chars().count() <= 2_000 && text.starts_with(line) && text.ends_with("the last line\n"), "{text}");
+    let marker = text.lines().find(|line| line.starts_with("[…")).expect("there is a marker");
+    assert!(marker.contains("about 1,51") && marker.contains("; those were not kept"), "{marker}");
+    let kept = json!({ "path": format!("spill:{}", result.spilled.expect("it is kept")), "offset": 2_000, "limit": 1 });
+    assert!(scene.call("read_file", kept).await.text().contains("an output that does not end"));
 }
 
 #[tokio::test]

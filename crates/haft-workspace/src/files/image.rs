@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
 use super::open::Root;
@@ -169,7 +169,7 @@ fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen
     let mode = stat.st_mode & 0o7777;
     let state = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
-            let file = File::from(root.open_place(place, OFlags::RDONLY | OFlags::NOFOLLOW)?);
+            let file = File::from(root.open_own(place)?);
             let opened = rustix::fs::fstat(&file)?;
             if !is_same(&opened, &stat) {
                 return Err(Errno::AGAIN.into());

@@ -2,14 +2,15 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use super::locate::resolve;
 use super::system_error;
@@ -137,6 +138,29 @@ impl Root {
     /// Opens what is at a place.
     pub(crate) fn open_place(&self, place: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         self.open_beneath(place, flags)
+    }
+
+    /// Opens a file or folder at a place to read it, also where its mode does not let its owner: that is widened for a
+    /// moment.
+    pub(crate) fn open_own(&self, place: &Path) -> Result<OwnedFd, Errno> {
+        let open = || self.open_place(place, OFlags::RDONLY | OFlags::NOFOLLOW);
+        match open() {
+            Err(Errno::ACCESS) => {}
+            opened => return opened,
+        }
+        let named = self.open_place(place, OFlags::PATH | OFlags::NOFOLLOW)?;
+        let stat = rustix::fs::fstat(&named)?;
+        let is_readable = matches!(FileType::from_raw_mode(stat.st_mode), FileType::RegularFile | FileType::Directory);
+        if !is_readable || stat.st_uid != geteuid().as_raw() {
+            return Err(Errno::ACCESS);
+        }
+        // Its name among our descriptors leads to it and nowhere else.
+        let name = format!("/proc/self/fd/{}", named.as_raw_fd());
+        let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
+        rustix::fs::chmodat(rustix::fs::CWD, &*name, mode | Mode::RUSR, AtFlags::empty())?;
+        let opened = rustix::fs::open(&*name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
+        rustix::fs::chmodat(rustix::fs::CWD, &*name, mode, AtFlags::empty())?;
+        opened
     }
 
     /// Opens the folder that holds a place, and returns it with the name in it.

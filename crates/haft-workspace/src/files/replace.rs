@@ -279,7 +279,7 @@ fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -
     }
     if let Some(stat) = spot.seen.filter(|_| is_like_old) {
         // Its attributes are read from it; a link that was put there since is not followed.
-        let old = spot.root.open_place(spot.place, OFlags::RDONLY | OFlags::NOFOLLOW)?;
+        let old = spot.root.open_own(spot.place)?;
         notes = copy_metadata(&old, stat, &file)?;
     }
     notes.extend(other_names(spot.seen));

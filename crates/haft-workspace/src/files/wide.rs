@@ -44,3 +44,29 @@ pub(super) fn wide(root: &Root, home: Option<&Path>, agreed: Option<&Agreed>) ->
     let mut names = folders.map(|(path, _)| haft::path::one_line(&path.to_string_lossy()).into_owned());
     names.find(|name| agreed.is_none_or(|agreed| !agreed.has(name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_that_holds_the_home_is_asked_about_once() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let base = folder.path().canonicalize().expect("it is there");
+        let home = base.join("home");
+        std::fs::create_dir_all(home.join("project")).expect("it is new");
+        let agreed = Agreed::new(base.join("agreed"));
+        let asked = |path: &Path| {
+            let root = Root::open(path).expect("it is there");
+            wide(&root, Some(&home), Some(&agreed))
+        };
+        assert_eq!(asked(&home.join("project")), None);
+        assert_eq!(asked(&base), Some(base.display().to_string()));
+        assert_eq!(asked(Path::new("/")), Some("/".to_owned()));
+        let name = asked(&home).expect("it is the home");
+        agreed.remember(&name).expect("it can be written");
+        agreed.remember(&name).expect("it is there already");
+        assert_eq!(asked(&home), None);
+        assert_eq!(asked(&base), Some(base.display().to_string()));
+    }
+}

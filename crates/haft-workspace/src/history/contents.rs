@@ -87,8 +87,8 @@ impl<'a> Contents<'a> {
     /// Returns whether a folder holds nothing but these places.
     pub(super) fn holds_only(&self, folder: &Path, places: &HashSet<PathBuf>) -> bool {
         use std::os::unix::ffi::OsStrExt;
-        let Ok(opened) = self.root.open_place(folder, OFlags::RDONLY | OFlags::DIRECTORY) else { return false };
-        let Ok(mut entries) = rustix::fs::Dir::read_from(opened) else { return false };
+        let Ok(opened) = self.root.open_own(folder) else { return false };
+        let Ok(mut entries) = rustix::fs::Dir::new(opened) else { return false };
         entries.all(|entry| {
             entry.is_ok_and(|entry| match entry.file_name().to_bytes() {
                 b"." | b".." => true,

@@ -11,7 +11,7 @@ use haft::context::{Hiding, Progress, RunContext};
 use haft::door::{Errand, Permit, SessionName};
 use haft::effect::{CommandLine, Effect, Exposure};
 use haft::path::{Extent, RawPath};
-use haft::process::{Command, Confinement, Level, Settle};
+use haft::process::{Command, Confinement, Level};
 use haft_sandbox::Launcher;
 
 use super::fact;
@@ -67,7 +67,7 @@ fn parts() -> anyhow::Result<()> {
     }
 }
 
-/// Runs the trial on a ground of which nothing is kept; says why that cannot be.
+/// Runs the trial; says why what a command changes cannot be taken back.
 async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
     let doors = desk.runtime.doors();
     let told = |error: haft::error::ToolError| error.what.clone();
@@ -84,10 +84,11 @@ async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
         turn: 1,
     };
     let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
-    let cx = RunContext::new(&permit, doors, &Silent, (&session, &desk.settings.limits)).settling(Settle::Show);
+    let cx = RunContext::new(&permit, doors, &Silent, (&session, &desk.settings.limits));
     let words = vec![TRIAL.into()];
     let command = Command { words, line: TRIAL.to_owned(), folder, time: TRIAL_TIME };
-    cx.run(&command, &|_, _| {}).await.map(drop).map_err(told)
+    let ran = cx.run(&command, &|_, _| {}).await.map_err(told)?;
+    ran.uncovered.map_or(Ok(()), Err)
 }
 
 /// Nobody is told anything.

@@ -38,7 +38,7 @@ impl Covers {
     }
 
     /// Covers these and the secrets of the system, as far as they can be seen.
-    pub(super) fn put(&self, root: BorrowedFd<'_>, hidden: &[PathBuf]) -> Result<(), NotEntered> {
+    pub(super) fn put(&self, root: BorrowedFd<'_>, hidden: &[&Path]) -> Result<(), NotEntered> {
         for path in hidden.iter().map(|path| inner(path).to_owned()).chain(secret_files(root)) {
             let Ok(place) = find(root, &path) else { continue };
             self.cover(place.as_fd()).or_missing(&format!("A cover over {:?}", Path::new("/").join(&path)))?;

@@ -30,18 +30,19 @@ pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, String> {
     let tree = mount(folders, By::Descriptor)
         .or_else(|_| mount(folders, By::Name))
         .map_err(|error| why_refused(&error, &Facts::of(path, folders)))?;
-    try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error, folders))?;
+    try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error))?;
     Ok(tree)
 }
 
+/// How the kernel is told of the folders.
 #[derive(Clone, Copy)]
-enum By {
+pub(super) enum By {
     Descriptor,
     /// Older kernels take only names; these contain nothing that would need to be quoted.
     Name,
 }
 
-fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
+pub(super) fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
     let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     // Without it, removing a folder fails later.
     fsconfig_set_flag(&file_system, "userxattr")?;
@@ -77,15 +78,13 @@ fn try_to_write(tree: BorrowedFd<'_>) -> io::Result<()> {
     Err(Errno::EXIST.into())
 }
 
-fn why_not_writable(error: &io::Error, folders: &Folders<'_>) -> String {
-    let owner = rustix::fs::fstat(folders.upper).map_or(0, |found| found.st_uid);
-    let own = rustix::process::geteuid().as_raw();
-    if owner != own {
-        return format!("the folder for the changes belongs to user {owner}, and the command runs as user {own}");
-    }
+fn why_not_writable(error: &io::Error) -> String {
     match error.raw_os_error() {
+        // Inside the namespace all foreign owners look the same, so it is not said whose it is.
+        Some(libc::EROFS | libc::EACCES | libc::EOVERFLOW) => {
+            "the folder for the changes belongs to another user or group than the command".into()
+        }
         Some(libc::ENOSPC | libc::EDQUOT) => "there is no room on the file system for the changes".into(),
-        Some(libc::EOVERFLOW) => "the folder for the changes belongs to another group than the workspace".into(),
         _ => format!("the layer takes no changes: {error}"),
     }
 }

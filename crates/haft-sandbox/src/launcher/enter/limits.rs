@@ -62,7 +62,8 @@ fn limit_namespace(proc: BorrowedFd<'_>, most: u32) -> io::Result<()> {
     if kernel_version() < LIMIT_PER_NAMESPACE {
         return Err(io::Error::other("this kernel has no limit per namespace"));
     }
-    // Below 301 the kernel refuses, and the namespace then has no limit at all.
+    // Below 301 the kernel refuses, and the namespace then has no limit at all. So many are always possible; as long as
+    // the lowest numbers have not been used once, a few more.
     let largest = most.max(1).saturating_add(NEVER_REUSED);
     let file = rustix::fs::openat(proc, "sys/kernel/pid_max", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::write(&file, largest.to_string().as_bytes())?;

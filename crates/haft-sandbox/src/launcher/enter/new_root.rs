@@ -69,7 +69,11 @@ impl<'a> NewRoot<'a> {
             }
         }
         self.home_files(places)?;
-        Covers::prepare(self.private.as_fd())?.put(self.root.as_fd(), &self.visible.hidden)
+        // What holds a root is a private folder already.
+        let holds_root = |hidden: &Path| self.visible.roots.iter().any(|root| root.path.starts_with(hidden));
+        let hidden: Vec<&Path> =
+            self.visible.hidden.iter().map(PathBuf::as_path).filter(|one| !holds_root(one)).collect();
+        Covers::prepare(self.private.as_fd())?.put(self.root.as_fd(), &hidden)
     }
 
     /// Makes it the root of this process, gives up the real one, and returns what could not be had.
@@ -154,8 +158,8 @@ impl<'a> NewRoot<'a> {
                 tree
             }
         };
-        make_folder(self.root.as_fd(), inner(path)).or_missing(&what)?;
-        tree.attach(self.root.as_fd(), inner(path)).or_missing(&what)?;
+        let covered = make_folder(self.root.as_fd(), inner(path)).or_missing(&what)?;
+        tree.attach_over(covered.as_fd()).or_missing(&what)?;
         if path == Path::new("/") {
             self.root = make_folder(tree.as_fd(), Path::new("")).or_missing(&what)?;
             self.shield_system()?;

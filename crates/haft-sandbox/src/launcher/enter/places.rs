@@ -146,3 +146,66 @@ fn parts(path: &Path) -> Vec<PathBuf> {
 pub(super) fn file_type(path: &Path) -> Option<FileType> {
     rustix::fs::lstat(path).ok().map(|found| FileType::from_raw_mode(found.st_mode))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orders::VisibleRoot;
+
+    fn root(path: &Path) -> VisibleRoot {
+        VisibleRoot { path: path.to_owned(), layered: true, through: Vec::new(), read_only: Vec::new() }
+    }
+
+    fn check(visible: &Visible, below: &Path) -> Vec<(String, What)> {
+        let places = plan(visible, false);
+        let named =
+            |place: &Place| Some((place.path.strip_prefix(below).ok()?.display().to_string(), place.what.clone()));
+        places.iter().filter_map(named).collect()
+    }
+
+    #[test]
+    fn what_lies_in_something_else_comes_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["home/work", "home/.cargo/bin", "opt/tools"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::os::unix::fs::symlink("../opt", at("home/link")).unwrap();
+        let visible = Visible {
+            roots: vec![root(&at("home/work"))],
+            readable: vec![at("home/.cargo/bin"), at("home/.cargo"), at("home/link/tools"), at("home/work/in")],
+            home: at("home"),
+            ..Visible::default()
+        };
+        assert_eq!(
+            check(&visible, folder.path()),
+            [
+                ("home".into(), What::Private(0o700)),
+                ("home/.cargo".into(), What::Readable),
+                ("home/link".into(), What::Link("../opt".into())),
+                ("home/work".into(), What::Root(0)),
+                ("opt/tools".into(), What::Readable),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_link_in_a_circle_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("b", folder.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("a", folder.path().join("b")).unwrap();
+        assert_eq!(follow(&folder.path().join("a"), &mut Vec::new()), None);
+        assert_eq!(follow(Path::new("relative"), &mut Vec::new()), None);
+    }
+
+    #[test]
+    fn a_link_inside_a_root_is_never_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("work")).unwrap();
+        std::os::unix::fs::symlink("/usr", at("work/tools")).unwrap();
+        let visible =
+            Visible { roots: vec![root(&at("work"))], readable: vec![at("work/tools/lib")], ..Visible::default() };
+        assert_eq!(check(&visible, folder.path()), [("work".into(), What::Root(0))]);
+    }
+}

@@ -23,22 +23,18 @@ pub(super) enum Sockets {
 }
 
 /// Programs for the kernel that are ready to be applied.
-pub(super) struct Filters(Vec<BpfProgram>);
+pub(super) struct Filters([BpfProgram; 2]);
 
 impl Filters {
     /// Prepares them.
     pub(super) fn prepare(sockets: Sockets) -> Result<Self, NotEntered> {
         let arch = architecture().ok_or_else(|| missing("this kind of processor is not known"))?;
-        let build = |rules, errno: i32| {
-            SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno.cast_unsigned()), arch)
-                .and_then(BpfProgram::try_from)
-                .map_err(|error| missing(&error.to_string()))
-        };
-        let refused = refused(sockets).map_err(|error| missing(&error.to_string()))?;
-        let unknown = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
-        let mut filters = vec![build(refused, libc::EPERM)?, build(unknown, libc::ENOSYS)?];
-        filters.extend(only_native());
-        Ok(Self(filters))
+        let error = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+        let refused = refused(sockets)
+            .and_then(|rules| SeccompFilter::new(rules, SeccompAction::Allow, error, arch))
+            .and_then(BpfProgram::try_from)
+            .map_err(|error| missing(&error.to_string()))?;
+        Ok(Self([refused, unknown()]))
     }
 
     /// Applies them to this process and all that it starts.
@@ -55,24 +51,29 @@ fn architecture() -> Option<TargetArch> {
     TargetArch::try_from(std::env::consts::ARCH).ok()
 }
 
-/// On one kind of processor the same calls exist a second time, under numbers that the other filters do not name.
+/// On one kind of processor all calls exist a second time, from this number on; the other filter does not name them.
 #[cfg(target_arch = "x86_64")]
-fn only_native() -> Option<BpfProgram> {
-    const SECOND_NUMBERS: u32 = 0x4000_0000;
-    let refuse = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
-    let step = |code: u32, jt: u8, jf: u8, k: u32| sock_filter { code: code as u16, jt, jf, k };
-    Some(vec![
-        // The number of the call.
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, SECOND_NUMBERS),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ])
-}
-
+const SECOND_NUMBERS: u32 = 0x4000_0000;
+/// Elsewhere no call has a number as large as this.
 #[cfg(not(target_arch = "x86_64"))]
-fn only_native() -> Option<BpfProgram> {
-    None
+const SECOND_NUMBERS: u32 = u32::MAX;
+
+/// Answers some calls as if the kernel did not have them. The other filter looks at the architecture.
+fn unknown() -> BpfProgram {
+    let step = |code: u32, jt: u8, jf: u8, k: u32| sock_filter { code: code as u16, jt, jf, k };
+    let number_of_call = step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0);
+    let result = |result: u32| step(libc::BPF_RET | libc::BPF_K, 0, 0, result);
+    let jump = |how: u32, behind: usize, number: u32| {
+        // Over the jumps that follow, and the result for all others.
+        step(libc::BPF_JMP | how | libc::BPF_K, (behind + 1) as u8, 0, number)
+    };
+    let mut steps = vec![number_of_call, jump(libc::BPF_JGE, UNKNOWN.len(), SECOND_NUMBERS)];
+    for (index, call) in UNKNOWN.iter().enumerate() {
+        steps.push(jump(libc::BPF_JEQ, UNKNOWN.len() - index - 1, *call as u32));
+    }
+    let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+    steps.extend([result(libc::SECCOMP_RET_ALLOW), result(absent)]);
+    steps
 }
 
 /// Calls that are answered as if the kernel did not have them, so that programs take the older way.

@@ -1,8 +1,11 @@
 //! The sandbox entered for real, with a shell inside. Each scene builds its own folders.
 
+#[expect(clippy::disallowed_types, reason = "somebody outside must listen to what a command tries to send")]
 mod escapes;
+mod refusals;
 mod renames;
 mod scene;
+mod sights;
 
 use self::scene::{Scene, Who};
 

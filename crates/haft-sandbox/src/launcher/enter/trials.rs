@@ -1,10 +1,12 @@
 //! Tries each part of the sandbox by itself, in a process that is thrown away.
 
 use std::io::Read;
-use std::os::fd::AsFd;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
@@ -25,8 +27,10 @@ type Outcome = Result<String, String>;
 const USER: i32 = libc::CLONE_NEWUSER;
 const MOUNTS: i32 = USER | libc::CLONE_NEWNS;
 
-/// The parts, the namespaces that each needs around it, and how it is tried.
-const PARTS: [(&str, i32, fn() -> Outcome); 11] = [
+/// A part, the namespaces that it needs around it, and how it is tried.
+type Part = (&'static str, i32, fn() -> Outcome);
+
+const PARTS: [Part; 11] = [
     ("user namespace", USER, nothing_more),
     ("mounts", MOUNTS, mounts),
     ("process namespace", USER | libc::CLONE_NEWPID, nothing_more),
@@ -101,8 +105,13 @@ fn memory() -> Result<Tree, String> {
 
 fn loopback() -> Outcome {
     namespaces::raise_loopback().map_err(said)?;
-    std::net::TcpListener::bind("127.0.0.1:0").map_err(said)?;
+    let socket = internet_socket().map_err(said)?;
+    rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).map_err(said)?;
     works()
+}
+
+fn internet_socket() -> rustix::io::Result<OwnedFd> {
+    rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
 }
 
 fn fresh_proc() -> Outcome {
@@ -111,12 +120,15 @@ fn fresh_proc() -> Outcome {
 }
 
 fn overlay() -> Outcome {
+    with_folders(|folders| layer::over(Path::new("/"), folders).map(drop))?;
+    Ok("works, in memory".into())
+}
+
+fn with_folders(mount: fn(&Folders<'_>) -> Result<(), String>) -> Result<(), String> {
     let tree = memory()?;
     let folder = |name: &str| make_folder(tree.as_fd(), Path::new(name)).map_err(said);
     let (lower, upper, work) = (folder("lower")?, folder("upper")?, folder("work")?);
-    let folders = Folders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() };
-    layer::over(Path::new("/"), &folders)?;
-    Ok("works, in memory".into())
+    mount(&Folders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() })
 }
 
 fn landlock() -> Outcome {
@@ -130,7 +142,7 @@ fn landlock() -> Outcome {
 
 fn seccomp() -> Outcome {
     Filters::prepare(Sockets::Unix).map_err(missing)?.apply().map_err(said)?;
-    match std::net::TcpListener::bind("127.0.0.1:0") {
+    match internet_socket() {
         Ok(_) => Err("it refuses nothing".into()),
         Err(_) => works(),
     }
@@ -150,5 +162,33 @@ fn process_limit() -> Outcome {
         Limit::Namespace => Ok("works, by the largest number of the namespace".into()),
         Limit::User(note) => Ok(note),
         Limit::None(note) => Err(note),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launcher::enter::layer::By;
+
+    #[test]
+    fn every_part_works_where_these_tests_run() {
+        for trial in trials() {
+            assert!(trial.outcome.is_ok(), "{trial:?}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_takes_no_descriptors_is_told_names() {
+        let by_name = || {
+            with_folders(|folders| layer::mount(folders, By::Name).map(drop).map_err(said))?;
+            works()
+        };
+        assert_eq!(apart(MOUNTS, by_name), works());
+    }
+
+    #[test]
+    fn who_is_killed_while_trying_is_reported() {
+        let killed = apart(0, || leave(1));
+        assert_eq!(killed, Err("the process that tried it was killed".into()));
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
-use rustix::fs::{Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 
 /// How long the clock of a file system is waited for. It stands still for at most 10 ms.
 const PATIENCE_MS: u128 = 50;
@@ -23,7 +23,20 @@ impl Moment {
         // A file without a name leaves no trace in the folder.
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let nameless = |folder| rustix::fs::openat(folder, ".", flags, Mode::from_raw_mode(0o600));
-        Self::by(File::from(nameless(folder).or_else(|_| nameless(other))?))
+        match nameless(folder) {
+            Ok(file) => Self::by(File::from(file)),
+            // Not every file system has those, and one of another machine has a clock of its own.
+            Err(_) => Self::by_name(folder).or_else(|_| Self::by(File::from(nameless(other)?))),
+        }
+    }
+
+    fn by_name(folder: BorrowedFd<'_>) -> io::Result<Self> {
+        let name = format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple());
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let file = rustix::fs::openat(folder, &*name, flags, Mode::from_raw_mode(0o600))?;
+        let moment = Self::by(File::from(file));
+        rustix::fs::unlinkat(folder, &*name, AtFlags::empty())?;
+        moment
     }
 
     /// Changes a file until its time moves on: what was changed before the first time cannot have the second one.
@@ -80,6 +93,7 @@ mod tests {
                 |path: &std::path::Path| moment.is_before_change_of(&rustix::fs::stat(path).expect("it is there"));
             assert_eq!((is_later(&before), is_later(&after)), (false, true));
         }
+        Moment::by_name(opened.as_fd()).expect("the clock goes");
         assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 100);
     }
 }

@@ -66,13 +66,10 @@ impl LayerFolder {
 
     /// Makes a layer for a folder, which belongs to whom that belongs.
     pub(super) fn add(&self, number: usize, of: &Stat) -> io::Result<LayerPair> {
-        let folder = self.path.join(number.to_string());
-        DirBuilder::new().mode(0o700).create(&folder)?;
-        let make = |name: &str, mode: u32| -> io::Result<OwnedFd> {
-            let path = folder.join(name);
-            DirBuilder::new().mode(0o700).create(&path)?;
+        let make = |path: &Path, mode: u32| -> io::Result<OwnedFd> {
+            DirBuilder::new().mode(0o700).create(path)?;
             let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let made = rustix::fs::open(&path, flags, Mode::empty())?;
+            let made = rustix::fs::open(path, flags, Mode::empty())?;
             let has = rustix::fs::fstat(&made)?;
             if (has.st_uid, has.st_gid) != (of.st_uid, of.st_gid) {
                 let (uid, gid) = (Uid::from_raw(of.st_uid), Gid::from_raw(of.st_gid));
@@ -82,7 +79,11 @@ impl LayerFolder {
             rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
             Ok(made)
         };
-        Ok(LayerPair { upper: make("upper", of.st_mode & FOLDER_MODE)?, work: make("work", 0o700)? })
+        // The two are mounted by whom the workspace belongs to, who must be let in to them.
+        let folder = self.path.join(number.to_string());
+        make(&folder, 0o700)?;
+        let upper = make(&folder.join("upper"), of.st_mode & FOLDER_MODE)?;
+        Ok(LayerPair { upper, work: make(&folder.join("work"), 0o700)? })
     }
 
     /// Removes everything.
@@ -183,6 +184,21 @@ mod tests {
 
     fn names(folder: &Path) -> usize {
         std::fs::read_dir(folder).expect("it is there").count()
+    }
+
+    #[test]
+    fn the_owner_of_the_workspace_is_let_in_to_both_folders() {
+        let beneath = tempfile::tempdir().expect("a temporary folder can be made");
+        let layer = LayerFolder::make(beneath.path()).expect("it can be made");
+        let mut of = rustix::fs::stat(beneath.path()).expect("it is there");
+        if rustix::process::geteuid().is_root() {
+            of.st_uid = 65_534;
+        }
+        layer.add(0, &of).expect("it can be made");
+        for name in ["0", "0/upper", "0/work"] {
+            let made = rustix::fs::stat(layer.path().join(name)).expect("it was made");
+            assert_eq!(made.st_uid, of.st_uid, "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// Largest file that is looked at, in bytes.
-pub(super) const LARGEST: u64 = 16 * 1024;
+pub(super) const LARGEST: u64 = 1024 * 1024;
 
 /// Settings that start no program and name no other file.
 const SETTINGS: &[(&str, &str, Value)] = &[
@@ -56,6 +56,23 @@ pub(super) fn is_harmless(place: &Path, root: &Path, content: &[u8]) -> bool {
         ".git" => is_plain_pointer(place, root, text),
         _ => false,
     }
+}
+
+/// Files of a rebase or of picked commits that have stopped: lines in them can name programs.
+const TO_DO: [&str; 2] = ["git-rebase-todo", "todo"];
+
+/// Returns whether a file of a repository is a list of what git is to do when it goes on.
+pub(super) fn is_to_do(place: &Path) -> bool {
+    place.file_name().is_some_and(|name| TO_DO.iter().any(|known| name.eq_ignore_ascii_case(known)))
+}
+
+/// Returns whether such a list makes git run a program.
+pub(super) fn runs_programs(content: &[u8]) -> bool {
+    let first_word =
+        |line: &[u8]| line.trim_ascii_start().split(u8::is_ascii_whitespace).next().map(<[u8]>::to_ascii_lowercase);
+    content
+        .split(|byte| *byte == b'\n')
+        .any(|line| first_word(line).is_some_and(|word| word == b"exec" || word == b"x"))
 }
 
 /// Returns whether every line is a section or one of the settings.
@@ -156,6 +173,14 @@ mod tests {
         assert!(harmless("w/.git", b"gitdir: ../.git/worktrees/w\n"));
         assert!(harmless("sub/.git", b"gitdir: ../.git/modules/sub\n"));
         assert!(harmless("sub/a/.git", b"gitdir: /ws/.git/worktrees/a\n"));
+    }
+
+    #[test]
+    fn a_list_of_what_git_is_to_do_may_not_name_a_program() {
+        assert!(is_to_do(Path::new(".git/rebase-merge/git-rebase-todo")));
+        assert!(!is_to_do(Path::new(".git/rebase-merge/onto")));
+        assert!(runs_programs(b"pick abc one\n exec sh evil\n") && runs_programs(b"x evil"));
+        assert!(!runs_programs(b"pick abc exec\n# exec evil\n\n"));
     }
 
     #[test]

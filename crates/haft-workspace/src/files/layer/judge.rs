@@ -32,6 +32,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const OF_A_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 /// The names in such a folder that make programs run.
 const RUNS_PROGRAMS: [&str; 3] = ["config", "config.worktree", "commondir"];
+const WHY_TO_DO: &str = "git would run the programs that it names when it goes on";
 const WHY_A_REPOSITORY: &str = "git would take its folder for a repository, where hooks and settings run programs";
 
 /// A difference, taken apart.
@@ -97,12 +98,15 @@ impl Judge<'_> {
     fn refused(&mut self, found: &Found) -> Option<&'static str> {
         let root = &self.roots[found.spot.root];
         let place = root.place_of(&found.spot.path);
-        // Where a folder of that name was or comes, either would be changed.
-        let old_kind = found.below.map(|below| below.kind);
+        // Where a folder of that name was and a file comes, either would be changed.
+        let old_kind = found.below.map(|below| below.kind).filter(|kind| *kind != found.kind());
         let why = guarded::refused_from_commands(&place, found.kind())
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
-            .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))?;
-        if matches!(found.comes, Comes::File(_)) && found.below.is_none() && self.is_harmless(found) {
+            .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))
+            .or_else(|| self.makes_a_repository(found).then_some(WHY_A_REPOSITORY))
+            .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
+        if why != WHY_TO_DO && matches!(found.comes, Comes::File(_)) && found.below.is_none() && self.is_harmless(found)
+        {
             return None;
         }
         Some(why)
@@ -121,24 +125,46 @@ impl Judge<'_> {
         })
     }
 
-    fn is_harmless(&self, found: &Found) -> bool {
-        let root = &self.roots[found.spot.root];
-        let Comes::File(file) = &found.comes else { return false };
-        if file.size > harmless::LARGEST {
+    /// Returns whether a name makes a repository of a folder that has hooks or settings already.
+    fn makes_a_repository(&self, found: &Found) -> bool {
+        let (Some(name), Some(folder)) = (found.spot.path.file_name(), found.spot.path.parent()) else { return false };
+        let is_part = OF_A_REPOSITORY.iter().any(|part| name.eq_ignore_ascii_case(part));
+        if found.below.is_some() || !is_part {
             return false;
         }
-        let content = root.open_layered(found.source()).and_then(|mut opened| {
-            let mut bytes = Vec::new();
-            opened.read_to_end(&mut bytes)?;
-            Ok(bytes)
-        });
-        content.is_ok_and(|content| harmless::is_harmless(&found.spot.path, &root.real, &content))
+        let root = &self.roots[found.spot.root];
+        let has_settings = ["hooks", "config"].iter().any(|name| root.stat_below(&folder.join(name)).is_some());
+        // The folder of a repository that was there before is known by its name.
+        has_settings && repository_of(&found.spot.path).is_none() && root.is_repository(folder)
+    }
+
+    /// Returns whether a list of what git is to do names programs.
+    fn is_dangerous_to_do(&self, found: &Found) -> bool {
+        if repository_of(&found.spot.path).is_none() || !harmless::is_to_do(&found.spot.path) {
+            return false;
+        }
+        matches!(found.comes, Comes::File(_))
+            && self.content(found).is_none_or(|content| harmless::runs_programs(&content))
+    }
+
+    fn is_harmless(&self, found: &Found) -> bool {
+        let root = &self.roots[found.spot.root];
+        let content = self.content(found);
+        content.is_some_and(|content| harmless::is_harmless(&found.spot.path, &root.real, &content))
+    }
+
+    /// Returns the content of a new file, unless it is large.
+    fn content(&self, found: &Found) -> Option<Vec<u8>> {
+        let opened = self.roots[found.spot.root].open_layered(found.source()).ok()?;
+        let mut bytes = Vec::new();
+        opened.take(harmless::LARGEST + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= harmless::LARGEST).then_some(bytes)
     }
 }
 
 impl Spot {
     /// Returns whether the other is the same or lies in this folder.
-    fn holds(&self, other: &Spot) -> bool {
+    pub(super) fn holds(&self, other: &Spot) -> bool {
         self.root == other.root && other.path.starts_with(&self.path)
     }
 }
@@ -172,17 +198,25 @@ pub(super) fn repository_of(path: &Path) -> Option<(PathBuf, bool)> {
 /// Returns whether this is what a git that was killed left behind.
 fn is_left_lock(found: &Found) -> bool {
     let is_new = found.below.is_none() && matches!(found.comes, Comes::File(_));
-    is_new && found.spot.path.extension().is_some_and(|end| end == "lock") && repository_of(&found.spot.path).is_some()
+    is_new && is_lock(&found.spot.path) && repository_of(&found.spot.path).is_some()
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "lock")
 }
 
 /// Waits for other programs that are at work on the same files of a repository.
 fn wait_for_locks(roots: &[OpenRoot], judged: &mut Judged) {
     let deadline = Instant::now() + PATIENCE;
+    // A lock that the command removed was left by somebody who is gone.
+    let gone = |found: &&Found| matches!(found.comes, Comes::Nothing) && is_lock(&found.spot.path);
+    let removed: HashSet<Spot> = judged.comes.iter().filter(gone).map(|found| found.spot.clone()).collect();
     for found in judged.comes.iter_mut().filter(|found| found.kind() != FileKind::Folder) {
         let Some((_, false)) = repository_of(&found.spot.path) else { continue };
         let mut lock = found.spot.path.clone().into_os_string();
         lock.push(".lock");
-        while roots[found.spot.root].stat_below(Path::new(&lock)).is_some() {
+        let lock = Spot { root: found.spot.root, path: lock.into() };
+        while !removed.contains(&lock) && roots[lock.root].stat_below(&lock.path).is_some() {
             if Instant::now() >= deadline {
                 found.clash = Some(Clash::Locked);
                 break;

@@ -241,6 +241,9 @@ impl Reader<'_> {
             && lower.st_size == upper.st_size
             && self.is_same_content(level, folder, name)?
         {
+            if upper.st_mode & !lower.st_mode & 0o6000 != 0 {
+                self.leave_out(LeftOut::SetId);
+            }
             // A bit that was there already, or was lost, is nothing that the command asks for.
             let alone = (mode != lower.st_mode & MODE).then_some(Comes::Mode(mode));
             if shared.is_none() {

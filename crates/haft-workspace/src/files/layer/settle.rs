@@ -87,7 +87,8 @@ impl Settling<'_> {
         let mut kept = Vec::new();
         let mut rounds = 0;
         let done = loop {
-            kept.retain(|(_, found): &(Spot, Found)| judged.comes.iter().any(|comes| comes.spot == found.spot));
+            let coming: HashSet<&Spot> = judged.comes.iter().map(|found| &found.spot).collect();
+            kept.retain(|(_, found): &(Spot, Found)| coming.contains(&found.spot));
             self.keep_aside(&mut judged, &mut kept);
             if judged.comes.is_empty() {
                 break None;
@@ -144,11 +145,11 @@ impl Settling<'_> {
     /// Lets the command's version of what somebody else changed come in under a name beside it.
     fn keep_aside(&self, judged: &mut Judged, kept: &mut Vec<(Spot, Found)>) {
         let taken: HashSet<Spot> = judged.comes.iter().map(|found| found.spot.clone()).collect();
+        let known: HashSet<Spot> = kept.iter().map(|(of, _)| of.clone()).collect();
         for clash in &judged.clashes {
             let is_file = matches!(&clash.comes, Comes::File(file) if file.size > 0);
-            let is_kept = kept.iter().any(|(of, _)| *of == clash.spot);
             // Beside a reference git would take it for another one; what it leads to is among the objects.
-            if !is_file || is_kept || repository_of(&clash.spot.path).is_some() {
+            if !is_file || known.contains(&clash.spot) || repository_of(&clash.spot.path).is_some() {
                 continue;
             }
             let Some(spot) = self.free_name(&clash.spot, &taken) else { continue };

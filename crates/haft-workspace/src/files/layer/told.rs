@@ -1,6 +1,6 @@
 //! The words about what a command changed: what was refused, kept aside or left out, and why nothing came in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -23,13 +23,23 @@ const MOST_FOLDERS: usize = 5;
 /// Says what was not brought in.
 pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
     let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
+    let mut left_out: Vec<&(Spot, LeftOut)> = judged.left_out.iter().collect();
+    left_out.sort();
     let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
-    for (spot, why) in &judged.left_out {
-        groups.entry(*why).or_default().push(name(spot));
+    for (index, (spot, why)) in left_out.iter().enumerate() {
+        // What is in a folder stands for it.
+        let is_named_below = left_out.get(index + 1).is_some_and(|(next, other)| why == other && spot.holds(next));
+        if !is_named_below {
+            groups.entry(*why).or_default().push(name(spot));
+        }
     }
+    // Git's own examples of hooks never run, and hide what matters.
+    groups.values_mut().for_each(|names| names.sort_by_key(|name| name.ends_with(".sample")));
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
-    for (spot, found) in kept {
-        let how = judged.clashes.iter().find(|clash| clash.spot == *spot).and_then(|clash| clash.clash);
+    let clashes: HashMap<&Spot, Option<Clash>> =
+        judged.clashes.iter().map(|found| (&found.spot, found.clash)).collect();
+    for (spot, found) in kept.iter().take(MOST_NAMES) {
+        let how = clashes.get(spot).copied().flatten();
         notes.push(format!(
             "{} {}, so it was left as it is; the command's version is {}.",
             name(spot),
@@ -37,9 +47,14 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
             name(&found.spot)
         ));
     }
+    if let Some(more) = kept.len().checked_sub(MOST_NAMES).filter(|more| *more > 0) {
+        notes.push(format!(
+            "{more} more were left as they are for the same reason; look for names that end in .kept-by-haft."
+        ));
+    }
     let mut others: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
-    let is_kept = |clash: &&Found| kept.iter().any(|(spot, _)| *spot == clash.spot);
-    for clash in judged.clashes.iter().filter(|clash| !is_kept(clash)) {
+    let aside: HashSet<&Spot> = kept.iter().map(|(spot, _)| spot).collect();
+    for clash in judged.clashes.iter().filter(|clash| !aside.contains(&clash.spot)) {
         let how = of_clash(clash.clash.unwrap_or(Clash::Changed));
         others.entry(how).or_default().push(name(&clash.spot));
     }

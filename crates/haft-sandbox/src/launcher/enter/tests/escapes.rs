@@ -89,6 +89,22 @@ fn no_listener_outside_hears_anything() {
 }
 
 #[test]
+fn a_granted_network_is_the_real_one() {
+    for who in Who::all() {
+        for scene in [Scene::new(who), Scene::new(who).partly()] {
+            let scene = scene.with_network();
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let script = format!(
+                "attempt('tcp', lambda: socket.create_connection(('127.0.0.1', {port}), 2))\n\
+                 attempt('names', lambda: (open('/etc/resolv.conf').read(), socket.gethostbyname('localhost')))"
+            );
+            assert_eq!(python(&scene, &script), "tcp worked\nnames worked\n");
+        }
+    }
+}
+
+#[test]
 fn sockets_of_other_kinds_are_not_opened() {
     let script = "for name, family, kind, protocol in [('raw', 2, 3, 1), ('packet', 17, 3, 0), ('vsock', 40, 1, 0), \
                   ('alg', 38, 5, 0), ('bluetooth', 31, 3, 1), ('netfilter', 16, 3, 12), ('ip', 2, 10, 0)]:\n\

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,11 @@ pub(super) struct Scene {
     layered: bool,
     namespaces: bool,
     through: RefCell<Vec<PathBuf>>,
+    read_only: RefCell<Vec<PathBuf>>,
+    before: Option<fn(&Scene)>,
+    /// The writable folder, if it is not the usual one.
+    root: Option<PathBuf>,
+    network: bool,
     pub(super) visible: RefCell<Visible>,
 }
 
@@ -61,7 +67,16 @@ pub(super) struct Seen {
 
 impl Scene {
     pub(super) fn new(who: Who) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::in_folder(who, tempfile::tempdir().unwrap())
+    }
+
+    /// The same in a folder whose name is an odd one.
+    pub(super) fn oddly_named(who: Who) -> Self {
+        let name = std::ffi::OsString::from_vec(b"a,b:c\\d \n\"\xff".to_vec());
+        Self::in_folder(who, tempfile::Builder::new().prefix(&name).tempdir().unwrap())
+    }
+
+    fn in_folder(who: Who, folder: tempfile::TempDir) -> Self {
         let at = |name: &str| folder.path().join(name);
         for name in ["w/sub", "layer/upper", "layer/work", "home", "state", "private"] {
             std::fs::create_dir_all(at(name)).unwrap();
@@ -81,6 +96,10 @@ impl Scene {
             layered: true,
             namespaces: true,
             through: RefCell::default(),
+            read_only: RefCell::default(),
+            before: None,
+            root: None,
+            network: false,
             visible: RefCell::new(visible),
         }
     }
@@ -97,8 +116,30 @@ impl Scene {
         self
     }
 
+    /// The whole system is the workspace.
+    pub(super) fn whole_system(mut self) -> Self {
+        self.root = Some("/".into());
+        self.without_layer()
+    }
+
+    pub(super) fn with_network(mut self) -> Self {
+        self.network = true;
+        self
+    }
+
     pub(super) fn through(&self, name: &str) -> &Self {
         self.through.borrow_mut().push(name.into());
+        self
+    }
+
+    pub(super) fn read_only(&self, name: &str) -> &Self {
+        self.read_only.borrow_mut().push(name.into());
+        self
+    }
+
+    /// Does something first, as whoever runs the tests, in a process that is thrown away.
+    pub(super) fn before(mut self, before: fn(&Scene)) -> Self {
+        self.before = Some(before);
         self
     }
 
@@ -158,6 +199,9 @@ impl Scene {
     }
 
     fn launch(&self, script: &str, output: &OwnedFd) -> String {
+        if let Some(before) = self.before {
+            before(self);
+        }
         if self.who == Who::User && rustix::process::geteuid().is_root() {
             let (uid, gid) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
             rustix::thread::set_thread_groups(&[]).unwrap();
@@ -166,7 +210,7 @@ impl Scene {
             rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable).unwrap();
         }
         let mut visible = self.visible.borrow().clone();
-        let path = self.at("w");
+        let path = self.root.clone().unwrap_or_else(|| self.at("w"));
         let mut descriptors = vec![open(&path)];
         if self.layered {
             descriptors.extend([open(&self.at("layer/upper")), open(&self.at("layer/work"))]);
@@ -177,7 +221,7 @@ impl Scene {
                 path,
                 layered: self.layered,
                 through: self.through.borrow().clone(),
-                read_only: vec!["locked".into()],
+                read_only: self.read_only.borrow().clone(),
             },
         );
         let orders = Orders {
@@ -186,7 +230,7 @@ impl Scene {
             environment: Vec::new(),
             confine: Confine::Fully(visible.clone()),
             processes: 256,
-            network: false,
+            network: self.network,
         };
         if !self.namespaces {
             return match partly(&orders, &visible, &self.at("private"), &descriptors) {
@@ -213,7 +257,7 @@ impl Scene {
                 libc::dup2(output.as_raw_fd(), 1);
                 libc::dup2(output.as_raw_fd(), 2);
             }
-            rustix::process::chdir(self.at("w")).unwrap();
+            rustix::process::chdir(self.root.as_ref().unwrap_or(&self.at("w"))).unwrap();
             ready.restrict_command().unwrap();
             let failed = std::process::Command::new("/bin/bash")
                 .args(["-c", script])

@@ -25,8 +25,10 @@ fn a_hook_leaves_nothing_also_where_no_repository_was() {
     assert!(scene.tree().is_empty());
     assert_eq!(
         settled.notes,
-        ["Refused, because it belongs to version control, where hooks and settings run programs: .git/hooks, \
-          .git/hooks/pre-commit. It was left as it is; a person can change it in a terminal of their own."]
+        [
+            "Refused, because it belongs to version control, where hooks and settings run programs: .git/hooks/pre-commit. \
+          It was left as it is; a person can change it in a terminal of their own."
+        ]
     );
 }
 
@@ -44,6 +46,27 @@ fn a_moved_repository_leaves_its_hooks_behind_whatever_its_new_name() {
     });
     assert!(!scene.has("g2/hooks") && !scene.has("g2/config"));
     assert!(scene.has("g2/HEAD") && scene.has("hooks/useState.ts") && scene.has("config"));
+}
+
+#[test]
+fn a_folder_with_hooks_is_not_made_a_repository_later() {
+    let scene = Scene::new(&[("evil/config", "[core]\nfsmonitor = a\n"), ("evil/hooks/a", "a")]);
+    scene.run(|upper| {
+        upper.write("evil/HEAD", "ref: refs/heads/main\n");
+        upper.folder("evil/objects");
+        upper.folder("evil/refs");
+    });
+    assert!(!scene.has("evil/HEAD") && !scene.has("evil/objects") && !scene.has("evil/refs"));
+}
+
+#[test]
+fn what_git_is_to_do_when_it_goes_on_names_no_program() {
+    let scene = Scene::new(&[(".git/HEAD", "h")]);
+    scene.run(|upper| {
+        upper.write(".git/rebase-merge/git-rebase-todo", "exec evil\n");
+        upper.write(".git/rebase-merge/done", "pick a\n");
+    });
+    assert!(!scene.has(".git/rebase-merge/git-rebase-todo") && scene.has(".git/rebase-merge/done"));
 }
 
 #[test]

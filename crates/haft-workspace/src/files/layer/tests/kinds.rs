@@ -148,13 +148,15 @@ fn pipes_and_devices_are_left_out_and_named() {
 
 #[test]
 fn bits_that_let_a_program_run_as_another_are_not_kept() {
-    let scene = Scene::new(&[]);
+    let scene = Scene::new(&[("old", "x")]);
     let settled = scene.run(|upper| {
+        upper.write("old", "x");
+        upper.mode("old", 0o4644);
         upper.write("tool", "x");
         upper.mode("tool", 0o6755);
     });
-    assert_eq!(scene.tree()["tool"], "file 755 x");
-    assert_eq!(settled.notes, ["Came in without the bits that let a program run as its owner or group: tool."]);
+    assert_eq!((&*scene.tree()["old"], &*scene.tree()["tool"]), ("file 644 x", "file 755 x"));
+    assert_eq!(settled.notes, ["Came in without the bits that let a program run as its owner or group: old, tool."]);
 }
 
 #[test]
@@ -175,10 +177,10 @@ fn a_file_that_nobody_may_read_and_a_closed_folder_come_in() {
     scene.run(|upper| {
         upper.write("closed/secret", "x");
         upper.mode("closed/secret", 0o000);
-        upper.mode("closed", 0o000);
+        upper.mode("closed", 0o500);
     });
     let mode = scene.workspace().join("closed").symlink_metadata().expect("it is there").mode() & 0o7777;
-    assert_eq!(mode, 0);
+    assert_eq!(mode, 0o500);
     scene.undo();
     assert!(scene.tree().is_empty());
 }

@@ -74,6 +74,16 @@ fn a_repository_in_which_somebody_is_at_work_is_left_alone() {
 }
 
 #[test]
+fn a_stale_lock_can_be_removed_by_a_command() {
+    let scene = Scene::new(&[(".git/index", "i"), (".git/index.lock", "stale")]);
+    let command = |upper: &Upper| {
+        upper.gone(".git/index.lock");
+        upper.write(".git/index", "j");
+    };
+    scene.check(command, &["remove .git/index.lock", "replace .git/index"]);
+}
+
+#[test]
 fn a_link_in_the_place_of_a_repository_is_refused() {
     let scene = Scene::new(&[("evil/hooks/pre-commit", "x")]);
     let settled = scene.run(|upper| {

@@ -1,0 +1,90 @@
+//! What is missing is said, and nothing runs.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
+use rustix::thread::UnshareFlags;
+
+use super::everyone;
+use super::scene::{Scene, Who};
+
+/// Lets a test change mounts for one process. Only root can.
+#[allow(unsafe_code)]
+fn with_own_mounts() {
+    // SAFETY: only the mounts are unshared.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.unwrap();
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).unwrap();
+}
+
+fn as_root(before: fn(&Scene)) -> Vec<Scene> {
+    let roots = Who::all().into_iter().filter(|_| rustix::process::geteuid().is_root());
+    roots.map(|who| Scene::new(who).before(before)).collect()
+}
+
+#[test]
+fn a_mount_below_the_workspace_is_named() {
+    let scenes = as_root(|scene| {
+        with_own_mounts();
+        mount("none", scene.at("w/sub"), "tmpfs", MountFlags::empty(), None).unwrap();
+    });
+    for scene in scenes {
+        let seen = scene.run("echo ran");
+        let sub = scene.at("w/sub");
+        let expected =
+            format!("no layer: another file system is mounted in the workspace, at {:?}\n", sub.display().to_string());
+        assert_eq!((seen.text.as_str(), seen.report), ("", expected));
+    }
+}
+
+#[test]
+fn an_upper_folder_of_somebody_else_is_no_layer() {
+    for scene in as_root(|scene| {
+        for name in ["layer/upper", "layer/work"] {
+            std::os::unix::fs::chown(scene.at(name), Some(1), Some(1)).unwrap();
+            std::fs::set_permissions(scene.at(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }) {
+        let seen = scene.run("echo ran");
+        assert_eq!(seen.text, "");
+        assert!(seen.report.starts_with("no layer: the folder for the changes belongs to another user"), "{seen:?}");
+    }
+}
+
+#[test]
+fn without_user_namespaces_nothing_runs_fully_confined() {
+    let scenes = as_root(|scene| {
+        with_own_mounts();
+        // Whoever has changed the root may not enter a user namespace.
+        mount_bind_recursive("/", scene.at("private")).unwrap();
+        rustix::process::chroot(scene.at("private")).unwrap();
+    });
+    for scene in scenes {
+        let seen = scene.run("echo ran");
+        assert_eq!(seen.text, "");
+        assert!(seen.report.starts_with("missing: A user namespace"), "{seen:?}");
+    }
+}
+
+#[test]
+fn without_a_fresh_proc_nothing_runs_fully_confined() {
+    let scenes = as_root(|_| {
+        with_own_mounts();
+        mount("none", "/proc/sys", "tmpfs", MountFlags::empty(), None).unwrap();
+    });
+    for scene in scenes {
+        let seen = scene.run("echo ran");
+        assert_eq!(seen.text, "");
+        assert!(seen.report.starts_with("missing: A fresh /proc"), "{seen:?}");
+    }
+}
+
+#[test]
+fn partly_confined_nothing_runs_where_the_workspace_holds_what_is_hidden() {
+    for scene in everyone() {
+        let scene = scene.partly();
+        scene.file("state", "canary");
+        scene.visible.borrow_mut().hidden.push(scene.at("w/state"));
+        let seen = scene.run("cat state");
+        assert!(!seen.text.contains("canary") && seen.report.contains("can only be hidden"), "{seen:?}");
+    }
+}
