@@ -4,9 +4,44 @@ use crate::Attempt;
 use crate::canaries::Cage;
 use crate::prober::probe;
 
+/// System calls that are refused whatever they are asked, by their number on x86-64.
+const CALLS: [(&str, u32); 26] = [
+    ("ptrace", 101),
+    ("keyctl", 250),
+    ("add_key", 248),
+    ("bpf", 321),
+    ("perf_event_open", 298),
+    ("userfaultfd", 323),
+    ("kexec_load", 246),
+    ("init_module", 175),
+    ("reboot", 169),
+    ("swapon", 167),
+    ("mount", 165),
+    ("pivot_root", 155),
+    ("setns", 308),
+    ("open_by_handle_at", 304),
+    ("process_vm_writev", 311),
+    ("fsopen", 430),
+    ("move_mount", 429),
+    ("open_tree with a copy", 428),
+    ("mount_setattr", 442),
+    ("acct", 163),
+    ("quotactl", 179),
+    ("settimeofday", 164),
+    ("sethostname", 170),
+    ("io_uring_setup", 425),
+    ("ioperm", 173),
+    ("iopl", 172),
+];
+
 pub(crate) fn attempts(_: &Cage) -> Vec<Attempt> {
-    let us = std::process::id();
-    let call = |name: &'static str, number: u32| Attempt::new(name, probe("syscall", &number.to_string()));
+    let mut all = ways(std::process::id());
+    let call = |(name, number): &(&'static str, u32)| Attempt::new(name, probe("syscall", &number.to_string()));
+    all.extend(CALLS.iter().map(call));
+    all
+}
+
+fn ways(us: u32) -> Vec<Attempt> {
     vec![
         Attempt::new(
             "signals to outside",
@@ -49,31 +84,5 @@ pub(crate) fn attempts(_: &Cage) -> Vec<Attempt> {
         .explained("sandbox"),
         Attempt::new("32-bit system calls", probe("int80", "")),
         Attempt::new("x32 system calls", probe("syscall", "1073741863")),
-        call("ptrace", 101),
-        call("keyctl", 250),
-        call("add_key", 248),
-        call("bpf", 321),
-        call("perf_event_open", 298),
-        call("userfaultfd", 323),
-        call("kexec_load", 246),
-        call("init_module", 175),
-        call("reboot", 169),
-        call("swapon", 167),
-        call("mount", 165),
-        call("pivot_root", 155),
-        call("setns", 308),
-        call("open_by_handle_at", 304),
-        call("process_vm_writev", 311),
-        call("fsopen", 430),
-        call("move_mount", 429),
-        call("open_tree with a copy", 428),
-        call("mount_setattr", 442),
-        call("acct", 163),
-        call("quotactl", 179),
-        call("settimeofday", 164),
-        call("sethostname", 170),
-        call("io_uring_setup", 425),
-        call("ioperm", 173),
-        call("iopl", 172),
     ]
 }

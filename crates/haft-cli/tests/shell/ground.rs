@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -85,6 +85,10 @@ impl Ground {
 
     pub(crate) fn haft(&self, arguments: &[&str]) -> Output {
         self.place.run_around(&self.around, arguments, "")
+    }
+
+    pub(crate) fn has_several_names(&self, path: &str) -> bool {
+        std::fs::symlink_metadata(self.place.path(path)).is_ok_and(|facts| facts.nlink() > 1)
     }
 
     pub(crate) fn tree(&self) -> Tree {

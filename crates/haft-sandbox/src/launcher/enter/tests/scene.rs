@@ -42,6 +42,18 @@ impl Who {
     }
 }
 
+/// Returns the scenes if the system has a program that they need; else says so.
+pub(super) fn tried(scenes: Vec<Scene>, program: &str) -> Vec<Scene> {
+    if ["/usr/bin", "/usr/local/bin"].iter().any(|folder| Path::new(folder).join(program).exists()) {
+        return scenes;
+    }
+    #[expect(clippy::print_stderr, reason = "whoever reads the test's output shall know what was not tried")]
+    {
+        eprintln!("not tried, this machine has no {program}");
+    }
+    Vec::new()
+}
+
 pub(super) struct Scene {
     who: Who,
     folder: tempfile::TempDir,
