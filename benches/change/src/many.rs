@@ -69,10 +69,8 @@ fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let ground = waiting.block_on(doors.files.ground(&permit, Wanted::Layered, Settle::Keep)).map_err(told)?;
     let layer = ground.roots().first().and_then(|root| root.layer.as_ref());
     let layer = layer.ok_or_else(|| io::Error::other("there is no layer here"))?;
-    let upper = PathBuf::from(format!("/proc/self/fd/{}", layer.upper.as_raw_fd()));
-    for entry in std::fs::read_dir(source)? {
-        copy(&entry?.path(), &upper)?;
-    }
+    let upper = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), layer.upper.as_raw_fd()));
+    copy(&source.join("."), &upper)?;
     timed(|| {
         let settled = waiting.block_on(ground.settle(&permit, Settle::Keep)).map_err(told)?;
         let count = settled.changes.len();
