@@ -79,7 +79,10 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
             format!("Came in without the bits that let a program run as its owner or group: {names}.")
         }
         LeftOut::NotAllowed => {
-            format!("Left as it is, because the system does not let this user keep or change it: {names}.")
+            format!(
+                "Left as it is, because it could not be kept for undo or the system does not let this user change it: \
+                 {names}."
+            )
         }
         LeftOut::Protected(why) => format!(
             "Refused, because {why}: {names}. It was left as it is; a person can change it in a terminal of their own."
