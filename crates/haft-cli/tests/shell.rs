@@ -11,6 +11,8 @@
 
 #[path = "shell/ground.rs"]
 mod ground;
+#[path = "shell/owners.rs"]
+mod owners;
 #[path = "survival/place.rs"]
 #[expect(dead_code, reason = "another suite uses the rest")]
 mod place;
@@ -66,17 +68,31 @@ fn assert_named(name: &str, record: &Value, differing: &[String], has_names: &dy
     }
 }
 
-#[test]
-fn what_a_script_changes_is_named_and_taken_back_exactly() {
+fn all_taken_back(scripts: &[scripts::Script]) {
     for_everybody("scripts", &|ground| {
-        for script in scripts::all() {
+        for script in scripts {
             if script.command.contains("git ") && !ground.has_git() {
                 println!("{}: not tried, there is no git", script.name);
                 continue;
             }
-            taken_back(&ground.another(), &script);
+            taken_back(&ground.another(), script);
         }
     });
+}
+
+#[test]
+fn what_a_script_changes_is_named_and_taken_back_exactly() {
+    all_taken_back(&scripts::of_files());
+}
+
+#[test]
+fn what_a_script_does_to_a_repository_is_named_and_taken_back_exactly() {
+    all_taken_back(&scripts::of_repositories());
+}
+
+#[test]
+fn what_a_script_does_to_many_files_is_named_and_taken_back_exactly() {
+    all_taken_back(&scripts::of_many_files());
 }
 
 #[test]
@@ -95,10 +111,8 @@ fn what_a_command_plants_for_others_to_run_is_left_out_and_named() {
             );
             assert!(!after.keys().any(|path| path.to_string_lossy().contains("pre-commit")), "{name}: {record:#}");
             let content = record["content"].as_str().unwrap_or_default();
-            let is_said = content.contains("hooks")
-                || content.contains("config")
-                || content.contains("protected")
-                || content.contains("tasks.json");
+            let is_said =
+                ["hooks", "config", "tasks.json", "protected", "Refused"].iter().any(|word| content.contains(word));
             assert!(is_said, "{name}: nothing is said of it: {content}");
         }
     });

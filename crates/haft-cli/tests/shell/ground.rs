@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 
-const ORDINARY: u32 = 65_534;
+pub(crate) const ORDINARY: u32 = 65_534;
 const BECOME_ORDINARY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
 /// What is at a path: its mode, and its content or where it leads.
@@ -33,6 +33,10 @@ pub(crate) fn for_everybody(what: &str, work: &dyn Fn(&Ground)) {
 }
 
 impl Ground {
+    pub(crate) fn own() -> Self {
+        Self::new(Vec::new())
+    }
+
     fn new(around: Vec<&'static str>) -> Self {
         let place = Place::new();
         std::fs::set_permissions(place.root(), PermissionsExt::from_mode(0o755)).expect("it is ours");
@@ -92,27 +96,7 @@ impl Ground {
     }
 
     pub(crate) fn tree(&self) -> Tree {
-        let root = self.place.path("");
-        let mut tree = BTreeMap::new();
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).expect("it is a folder").flatten() {
-                let (path, kind) = (entry.path(), entry.file_type().expect("it is there"));
-                let mode = entry.metadata().expect("it is there").permissions().mode();
-                let content = if kind.is_symlink() {
-                    std::fs::read_link(&path).expect("it is a link").as_os_str().as_bytes().to_vec()
-                } else if kind.is_file() {
-                    std::fs::read(&path).expect("it can be read")
-                } else {
-                    Vec::new()
-                };
-                tree.insert(path.strip_prefix(&root).expect("it lies below").to_owned(), (mode, content));
-                if kind.is_dir() {
-                    folders.push(path);
-                }
-            }
-        }
-        tree
+        tree_of(&self.place.path(""))
     }
 
     /// Returns what haft has left in the workspace or of its layers.
@@ -167,4 +151,28 @@ pub(crate) fn assert_same(name: &str, before: &Tree, after: &Tree) {
             .map(|path| format!("{path:?}: {:?} → {:?}", shown(before, path), shown(after, path)));
         panic!("{name}: {} paths differ:\n{}", differs.len(), lines.collect::<Vec<_>>().join("\n"));
     }
+}
+
+/// Returns everything below a folder.
+pub(crate) fn tree_of(root: &Path) -> Tree {
+    let mut tree = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("it is a folder").flatten() {
+            let (path, kind) = (entry.path(), entry.file_type().expect("it is there"));
+            let mode = entry.metadata().expect("it is there").permissions().mode();
+            let content = if kind.is_symlink() {
+                std::fs::read_link(&path).expect("it is a link").as_os_str().as_bytes().to_vec()
+            } else if kind.is_file() {
+                std::fs::read(&path).expect("it can be read")
+            } else {
+                Vec::new()
+            };
+            tree.insert(path.strip_prefix(root).expect("it lies below").to_owned(), (mode, content));
+            if kind.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    tree
 }

@@ -22,7 +22,24 @@ const REPOSITORY: &str = "git init -q -b main .; git config user.name A; git con
 const FILES: &str = "mkdir -p src/a/b docs empty; for n in 1 2 3; do echo $n > src/a/$n.txt; echo b$n > src/a/b/$n.txt; done; \
     echo doc > docs/d.md; ln -s src/a/1.txt link; ln -s nowhere dangling; chmod 755 src/a/1.txt; chmod 700 src/a/b; ";
 
-pub(crate) fn all() -> Vec<Script> {
+pub(crate) fn of_repositories() -> Vec<Script> {
+    all().into_iter().filter(|script| script.command.contains("git ")).collect()
+}
+
+/// Scripts whose names tell of many files.
+pub(crate) fn of_many_files() -> Vec<Script> {
+    all().into_iter().filter(|script| is_large(script)).collect()
+}
+
+pub(crate) fn of_files() -> Vec<Script> {
+    all().into_iter().filter(|script| !script.command.contains("git ") && !is_large(script)).collect()
+}
+
+fn is_large(script: &Script) -> bool {
+    ["thousand", "1,000", "makes code"].iter().any(|word| script.name.contains(word))
+}
+
+fn all() -> Vec<Script> {
     let mut all = vec![
         script("git checkout", REPOSITORY, "git checkout -q other && git status --short"),
         script("git mv of a folder", REPOSITORY, "git mv src renamed && git status --short"),
@@ -114,6 +131,13 @@ pub(crate) fn all() -> Vec<Script> {
             )
         },
     ];
+    all.push(script("folders that change places", FILES, "mv src tmp && mv docs src && mv tmp docs"));
+    all.push(script(
+        "what is closed",
+        FILES,
+        "mkdir closed; echo x > closed/a; chmod 0 closed/a; chmod 500 closed; mkdir -m 0 shut; chmod 2755 docs",
+    ));
+    all.push(script("holes", FILES, "truncate -s 3M hole; dd if=/dev/zero of=zeros bs=1M count=3 status=none"));
     all.push(script(
         "ten thousand lines in a hundred files",
         "mkdir l; for n in $(seq 100); do seq 100 > l/$n; done",
@@ -123,7 +147,8 @@ pub(crate) fn all() -> Vec<Script> {
 }
 
 /// Commands that would make others run something; what they say is fine begins with `ok` or `g2`.
-pub(crate) const PLANTED: [(&str, &str); 9] = [
+pub(crate) const PLANTED: [(&str, &str); 10] = [
+    ("a shell's settings", "echo config > sub/.envrc; echo config > .bashrc"),
     ("a hook", "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; echo fine > ok"),
     ("a hook in a new repository", "mkdir -p sub/.git/hooks; echo x > sub/.git/hooks/pre-commit"),
     ("a hook in other letters", "mkdir -p sub/.GIT/Hooks; echo x > sub/.GIT/Hooks/pre-commit"),

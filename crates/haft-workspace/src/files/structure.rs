@@ -15,6 +15,7 @@ use super::facts::kind_of;
 use super::image::is_same;
 use super::open::Root;
 use super::order::WORKABLE;
+use super::owner;
 use super::replace::{Spot, Syncing, Trouble, is_what_was_seen, statted, swap};
 
 /// Makes a folder. One with a mode, or in the place of something, is made beside, so that it is never seen otherwise.
@@ -23,7 +24,13 @@ pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trou
     match (mode, spot.seen) {
         (None, None) => match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
             Err(Errno::EXIST) => return Err(Trouble::Overtaken),
-            made => made?,
+            made => {
+                made?;
+                let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                if let Ok(made) = rustix::fs::openat(&folder, name, flags, Mode::empty()) {
+                    let_belong_like(&made, &folder);
+                }
+            }
         },
         (mode, seen) => {
             let at_first = Mode::from_raw_mode(if mode.is_some() { 0o700 } else { 0o777 });
@@ -41,9 +48,20 @@ pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trou
     spot.sync(&folder)
 }
 
+/// Root makes folders in the workspaces of others: they belong to whom the folder around them belongs.
+fn let_belong_like(made: &OwnedFd, around: &OwnedFd) {
+    if rustix::process::geteuid().is_root()
+        && let Ok(around) = rustix::fs::fstat(around)
+    {
+        // Who may not give it away keeps it.
+        let _ = owner::give(made, owner::of(&around));
+    }
+}
+
 fn place_folder(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Option<u32>) -> Result<(), Trouble> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(folder, spot.beside, flags, Mode::empty())?;
+    let_belong_like(&made, folder);
     if let Some(mode) = mode {
         rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
     }
