@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft::BoxFuture;
 use haft::door::{Permit, Receipt};
@@ -33,6 +33,8 @@ pub struct Sandbox {
     settings: Settings,
     strongest: Level,
     known: Mutex<Option<Confinement>>,
+    /// What there is of what may be read: most toolchains are nowhere to be found.
+    readable: OnceLock<Vec<PathBuf>>,
 }
 
 impl Sandbox {
@@ -43,6 +45,7 @@ impl Sandbox {
             settings,
             strongest: Level::Full,
             known: Mutex::default(),
+            readable: OnceLock::new(),
         }
     }
 
@@ -149,10 +152,15 @@ impl Sandbox {
         visible
     }
 
+    fn readable(&self) -> &[PathBuf] {
+        let is_there = |path: &&PathBuf| path.symlink_metadata().is_ok();
+        self.readable.get_or_init(|| self.settings.readable.iter().filter(is_there).cloned().collect())
+    }
+
     fn visible_without_ground(&self) -> Visible {
         Visible {
             roots: Vec::new(),
-            readable: self.settings.readable.clone(),
+            readable: self.readable().to_vec(),
             hidden: self.settings.hidden.clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),

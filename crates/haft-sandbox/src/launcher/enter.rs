@@ -110,9 +110,11 @@ impl ReadyToRun {
         self.filters.apply()
     }
 
-    fn answer_question(&self) {
-        if let Folders::Renamed(renames) = &self.folders {
-            renames.answer();
+    fn answer_question(&mut self) {
+        let Folders::Renamed(renames) = &self.folders else { return };
+        renames.answer();
+        if renames.is_over() {
+            self.folders = Folders::AsTheyAre;
         }
     }
 }

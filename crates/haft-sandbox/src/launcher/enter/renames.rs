@@ -13,6 +13,7 @@ mod move_folder;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
@@ -75,6 +76,12 @@ impl Renames {
             Verdict::Failed(error) => self.send(question.id, Answer::Failed(error)),
             Verdict::Move(rename) => self.move_apart(question.id, &rename),
         }
+    }
+
+    /// Whether nobody is left who could be asked about. Who went on waiting would be woken all the time.
+    pub(super) fn is_over(&self) -> bool {
+        let mut polled = [PollFd::new(&self.listener, PollFlags::IN)];
+        matches!(poll(&mut polled, Some(&Timespec::default())), Ok(1..)) && polled[0].revents().contains(PollFlags::HUP)
     }
 
     /// Moves a folder in a process of its own, which ends with this one.
