@@ -3,6 +3,7 @@
 //! Both are lists that are data (`surroundings.toml`): what is not listed is not there. A variable
 //! that is listed is still left out when its value is, or holds, a secret.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -87,9 +88,10 @@ struct Lists {
     elsewhere: Vec<String>,
     toolchains: Vec<String>,
     secrets: Vec<String>,
-    folders: Vec<String>,
     variables: Vec<String>,
-    set: toml::Table,
+    set: BTreeMap<String, String>,
+    /// Where each folder usually lies.
+    folders: BTreeMap<String, String>,
 }
 
 impl Surroundings {
@@ -102,20 +104,26 @@ impl Surroundings {
             Some(below) => home.join(below),
             None => PathBuf::from(path),
         };
-        let named = lists.folders.iter().filter_map(|name| value(name)).flat_map(std::env::split_paths);
         // Who names the home or the whole system as a toolchain's folder would open both.
-        let named = named.filter(|folder| folder.is_absolute() && !home.starts_with(folder));
+        let is_apart = |folder: &PathBuf| folder.is_absolute() && !home.starts_with(folder);
+        let folders = |name: &String| value(name).into_iter().flat_map(std::env::split_paths).filter(is_apart);
+        let named = lists.folders.keys().flat_map(folders);
+        let secrets_in_named = lists.folders.iter().flat_map(|(name, usual)| {
+            let inner = lists.secrets.iter().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
+            folders(name).flat_map(move |folder| inner.clone().map(move |inner| folder.join(inner)).collect::<Vec<_>>())
+        });
+        let hidden: Vec<PathBuf> = lists.secrets.iter().map(at_home).chain(secrets_in_named).collect();
         let own = section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned()));
         let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
         let is_listed = |name: &str| {
-            let mut all = lists.variables.iter().chain(&lists.folders).chain(&section.variables);
+            let mut all = lists.variables.iter().chain(lists.folders.keys()).chain(&section.variables);
             all.any(|listed| is_name(listed, name))
         };
         let passed = variables
             .iter()
             .filter(|(name, value)| name.to_str().is_some_and(is_listed) && !holds_secret(value, secrets));
         let mut environment: Vec<(OsString, OsString)> = passed.cloned().collect();
-        let set = lists.set.iter().filter_map(|(name, value)| Some((name.into(), value.as_str()?.into())));
+        let set = lists.set.iter().map(|(name, value)| (name.into(), value.into()));
         environment.retain(|(name, _)| !lists.set.contains_key(&*name.to_string_lossy()));
         environment.extend(set);
         environment.push(("HOME".into(), home.clone().into()));
@@ -125,7 +133,7 @@ impl Surroundings {
             processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
             environment,
             readable: readable.collect(),
-            hidden: lists.secrets.iter().map(at_home).collect(),
+            hidden,
             home_files: home_files(&home, value("XDG_CONFIG_HOME").map(OsString::as_os_str)),
             home,
         }
@@ -215,7 +223,9 @@ mod tests {
         for not in ["/h/me", "/h", "/"] {
             assert!(!all.readable.contains(&not.into()), "{not}");
         }
-        assert!(all.hidden.contains(&"/h/me/.cargo/credentials.toml".into()));
+        for covered in ["/h/me/.cargo/credentials.toml", "/big/cargo/credentials.toml"] {
+            assert!(all.hidden.contains(&covered.into()), "{covered}");
+        }
     }
 
     #[test]
