@@ -11,6 +11,7 @@
 
 mod attend;
 mod child;
+mod covered;
 mod exact;
 mod examination;
 mod explain;

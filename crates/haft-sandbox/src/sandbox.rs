@@ -14,6 +14,7 @@ use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Leve
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
+use crate::covered::covered;
 use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
@@ -35,6 +36,7 @@ pub struct Sandbox {
     known: Mutex<Option<Confinement>>,
     /// What there is of what may be read: most toolchains are nowhere to be found.
     readable: OnceLock<Vec<PathBuf>>,
+    covered: OnceLock<Vec<PathBuf>>,
 }
 
 impl Sandbox {
@@ -46,6 +48,7 @@ impl Sandbox {
             strongest: Level::Full,
             known: Mutex::default(),
             readable: OnceLock::new(),
+            covered: OnceLock::new(),
         }
     }
 
@@ -161,7 +164,7 @@ impl Sandbox {
         Visible {
             roots: Vec::new(),
             readable: self.readable().to_vec(),
-            hidden: self.settings.hidden.clone(),
+            hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),
         }
