@@ -53,6 +53,7 @@ impl Cage {
             std::fs::write(root.join(file), format!("{SECRET}\n")).expect("it can be written");
         }
         std::fs::write(root.join("outside/song"), SONG).expect("it can be written");
+        std::fs::set_permissions(root.join("outside/song"), PermissionsExt::from_mode(0o644)).expect("it is ours");
         place.put("inside.txt", "inside\n");
         std::os::unix::fs::symlink(root.join("outside/song"), place.path("link")).expect("it is new");
         std::os::unix::fs::symlink(root.join("outside"), place.path("folder-link")).expect("it is new");
@@ -133,6 +134,8 @@ impl Cage {
     pub(crate) fn assert_quiet(&self, attempt: &str) {
         let song = std::fs::read_to_string(self.place.root().join("outside/song"));
         assert_eq!(song.ok().as_deref(), Some(SONG), "{attempt}");
+        let facts = std::fs::metadata(self.place.root().join("outside/song")).expect("it is there");
+        assert_eq!(facts.permissions().mode() & 0o7777, 0o644, "{attempt}");
         for file in ["home/secret", "state/haft/secret", "config/haft/secret", "outside/secret"] {
             let secret = std::fs::read_to_string(self.place.root().join(file)).unwrap_or_default();
             assert_eq!(secret, format!("{SECRET}\n"), "{attempt}: {file}");

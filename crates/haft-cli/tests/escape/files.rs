@@ -16,6 +16,26 @@ fn writes(outside: &str) -> Vec<Attempt> {
         Attempt::new("a path outside", format!("echo ESC > {outside}/song; echo done"))
             .explained("not visible to commands"),
         Attempt::new("a path with dots", "echo ESC > ../outside/song; echo done"),
+        Attempt::new(
+            "above the root",
+            format!(
+                "for up in /.. /../.. /../../..; do chmod 4777 $up{outside}/song; touch -d 2001-01-01 $up{outside}/song; \
+             echo ESC > $up{outside}/song; stat $up{outside}/song && echo ESCAPED; done; \
+             [ \"$(stat -c %d:%i /)\" = \"$(stat -c %d:%i /..)\" ] || echo ESCAPED; \
+             [ $(awk '$5 == \"/\"' /proc/self/mountinfo | wc -l) = 1 ] || echo ESCAPED; echo done"
+            ),
+        ),
+        Attempt::new(
+            "modes, times and attributes outside",
+            format!(
+                "chmod 777 {outside}/song && echo ESCAPED; touch {outside}/song && echo ESCAPED; chown 0 {outside}/song && echo ESCAPED; \
+             truncate -s 0 {outside}/song && echo ESCAPED; chmod 777 /usr/bin/env && echo ESCAPED; touch /etc/passwd && echo ESCAPED; echo done"
+            ),
+        ),
+        Attempt::new(
+            "a way through the root and back",
+            "cat /usr/../etc/hostname > /dev/null || echo ESCAPED; cd /usr && cat ../etc/passwd > /dev/null || echo ESCAPED; cat /etc/os-release > /dev/null || echo ESCAPED; echo done",
+        ),
         Attempt::new("a link to a file", "echo ESC > link; echo done"),
         Attempt::new("a link to a folder", "echo ESC > folder-link/new; echo done"),
         Attempt::new("a link that was just made", format!("ln -s {outside} l && echo ESC > l/song; echo done")),

@@ -17,6 +17,7 @@ pub(crate) fn attempts(cage: &Cage) -> Vec<Attempt> {
         Attempt::new("an address far away", "exec 3<>/dev/tcp/192.0.2.1/80 && echo ESCAPED; echo done")
             .explained("network"),
         Attempt::new("a socket outside", probe("unix", &cage.around("outside/socket"))),
+        Attempt::new("a socket above the root", probe("unix", &format!("/..{}", cage.around("outside/socket")))),
         Attempt::new("a socket of outside in the workspace", probe("unix", "socket")),
         Attempt::new("an abstract socket", probe("abstract", cage.abstract_name())),
         Attempt::new("raw packets", probe("socket", "2:3:1")),

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
@@ -28,6 +28,9 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
 ];
 /// How much of the memory home, `/tmp` and the like of one command may take together.
 const PRIVATE_SIZE: &str = "25%";
+
+/// Most mounts that lie over a new root: the real one, and the two in memory.
+const MOST_ON_TOP: usize = 8;
 
 /// A root that is being built.
 pub(super) struct NewRoot<'a> {
@@ -83,9 +86,23 @@ impl<'a> NewRoot<'a> {
         }
         rustix::process::fchdir(&self.root).or_missing("The new root")?;
         rustix::process::pivot_root(".", ".").or_missing("Changing the root")?;
-        rustix::mount::unmount(".", UnmountFlags::DETACH).or_missing("Giving up the real root")?;
+        self.give_up_what_is_on_top().or_missing("Giving up the real root")?;
         rustix::process::chdir("/").or_missing("The new root")?;
         Ok(self.notes)
+    }
+
+    /// Takes away everything that lies over the new root: the real one, and what was attached over that.
+    ///
+    /// What was left there would be reached as `/..`.
+    fn give_up_what_is_on_top(&self) -> std::io::Result<()> {
+        let own = mount_id(self.root.as_fd(), "", AtFlags::EMPTY_PATH)?;
+        for _ in 0..MOST_ON_TOP {
+            if mount_id(CWD, "/..", AtFlags::empty())? == own {
+                return Ok(());
+            }
+            rustix::mount::unmount(".", UnmountFlags::DETACH)?;
+        }
+        Err(Errno::BUSY.into())
     }
 
     fn is_whole_system(&self) -> bool {
@@ -234,6 +251,13 @@ impl<'a> NewRoot<'a> {
         tree.restrict(READ_ONLY).or_missing(missing)?;
         tree.attach(self.root.as_fd(), Path::new("proc")).or_missing(missing)
     }
+}
+
+/// Returns the number of the mount that is at a path.
+fn mount_id(folder: BorrowedFd<'_>, path: &str, how: AtFlags) -> std::io::Result<u64> {
+    let found = rustix::fs::statx(folder, path, how, StatxFlags::MNT_ID)?;
+    let is_known = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    is_known.then_some(found.stx_mnt_id).ok_or_else(|| Errno::NOSYS.into())
 }
 
 /// Makes something at a place that can be covered by a folder, or by a file.
