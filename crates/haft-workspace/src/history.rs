@@ -7,6 +7,7 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
+mod git_index;
 mod sets;
 mod take_back;
 

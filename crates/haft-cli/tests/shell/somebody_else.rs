@@ -61,3 +61,21 @@ fn a_file_that_somebody_else_edits_meanwhile_keeps_their_words() {
         assert_eq!(mine, 3, "what the command wrote is kept beside: {record:#}");
     });
 }
+
+#[test]
+fn that_git_has_looked_since_does_not_stand_in_the_way_of_undo() {
+    for_everybody("looking", &|ground| {
+        let ground = ground.another();
+        if !ground.has_git() {
+            return println!("not tried, there is no git");
+        }
+        ground.lay_out("git init -q .; git config user.name A; git config user.email a@b.c; echo a > a; git add .; git commit -qm one");
+        let before = ground.tree();
+        let record = ground.bash("echo b > b; echo more >> a; git add .; git commit -qm two", 20.0);
+        assert_eq!(record["exit_code"], 0, "{record:#}");
+        ground.lay_out("git status; git diff");
+        let undone = ground.haft(&["undo"]);
+        assert!(undone.status.success(), "{}", String::from_utf8_lossy(&undone.stderr));
+        crate::ground::assert_same("looking", &before, &ground.tree());
+    });
+}

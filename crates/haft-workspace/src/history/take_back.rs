@@ -8,7 +8,7 @@ use haft::merge::merge;
 use rustix::io::Errno;
 
 use super::contents::{Contents, is_too_large};
-use super::{Became, HistoryError};
+use super::{Became, HistoryError, git_index};
 use crate::files::image;
 use crate::files::order::{WORKABLE, in_order, is_workable};
 use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
@@ -201,7 +201,20 @@ impl Change<'_> {
                 Wanted::AsIs | Wanted::Merged(_) => Wanted::AsIs,
             });
         }
+        if self.is_only_refreshed(contents, way) {
+            return Ok(Wanted::State(with_mode(self.before, self.after, way), self.inline));
+        }
         self.merged(contents, way)
+    }
+
+    /// Whether git has written its index anew since, without anything else in it than the change had left.
+    fn is_only_refreshed(&self, contents: &Contents<'_>, way: &Way) -> bool {
+        if !matches!(way.wanted, Wanted::AsIs) || !git_index::is_index(self.path) {
+            return false;
+        }
+        let left = contents.bytes(self.after, self.before, self.inline);
+        let both = left.zip(contents.now(self.path));
+        both.is_some_and(|(left, now)| git_index::says_the_same(&left, &now))
     }
 
     fn merged(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, HistoryError> {
