@@ -156,6 +156,7 @@ impl Screen {
             return;
         }
         match part {
+            Part::Behind if (self.row, self.column) == (0, 0) => self.clear(),
             Part::Behind => {
                 self.lines.truncate(self.row + 1);
                 self.erase_in_line(Part::Behind);
@@ -165,11 +166,17 @@ impl Screen {
                 self.lines.iter_mut().take(row).for_each(|line| *line = Line::default());
                 self.erase_in_line(Part::Before);
             }
-            Part::All => {
-                self.lines.clear();
-                self.go_to(0, 0);
-            }
+            Part::All => self.clear(),
         }
+    }
+
+    /// Begins with an empty screen. What was on the old one has been printed, and stays: a program cannot hide it.
+    fn clear(&mut self) {
+        for line in self.lines.drain(..).filter(|line| line.characters > 0) {
+            self.out.push_str(&line.text);
+            self.out.push('\n');
+        }
+        self.go_to(0, 0);
     }
 
     /// Makes characters blank from the cursor on.

@@ -22,10 +22,8 @@ enum State {
     EscapeSigns,
     /// In a control sequence.
     Control(Control),
-    /// In a title, a link or the like, which ends with the line at the latest.
+    /// In a title, a link, an image or the like, which ends with the line at the latest.
     Title,
-    /// In data for the terminal, which may have lines.
-    Data,
 }
 
 /// A control sequence as far as it has come.
@@ -65,13 +63,13 @@ impl Sequences {
             (_, '\u{1b}') => State::Escape,
             // These two end whatever had begun.
             (_, '\u{18}' | '\u{1a}') => State::Text,
-            (State::Title, '\u{7}' | '\n' | '\u{9c}') | (State::Data, '\u{9c}') => {
+            (State::Title, '\u{7}' | '\n' | '\u{9c}') => {
                 if c == '\n' {
                     control_character(c, screen);
                 }
                 State::Text
             }
-            (state @ (State::Title | State::Data), _) => state,
+            (State::Title, _) => State::Title,
             (_, '\u{80}'..='\u{9f}') => State::after_escape(second_of(c), screen),
             (state @ (State::Escape | State::EscapeSigns | State::Control(_)), c) if c.is_control() => {
                 control_character(c, screen);
@@ -93,8 +91,7 @@ impl State {
     fn after_escape(c: char, screen: &mut Screen) -> State {
         match c {
             '[' => return State::Control(Control::default()),
-            ']' => return State::Title,
-            'P' | 'X' | '^' | '_' => return State::Data,
+            ']' | 'P' | 'X' | '^' | '_' => return State::Title,
             ' '..='/' => return State::EscapeSigns,
             '7' => screen.save_cursor(),
             '8' => screen.restore_cursor(),

@@ -47,12 +47,13 @@ fn the_cursor_goes_no_further_up_than_the_screen_reaches() {
 fn colours_titles_links_and_data_are_left_out() {
     assert_eq!(plain("\u{1b}[1;31mred\u{1b}[0m \u{1b}[38:2:1:2:3mx\u{1b}(B"), "red x");
     assert_eq!(plain("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\b"), "alinkb");
-    assert_eq!(plain("\u{1b}Pq#0\n;2\u{1b}\\a\u{1b}_Gdata\u{1b}\\b\u{1b}^x\u{9c}c\u{9b}31md"), "abcd");
+    assert_eq!(plain("\u{1b}Pq#0;2\u{1b}\\a\u{1b}_Gdata\u{1b}\\b\u{1b}^x\u{9c}c\u{9b}31md"), "abcd");
     assert_eq!(plain("a\u{7}\0\u{7f}b\u{1b}[?25l\u{1b}[6n\u{1b}[>c"), "ab");
 }
 
 #[test]
 fn a_title_that_is_never_closed_swallows_one_line() {
+    assert_eq!(plain("a\u{1b}Popen\nb\n"), "a\nb\n");
     assert_eq!(plain("a\u{1b}]0;open\nb\n"), "a\nb\n");
 }
 
@@ -62,8 +63,14 @@ fn the_screen_of_full_screen_programs_is_not_output() {
 }
 
 #[test]
-fn what_was_cleared_is_gone() {
-    assert_eq!(plain("old\nold\n\u{1b}[H\u{1b}[2Jnew\n"), "new\n");
+fn a_cleared_screen_begins_anew_and_what_was_on_it_stays() {
+    assert_eq!(plain("old\nold\n\u{1b}[H\u{1b}[2Jnew\n"), "old\nold\nnew\n");
+    assert_eq!(plain("old\n\u{1b}[H\u{1b}[Jnew\n"), "old\nnew\n");
+    assert_eq!(plain("old\n\u{1b}cnew\n"), "old\nnew\n");
+}
+
+#[test]
+fn what_was_erased_is_gone() {
     assert_eq!(plain("one\ntwo\nthree\u{1b}[2;1H\u{1b}[J2"), "one\n2");
     assert_eq!(plain("abc\u{1b}[2D\u{1b}[1Kx"), " xc");
 }
