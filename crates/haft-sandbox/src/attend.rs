@@ -66,6 +66,8 @@ pub(crate) struct Finish {
 pub(crate) enum NoFinish {
     NoLayer(String),
     Missing(String),
+    /// Something could not be had just now; a sentence.
+    Passing(String),
     NotStarted(NotStarted),
     /// The launcher could not be started.
     NoLauncher(String, Option<i32>),
@@ -186,6 +188,7 @@ impl Attendance {
             }
             Report::NoLayer(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NoLayer(why))),
             Report::Missing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Missing(what))),
+            Report::Passing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Passing(what))),
             Report::NotStarted(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NotStarted(why))),
             Report::Exited { status, left_behind } => {
                 self.verdict = Some(Verdict::Ended(HowEnded::Exited(status), left_behind));

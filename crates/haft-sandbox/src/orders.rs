@@ -87,6 +87,8 @@ pub(crate) enum Report {
     NoLayer(String),
     /// Nothing was run: this is missing.
     Missing(String),
+    /// Nothing was run: this could not be had just now.
+    Passing(String),
     /// Nothing was run: the program could not be started.
     NotStarted(NotStarted),
     /// Nothing was run: this came of trying each part of the sandbox.

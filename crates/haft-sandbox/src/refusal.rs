@@ -1,6 +1,7 @@
 //! Why a command is not run, in words.
 
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
@@ -33,6 +34,12 @@ pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
     ToolError::new(ErrorKind::Denied, what.trim_end(), Next::AskUser(next.into()))
 }
 
+/// The sandbox could not be entered, or not be tried, for a reason that may pass.
+pub(crate) fn not_now(what: &str) -> ToolError {
+    let what = format!("The sandbox cannot be entered just now, and the command was not run. {what}");
+    ToolError::new(ErrorKind::Io, what.trim_end(), Next::RetryAfter(Duration::from_secs(1), "try again".into()))
+}
+
 /// No program can be given these words.
 pub(crate) fn of_words(command: &Command) -> Result<(), ToolError> {
     if command.words.is_empty() {
@@ -56,6 +63,7 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
             let what = format!("The command could not be confined and was not run. {what}");
             ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
         }
+        NoFinish::Passing(what) => not_now(&what),
         NoFinish::NotStarted(NotStarted::Folder(error)) => of_folder(error, command),
         NoFinish::NotStarted(NotStarted::Program(error)) => of_program(error, command),
         NoFinish::NotStarted(NotStarted::Fork(error)) => {

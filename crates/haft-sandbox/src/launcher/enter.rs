@@ -86,6 +86,8 @@ pub(crate) enum NotEntered {
     NoLayer(String),
     /// This is missing; a sentence.
     Missing(String),
+    /// This could not be had just now; a sentence. It says nothing about what the system gives the next time.
+    Passing(String),
 }
 
 impl From<NotEntered> for Report {
@@ -93,6 +95,7 @@ impl From<NotEntered> for Report {
         match why {
             NotEntered::NoLayer(why) => Report::NoLayer(why),
             NotEntered::Missing(what) => Report::Missing(what),
+            NotEntered::Passing(what) => Report::Passing(what),
         }
     }
 }
@@ -163,7 +166,7 @@ pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd
     let filters = Filters::prepare(Sockets::Internet)?;
     let given = sources::given(visible, descriptors).map_err(|error| match error.raw_os_error() {
         Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes do not lie side by side".into()),
-        _ => NotEntered::Missing(format!("The descriptors of the workspace are missing: {error}.")),
+        _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
     let sources = take_identity(&places, &given)?;
@@ -252,10 +255,20 @@ trait OrMissing<T> {
     fn or_missing(self, what: &str) -> Result<T, NotEntered>;
 }
 
-impl<T, E: std::fmt::Display> OrMissing<T> for Result<T, E> {
+impl<T, E: Into<std::io::Error>> OrMissing<T> for Result<T, E> {
     fn or_missing(self, what: &str) -> Result<T, NotEntered> {
-        self.map_err(|error| NotEntered::Missing(format!("{what} cannot be had: {error}.")))
+        self.map_err(|error| {
+            let error = error.into();
+            let said = format!("{what} cannot be had: {error}.");
+            if may_pass(&error) { NotEntered::Passing(said) } else { NotEntered::Missing(said) }
+        })
     }
+}
+
+/// Whether the system has too little of something just now.
+fn may_pass(error: &std::io::Error) -> bool {
+    let number = error.raw_os_error();
+    matches!(number, Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN | libc::EIO | libc::ESTALE))
 }
 
 #[cfg(test)]

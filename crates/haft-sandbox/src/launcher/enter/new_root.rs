@@ -147,10 +147,10 @@ impl<'a> NewRoot<'a> {
         let tree = match &given.layer {
             Some(layer) => {
                 let refused =
-                    |error| NotEntered::NoLayer(format!("the folder for the changes cannot be opened: {error}"));
+                    |error| NotEntered::Passing(format!("The folder for the changes cannot be opened: {error}."));
                 let open = self.sources.open_layer(index, layer).map_err(refused)?;
                 let folders = Folders { lower: folder.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
-                layer::over(path, &folders).map_err(NotEntered::NoLayer)?
+                layer::over(path, &folders)?
             }
             None => {
                 let tree = Tree::of(folder.as_fd()).or_missing(&what)?;

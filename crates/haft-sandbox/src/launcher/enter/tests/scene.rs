@@ -255,6 +255,7 @@ impl Scene {
             Ok(Entered::Inside(ready)) => self.command(ready, script, output),
             Err(NotEntered::NoLayer(why)) => format!("no layer: {why}\n"),
             Err(NotEntered::Missing(what)) => format!("missing: {what}\n"),
+            Err(NotEntered::Passing(what)) => format!("not now: {what}\n"),
         }
     }
 
