@@ -61,6 +61,8 @@ enum Means {
     NoPrivilege,
     /// Another owner cannot be set.
     NoOwner,
+    /// A mode that gives away rights cannot be set.
+    NoSetId,
     /// A system call that is refused.
     SystemCall,
     /// A file of somebody else cannot be copied into the layer.
@@ -75,13 +77,14 @@ enum Means {
 
 /// In the order in which they are tried: of one line the first that fits is told.
 #[rustfmt::skip]
-const SIGNS: [Sign; 16] = [
+const SIGNS: [Sign; 17] = [
     Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
     Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoNetwork },
     Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
     Sign { words: &["no new privileges", "effective user id is not 0", "must be setuid root"], with: &[], means: Means::NoPrivilege },
     Sign { words: &["cannot change ownership", "changing ownership", "changing group"], with: &[], means: Means::NoOwner },
     Sign { words: &["operation not permitted", "permission denied", "must be superuser"], with: &["chown", "lchown", "fchown"], means: Means::NoOwner },
+    Sign { words: &["operation not permitted", "(os error 1)"], with: &["changing permissions", "change mode", "setting permissions", "preserving permissions", "chmod"], means: Means::NoSetId },
     Sign { words: &["operation not permitted", "permission denied", "must be superuser", "function not implemented"], with: &["mount", "ptrace", "unshare", "chroot", "setns", "pivot_root", "io_uring", "perf_event", "bpf", "keyctl", "mknod", "namespace", "attach"], means: Means::SystemCall },
     Sign { words: &["bad system call"], with: &[], means: Means::SystemCall },
     Sign { words: &["value too large for defined data type", "eoverflow", "(os error 75)"], with: &[], means: Means::ForeignOwner },
@@ -143,6 +146,11 @@ impl Scene<'_> {
             }
             Means::NoOwner => Some(
                 "Commands cannot give files to another owner or group. With tar, --no-same-owner leaves them alone."
+                    .into(),
+            ),
+            Means::NoSetId => Some(
+                "If that mode has the set-uid bit: commands cannot give a program the rights of its owner, and as root \
+                 not those of its group either. No setting permits it."
                     .into(),
             ),
             Means::SystemCall => Some(REFUSED_CALLS.into()),

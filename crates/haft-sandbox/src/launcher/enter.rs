@@ -163,13 +163,13 @@ const FOLDERS_CANNOT_BE_RENAMED: &str =
 
 /// Enters namespaces with a file system of their own. Call it while the process has one thread.
 pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd>) -> Result<Entered, NotEntered> {
-    let filters = Filters::prepare(Sockets::Internet)?;
     let given = sources::given(visible, descriptors).map_err(|error| match error.raw_os_error() {
         Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes do not lie side by side".into()),
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
     let sources = take_identity(&places, &given)?;
+    let filters = Filters::prepare(Sockets::Internet)?;
     let identity = namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
     match namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {

@@ -23,7 +23,6 @@ pub(crate) fn partly(
     descriptors: &[OwnedFd],
 ) -> Result<ReadyToRun, NotEntered> {
     let (sockets, ports) = if orders.network { (Sockets::Internet, Ports::All) } else { (Sockets::Unix, Ports::None) };
-    let filters = Filters::prepare(sockets)?;
     nothing_hidden_in_roots(visible)?;
     let files = Files { ports, ..files(orders, visible, private)? };
     let owner = descriptors.first().map(|folder| namespaces::owner_to_become(folder.as_fd())).transpose();
@@ -32,6 +31,7 @@ pub(crate) fn partly(
     if let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() {
         namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     }
+    let filters = Filters::prepare(sockets)?;
     let limit = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
     let mut notes: Vec<String> = limit.note().into_iter().collect();
     limits::resources()?;

@@ -5,6 +5,7 @@ mod escapes;
 mod refusals;
 mod renames;
 mod scene;
+mod set_ids;
 mod sights;
 
 use self::scene::{Scene, Who, tried};

@@ -116,6 +116,10 @@ impl Scene {
         }
     }
 
+    pub(super) fn who(&self) -> Who {
+        self.who
+    }
+
     pub(super) fn without_layer(mut self) -> Self {
         self.layered = false;
         self
