@@ -24,7 +24,7 @@ pub(crate) fn no_launcher() -> ToolError {
 
 /// The sandbox is weaker than it must be, and nobody said yes to that.
 pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
-    let Confinement { required, reached, missing } = confinement;
+    let Confinement { required, reached, missing, .. } = confinement;
     let what = format!(
         "The sandbox reaches only the level \"{reached}\" here, and \"{required}\" is required. The command was not \
          run. {}",
@@ -34,7 +34,14 @@ pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
     ToolError::new(ErrorKind::Denied, what.trim_end(), Next::AskUser(next.into()))
 }
 
-/// The sandbox could not be entered, or not be tried, for a reason that may pass.
+/// It is not known which level there is.
+pub(crate) fn untried(why: &str) -> ToolError {
+    let what = format!("The sandbox could not be tried, and without that no command runs. {why}");
+    let next = "try again, and if it stays so, ask the user to look at \"haft doctor\"";
+    ToolError::new(ErrorKind::Unavailable, what, Next::RetryAfter(Duration::from_secs(1), next.into()))
+}
+
+/// The sandbox could not be entered, for a reason that may pass.
 pub(crate) fn not_now(what: &str) -> ToolError {
     let what = format!("The sandbox cannot be entered just now, and the command was not run. {what}");
     ToolError::new(ErrorKind::Io, what.trim_end(), Next::RetryAfter(Duration::from_secs(1), "try again".into()))
@@ -80,6 +87,11 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
                 format!("Commands cannot be run. {what}"),
                 Next::AskUser(next.into()),
             )
+        }
+        NoFinish::Lost => {
+            let what = "The process that watches over the command was killed while it started the command, which may have \
+                        run for a moment. What it changed is thrown away where it was kept apart.";
+            ToolError::new(ErrorKind::Io, what, Next::RetryAfter(Duration::from_secs(1), "try again".into()))
         }
         NoFinish::Stuck => {
             let what = "Processes of the command do not end although they were killed: they hang in the kernel, for \

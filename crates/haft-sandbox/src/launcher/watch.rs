@@ -90,6 +90,7 @@ pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> !
     {
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
+    line.report(&Report::Starting);
     let command = match command::start(orders, &mut entered) {
         Ok(command) => command,
         Err(why) => not_started(&line, why),

@@ -30,6 +30,9 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
     let (required, reached) = (confinement.required, confinement.reached);
     fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
     fact("", level(reached))?;
+    if confinement.untried.is_some() {
+        fact("", "could not be tried just now, so no command runs")?;
+    }
     for missing in &confinement.missing {
         fact("", &format!("missing: {missing}"))?;
     }
@@ -45,7 +48,7 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
         Err(why) => format!("no: {why}"),
     };
     fact("undo of commands", &undone)?;
-    Ok(if reached < required { Exit::Failed } else { Exit::Ok })
+    Ok(if reached < required || confinement.untried.is_some() { Exit::Failed } else { Exit::Ok })
 }
 
 fn level(level: Level) -> &'static str {
