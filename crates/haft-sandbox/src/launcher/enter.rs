@@ -182,7 +182,8 @@ pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd
             drop(held);
             namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
             let building = Building { orders, visible, places: &places };
-            let notes = building.inside(sources, given)?;
+            let mut notes = building.inside(sources, given)?;
+            notes.extend(places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
             let folders = renamed_folders(visible)?;
             Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders }))
