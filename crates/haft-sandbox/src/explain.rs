@@ -16,7 +16,7 @@ use haft::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
 use crate::sandbox::{Network, Settings};
-use places::{Where, named_place, opening};
+use places::{Named, Where, named_place, opening, readable};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
@@ -118,8 +118,10 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
         let lower = line.to_lowercase();
         let meant = SIGNS.iter().filter(|sign| sign.fits(&lower)).find_map(|sign| scene.sentence(sign.means, line));
         told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
+        if told.len() >= MOST {
+            break;
+        }
     }
-    told.truncate(MOST);
     told
 }
 
@@ -179,13 +181,15 @@ impl Scene<'_> {
                 "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
                  installed, the user installs."
             )),
-            Where::Outside | Where::Hidden(_) => {
-                let folder = opening(&path);
-                Some(format!(
-                    "{path} is outside the workspace, where commands write nothing and read only what belongs to the \
-                     system and to toolchains. Work in the workspace, or the user starts haft with --add-dir {folder}"
-                ))
-            }
+            Where::Covered => Some(format!(
+                "{path} holds secrets of the system and is covered: commands can neither read nor change it. No setting \
+                 permits it."
+            )),
+            Where::Outside | Where::Hidden(_) => Some(format!(
+                "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
+                 and to toolchains. {}",
+                self.grant(&path, line)
+            )),
             // In the workspace only what is protected answers so: a link must have led there.
             Where::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
                 "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
@@ -195,15 +199,30 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether it exists outside is not looked at: a command could ask for anything by printing its name.
     fn not_visible(&self, line: &str) -> Option<String> {
         let (path, Where::Hidden(private)) = named_place(self, line)? else { return None };
-        // What does not exist outside either is just missing.
-        std::fs::symlink_metadata(&*path).ok()?;
-        let folder = opening(&path);
+        let grant = match readable(self, &path) {
+            Some(setting) => format!("Put a copy into the workspace, or the user lets commands read it: {setting}"),
+            None => "The user can put a copy into the workspace.".to_owned(),
+        };
         Some(format!(
-            "{path} is not visible to commands: {private} is a private one of their own. Put a copy into the workspace, or \
-             the user starts haft with --add-dir {folder}"
+            "If {path} exists outside, it is not visible to commands: {private} is a private one of their own. {grant}"
         ))
+    }
+
+    /// Says the least that would permit what was tried.
+    fn grant(&self, path: &Named, line: &str) -> String {
+        let writes = match opening(self, path) {
+            Some(folder) => format!("Work in the workspace, or the user starts haft with --add-dir {folder}"),
+            None => "Work in the workspace; the user can put a copy there.".to_owned(),
+        };
+        // With a file system of their own, commands are refused nothing that they can see but writing.
+        let may_be_read = self.level != Level::Full && !line.to_lowercase().contains("read-only file system");
+        match readable(self, path).filter(|_| may_be_read) {
+            Some(setting) => format!("To let commands read it, the user sets {setting} To change it: {writes}"),
+            None => writes,
+        }
     }
 
     fn mounted(&self, line: &str) -> Option<String> {

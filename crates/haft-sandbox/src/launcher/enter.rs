@@ -29,6 +29,7 @@ use std::path::PathBuf;
 use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
+pub(crate) use self::covers::is_secret;
 pub(crate) use self::partly::partly;
 pub(crate) use self::trials::trials;
 
