@@ -55,7 +55,7 @@ fn level(level: Level) -> &'static str {
     match level {
         Level::Full => "namespaces, a file system of its own, Landlock, seccomp",
         Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files at once",
-        Level::None => "nothing confines commands",
+        Level::None => "nothing confines commands, but that no program gains rights",
     }
 }
 
