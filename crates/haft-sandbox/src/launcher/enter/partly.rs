@@ -23,6 +23,7 @@ pub(crate) fn partly(
     descriptors: &[OwnedFd],
 ) -> Result<ReadyToRun, NotEntered> {
     let (sockets, ports) = if orders.network { (Sockets::Internet, Ports::All) } else { (Sockets::Unix, Ports::None) };
+    file_rights::confines_alone()?;
     nothing_hidden_in_roots(visible)?;
     let files = Files { ports, ..files(orders, visible, private)? };
     let owner = descriptors.first().map(|folder| namespaces::owner_to_become(folder.as_fd())).transpose();
@@ -56,7 +57,16 @@ fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
 }
 
 fn limits_of_this_level(visible: &Visible) -> Vec<String> {
-    let mut notes = vec!["Without namespaces commands see which processes run, and sockets that lie in files.".into()];
+    let mut notes = vec![
+        "Without namespaces commands see which processes run, and reach sockets that lie in files.".into(),
+        "Landlock does not keep commands from changing modes, owners, times and attributes of the user's other files."
+            .into(),
+    ];
+    if !file_rights::keeps_abstract_sockets() {
+        notes.push(
+            "This kernel does not keep commands from sockets that have a name and no file (abstract ones).".into(),
+        );
+    }
     if visible.roots.iter().any(|root| !root.read_only.is_empty()) {
         notes.push("Without namespaces protected files of the workspace can be changed by commands.".into());
     }
