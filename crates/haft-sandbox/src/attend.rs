@@ -66,11 +66,15 @@ pub(crate) struct Finish {
 pub(crate) enum NoFinish {
     NoLayer(String),
     Missing(String),
+    /// Something could not be had just now; a sentence.
+    Passing(String),
     NotStarted(NotStarted),
     /// The launcher could not be started.
     NoLauncher(String, Option<i32>),
     /// It did not do what launchers do; a sentence.
     Broken(String),
+    /// It was killed while it started the command, and nobody is left who could say whether that ran.
+    Lost,
     /// Processes do not end although they were killed.
     Stuck,
 }
@@ -91,7 +95,7 @@ pub(crate) fn attend(task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<F
     let sources = [Source::new(Stream::Out, streams.out), Source::new(Stream::Err, streams.err)];
     let phase = Phase::Running { until: began.checked_add(task.time) };
     let mut attendance =
-        Attendance { task, started, sources, pieces, phase, ready: None, verdict: None, gone: None, ran: false };
+        Attendance { task, started, sources, pieces, phase, course: Course::Preparing, verdict: None, gone: None };
     loop {
         attendance.wait(wake);
         if let Some(result) = attendance.step(wake) {
@@ -123,13 +127,21 @@ struct Attendance {
     sources: [Source; 2],
     pieces: Sender<Piece>,
     phase: Phase,
-    /// The notes that came when the command had started.
-    ready: Option<Vec<String>>,
+    course: Course,
     verdict: Option<Verdict>,
     /// When its processes were found to be gone.
     gone: Option<Instant>,
-    /// Whether it was noted that the command ran.
-    ran: bool,
+}
+
+/// How far a command has come, as the launcher said.
+#[derive(Debug)]
+enum Course {
+    /// Nothing was run.
+    Preparing,
+    /// It may run.
+    Starting,
+    /// It runs, with these notes.
+    Ready(Vec<String>),
 }
 
 impl Attendance {
@@ -180,12 +192,14 @@ impl Attendance {
     fn note(&mut self, report: Report) {
         match report {
             Report::Watcher(_) | Report::Tried(_) => {}
+            Report::Starting => self.course = Course::Starting,
             Report::Ready(notes) => {
-                self.ready = Some(notes);
-                self.note_ran();
+                self.course = Course::Ready(notes);
+                self.task.receipts.note(self.task.ran.clone());
             }
             Report::NoLayer(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NoLayer(why))),
             Report::Missing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Missing(what))),
+            Report::Passing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Passing(what))),
             Report::NotStarted(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NotStarted(why))),
             Report::Exited { status, left_behind } => {
                 self.verdict = Some(Verdict::Ended(HowEnded::Exited(status), left_behind));
@@ -193,12 +207,6 @@ impl Attendance {
             Report::Killed { signal, left_behind } => {
                 self.verdict = Some(Verdict::Ended(HowEnded::Killed(signal), left_behind));
             }
-        }
-    }
-
-    fn note_ran(&mut self) {
-        if !std::mem::replace(&mut self.ran, true) {
-            self.task.receipts.note(self.task.ran.clone());
         }
     }
 
@@ -247,7 +255,7 @@ impl Attendance {
         }
     }
 
-    fn finished(mut self, result: Result<(), NoFinish>, began: Instant) -> Result<Finish, NoFinish> {
+    fn finished(self, result: Result<(), NoFinish>, began: Instant) -> Result<Finish, NoFinish> {
         if let Some(Verdict::NotRun(why)) = self.verdict {
             return Err(why);
         }
@@ -255,30 +263,65 @@ impl Attendance {
             Phase::Asked { why, .. } | Phase::Ending { why: Some(why), .. } => Some(why),
             Phase::Running { .. } | Phase::Ending { why: None, .. } => None,
         };
-        if self.ready.is_none() && self.started.has_watcher() {
-            // It may have been started; nobody is left who could say.
-            self.note_ran();
+        if let Course::Starting = self.course {
+            // It may have run; nobody is left who could say.
+            self.task.receipts.note(self.task.ran.clone());
         }
         result?;
-        let mut notes = self.ready.take().unwrap_or_default();
-        let (how, left_behind) = match (why, self.verdict.take()) {
-            (Some(why), Some(Verdict::Ended(_, left_behind))) => (why, left_behind),
-            (Some(HowEnded::TimedOut), _) if !self.started.has_watcher() => {
-                let program = &self.task.launchers.launcher;
-                return Err(NoFinish::Broken(format!("The launcher {program} did not do what it was told in time.")));
-            }
-            (Some(why), _) => (why, 0),
-            (None, Some(Verdict::Ended(how, left_behind))) => (how, left_behind),
-            (None, _) if self.ran => {
-                notes.push("The process that watched over the command was killed, and the command with it.".into());
-                (HowEnded::Killed(libc::SIGKILL), 0)
-            }
-            (None, _) => {
-                let program = &self.task.launchers.launcher;
-                return Err(NoFinish::Broken(format!("The launcher {program} ended before it ran anything.")));
-            }
-        };
+        let launcher = self.task.launchers.launcher.to_string();
+        let (how, left_behind, notes) = ending(why, self.verdict, self.course).map_err(|why| match why {
+            NoFinish::Broken(what) => NoFinish::Broken(format!("The launcher {launcher} {what}.")),
+            other => other,
+        })?;
         let tails = self.sources.map(Source::into_tail);
         Ok(Finish { how, took: began.elapsed(), left_behind, notes, tails })
+    }
+}
+
+/// Says how a command ended that was not refused: by whose wish, by what the launcher said, and how far it had come.
+///
+/// Who did not say that the command runs has not run it, whatever else was said.
+fn ending(
+    why: Option<HowEnded>,
+    verdict: Option<Verdict>,
+    course: Course,
+) -> Result<(HowEnded, usize, Vec<String>), NoFinish> {
+    match (why, verdict, course) {
+        (None, Some(Verdict::Ended(how, left_behind)), Course::Ready(notes)) => Ok((how, left_behind, notes)),
+        (Some(why), Some(Verdict::Ended(_, left_behind)), Course::Ready(notes)) => Ok((why, left_behind, notes)),
+        (Some(why), _, Course::Ready(notes)) => Ok((why, 0, notes)),
+        (None, _, Course::Ready(mut notes)) => {
+            notes.push("The process that watched over the command was killed, and the command with it.".into());
+            Ok((HowEnded::Killed(libc::SIGKILL), 0, notes))
+        }
+        (Some(HowEnded::TimedOut), _, Course::Preparing) => {
+            Err(NoFinish::Broken("did not do what it was told in time".into()))
+        }
+        (Some(why), _, Course::Preparing | Course::Starting) => Ok((why, 0, Vec::new())),
+        (None, _, Course::Starting) => Err(NoFinish::Lost),
+        (None, _, Course::Preparing) => Err(NoFinish::Broken("ended before it ran anything".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_dies_before_the_command_runs_has_not_run_it() {
+        let ended = || Some(Verdict::Ended(HowEnded::Exited(0), 0));
+        let broken = Err(NoFinish::Broken("ended before it ran anything".into()));
+        assert_eq!(ending(None, None, Course::Preparing), broken);
+        assert_eq!(ending(None, ended(), Course::Preparing), broken);
+        assert_eq!(ending(None, None, Course::Starting), Err(NoFinish::Lost));
+        assert!(ending(Some(HowEnded::TimedOut), None, Course::Preparing).is_err());
+    }
+
+    #[test]
+    fn who_dies_while_the_command_runs_has_ended_it() {
+        let killed = ending(None, None, Course::Ready(Vec::new()));
+        assert!(matches!(&killed, Ok((HowEnded::Killed(libc::SIGKILL), 0, notes)) if notes.len() == 1), "{killed:?}");
+        let stopped = ending(Some(HowEnded::Stopped), None, Course::Ready(Vec::new()));
+        assert_eq!(stopped, Ok((HowEnded::Stopped, 0, Vec::new())));
     }
 }

@@ -16,7 +16,7 @@ use haft::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
 use crate::sandbox::{Network, Settings};
-use places::{Where, named_place, opening};
+use places::{Named, Where, named_place, opening, readable};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
@@ -61,6 +61,8 @@ enum Means {
     NoPrivilege,
     /// Another owner cannot be set.
     NoOwner,
+    /// A mode that gives away rights cannot be set.
+    NoSetId,
     /// A system call that is refused.
     SystemCall,
     /// A file of somebody else cannot be copied into the layer.
@@ -75,13 +77,14 @@ enum Means {
 
 /// In the order in which they are tried: of one line the first that fits is told.
 #[rustfmt::skip]
-const SIGNS: [Sign; 16] = [
+const SIGNS: [Sign; 17] = [
     Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
     Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoNetwork },
     Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
     Sign { words: &["no new privileges", "effective user id is not 0", "must be setuid root"], with: &[], means: Means::NoPrivilege },
     Sign { words: &["cannot change ownership", "changing ownership", "changing group"], with: &[], means: Means::NoOwner },
     Sign { words: &["operation not permitted", "permission denied", "must be superuser"], with: &["chown", "lchown", "fchown"], means: Means::NoOwner },
+    Sign { words: &["operation not permitted", "(os error 1)"], with: &["changing permissions", "change mode", "setting permissions", "preserving permissions", "chmod"], means: Means::NoSetId },
     Sign { words: &["operation not permitted", "permission denied", "must be superuser", "function not implemented"], with: &["mount", "ptrace", "unshare", "chroot", "setns", "pivot_root", "io_uring", "perf_event", "bpf", "keyctl", "mknod", "namespace", "attach"], means: Means::SystemCall },
     Sign { words: &["bad system call"], with: &[], means: Means::SystemCall },
     Sign { words: &["value too large for defined data type", "eoverflow", "(os error 75)"], with: &[], means: Means::ForeignOwner },
@@ -115,8 +118,10 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
         let lower = line.to_lowercase();
         let meant = SIGNS.iter().filter(|sign| sign.fits(&lower)).find_map(|sign| scene.sentence(sign.means, line));
         told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
+        if told.len() >= MOST {
+            break;
+        }
     }
-    told.truncate(MOST);
     told
 }
 
@@ -145,6 +150,11 @@ impl Scene<'_> {
                 "Commands cannot give files to another owner or group. With tar, --no-same-owner leaves them alone."
                     .into(),
             ),
+            Means::NoSetId => Some(
+                "If that mode has the set-uid bit: commands cannot give a program the rights of its owner, and as root \
+                 not those of its group either. No setting permits it."
+                    .into(),
+            ),
             Means::SystemCall => Some(REFUSED_CALLS.into()),
             Means::ForeignOwner => self.is_layered().then(|| {
                 "A file or folder that belongs to another owner or group cannot be changed by a command, because its \
@@ -171,13 +181,15 @@ impl Scene<'_> {
                 "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
                  installed, the user installs."
             )),
-            Where::Outside | Where::Hidden(_) => {
-                let folder = opening(&path);
-                Some(format!(
-                    "{path} is outside the workspace, where commands write nothing and read only what belongs to the \
-                     system and to toolchains. Work in the workspace, or the user starts haft with --add-dir {folder}"
-                ))
-            }
+            Where::Covered => Some(format!(
+                "{path} holds secrets of the system and is covered: commands can neither read nor change it. No setting \
+                 permits it."
+            )),
+            Where::Outside | Where::Hidden(_) => Some(format!(
+                "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
+                 and to toolchains. {}",
+                self.grant(&path, line)
+            )),
             // In the workspace only what is protected answers so: a link must have led there.
             Where::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
                 "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
@@ -187,15 +199,30 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether it exists outside is not looked at: a command could ask for anything by printing its name.
     fn not_visible(&self, line: &str) -> Option<String> {
         let (path, Where::Hidden(private)) = named_place(self, line)? else { return None };
-        // What does not exist outside either is just missing.
-        std::fs::symlink_metadata(&*path).ok()?;
-        let folder = opening(&path);
+        let grant = match readable(self, &path) {
+            Some(setting) => format!("Put a copy into the workspace, or the user lets commands read it: {setting}"),
+            None => "The user can put a copy into the workspace.".to_owned(),
+        };
         Some(format!(
-            "{path} is not visible to commands: {private} is a private one of their own. Put a copy into the workspace, or \
-             the user starts haft with --add-dir {folder}"
+            "If {path} exists outside, it is not visible to commands: {private} is a private one of their own. {grant}"
         ))
+    }
+
+    /// Says the least that would permit what was tried.
+    fn grant(&self, path: &Named, line: &str) -> String {
+        let writes = match opening(self, path) {
+            Some(folder) => format!("Work in the workspace, or the user starts haft with --add-dir {folder}"),
+            None => "Work in the workspace; the user can put a copy there.".to_owned(),
+        };
+        // With a file system of their own, commands are refused nothing that they can see but writing.
+        let may_be_read = self.level != Level::Full && !line.to_lowercase().contains("read-only file system");
+        match readable(self, path).filter(|_| may_be_read) {
+            Some(setting) => format!("To let commands read it, the user sets {setting} To change it: {writes}"),
+            None => writes,
+        }
     }
 
     fn mounted(&self, line: &str) -> Option<String> {

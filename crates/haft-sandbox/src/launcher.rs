@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::orders::{Confine, NAME, Report};
+pub(crate) use enter::is_secret;
 use enter::{Entered, NotEntered};
 use line::Line;
 use watch::{Bare, watch};

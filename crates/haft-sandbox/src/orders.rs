@@ -81,12 +81,16 @@ pub(crate) struct VisibleRoot {
 pub(crate) enum Report {
     /// The process that everything runs under, as haft sees it: pid 1 of the namespace, or the launcher itself.
     Watcher(i32),
+    /// The command is being started: from now on it may run.
+    Starting,
     /// The command has started; what could not be had that is not required, a sentence each.
     Ready(Vec<String>),
     /// Nothing was run: a layer was refused.
     NoLayer(String),
     /// Nothing was run: this is missing.
     Missing(String),
+    /// Nothing was run: this could not be had just now.
+    Passing(String),
     /// Nothing was run: the program could not be started.
     NotStarted(NotStarted),
     /// Nothing was run: this came of trying each part of the sandbox.

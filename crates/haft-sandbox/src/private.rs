@@ -85,7 +85,14 @@ impl PrivateFolder {
 impl Furniture<'_> {
     fn put_into(&self, home: &Path) -> io::Result<()> {
         let is_inside = |place: &Path| place.components().all(|component| matches!(component, Component::Normal(_)));
-        for (place, text) in self.files.iter().filter(|(place, _)| is_inside(place)) {
+        // What the user lets commands read stands in the place of such a file.
+        let is_shown = |place: &Path| {
+            let place = self.home.join(place);
+            self.readable.iter().any(|link| {
+                link != self.home && link.starts_with(self.home) && place.starts_with(link) && link.exists()
+            })
+        };
+        for (place, text) in self.files.iter().filter(|(place, _)| is_inside(place) && !is_shown(place)) {
             std::fs::write(with_folders(&home.join(place))?, text)?;
         }
         for link in self.readable {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft::door::{Receipt, Receipts};
-use haft::process::{Confinement, Level};
+use haft::process::{Confinement, HowEnded, Level};
 use tokio::sync::mpsc;
 
 use crate::attend::{NoFinish, Task, attend};
@@ -20,14 +20,14 @@ const TRIAL: Duration = Duration::from_secs(5);
 pub(crate) struct Reached {
     level: Option<Level>,
     missing: Vec<String>,
-    /// Whether a trial failed for another reason than what is missing.
-    is_uncertain: bool,
+    /// Why a trial failed, if it is not for what is missing.
+    untried: Option<String>,
 }
 
 impl Reached {
     /// Nothing can be tried, for this reason.
     pub(crate) fn nothing(why: String) -> Self {
-        Self { level: None, missing: vec![why], is_uncertain: true }
+        Self { level: None, missing: vec![why.clone()], untried: Some(why) }
     }
 
     /// Tries a level with orders that run nothing.
@@ -38,28 +38,27 @@ impl Reached {
                 self.missing.extend(notes);
             }
             Err(NoFinish::Missing(what) | NoFinish::NoLayer(what)) => self.missing.push(what),
-            Err(why) => {
-                self.is_uncertain = true;
-                self.missing.push(match why {
-                    NoFinish::Broken(what) | NoFinish::NoLauncher(what, _) => what,
-                    _ => format!("The level \"{level}\" could not be tried: the launcher did not answer."),
-                });
-            }
+            Err(why) => self.could_not_try(match why {
+                NoFinish::Broken(what) | NoFinish::NoLauncher(what, _) | NoFinish::Passing(what) => what,
+                _ => format!("The level \"{level}\" could not be tried: the launcher did not answer."),
+            }),
         }
     }
 
-    /// Returns whether a level was reached.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.level.is_some()
+    /// It is not known which level there is, for this reason.
+    pub(crate) fn could_not_try(&mut self, why: String) {
+        self.missing.push(why.clone());
+        self.untried = Some(why);
     }
 
-    /// Returns whether the answer would be the same the next time.
-    pub(crate) fn is_certain(&self) -> bool {
-        !self.is_uncertain
+    /// Returns whether nothing more is to be tried: a level was reached, or nothing less may take the place of one.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.level.is_some() || self.untried.is_some()
     }
 
     pub(crate) fn into_confinement(self, required: Level) -> Confinement {
-        Confinement { required, reached: self.level.unwrap_or(Level::None), missing: self.missing }
+        let Self { level, missing, untried } = self;
+        Confinement { required, reached: level.unwrap_or(Level::None), missing, untried }
     }
 }
 
@@ -79,5 +78,9 @@ fn try_orders(launchers: &Arc<Launchers>, orders: Orders) -> Result<Vec<String>,
     // Nobody listens: a trial prints nothing.
     let (tell, _) = mpsc::channel(1);
     let finish = attend(task, tell, &wake)?;
-    Ok(finish.notes)
+    if finish.how == HowEnded::Exited(0) {
+        Ok(finish.notes)
+    } else {
+        Err(NoFinish::Broken("The sandbox was tried, and the trial did not end as it should.".into()))
+    }
 }

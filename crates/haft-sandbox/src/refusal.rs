@@ -1,6 +1,7 @@
 //! Why a command is not run, in words.
 
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
@@ -23,7 +24,7 @@ pub(crate) fn no_launcher() -> ToolError {
 
 /// The sandbox is weaker than it must be, and nobody said yes to that.
 pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
-    let Confinement { required, reached, missing } = confinement;
+    let Confinement { required, reached, missing, .. } = confinement;
     let what = format!(
         "The sandbox reaches only the level \"{reached}\" here, and \"{required}\" is required. The command was not \
          run. {}",
@@ -31,6 +32,19 @@ pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
     );
     let next = "ask the user to look at \"haft doctor\", or to require less under [sandbox] in config.toml";
     ToolError::new(ErrorKind::Denied, what.trim_end(), Next::AskUser(next.into()))
+}
+
+/// It is not known which level there is.
+pub(crate) fn untried(why: &str) -> ToolError {
+    let what = format!("The sandbox could not be tried, and without that no command runs. {why}");
+    let next = "try again, and if it stays so, ask the user to look at \"haft doctor\"";
+    ToolError::new(ErrorKind::Unavailable, what, Next::RetryAfter(Duration::from_secs(1), next.into()))
+}
+
+/// The sandbox could not be entered, for a reason that may pass.
+pub(crate) fn not_now(what: &str) -> ToolError {
+    let what = format!("The sandbox cannot be entered just now, and the command was not run. {what}");
+    ToolError::new(ErrorKind::Io, what.trim_end(), Next::RetryAfter(Duration::from_secs(1), "try again".into()))
 }
 
 /// No program can be given these words.
@@ -56,6 +70,7 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
             let what = format!("The command could not be confined and was not run. {what}");
             ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
         }
+        NoFinish::Passing(what) => not_now(&what),
         NoFinish::NotStarted(NotStarted::Folder(error)) => of_folder(error, command),
         NoFinish::NotStarted(NotStarted::Program(error)) => of_program(error, command),
         NoFinish::NotStarted(NotStarted::Fork(error)) => {
@@ -72,6 +87,11 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
                 format!("Commands cannot be run. {what}"),
                 Next::AskUser(next.into()),
             )
+        }
+        NoFinish::Lost => {
+            let what = "The process that watches over the command was killed while it started the command, which may have \
+                        run for a moment. What it changed is thrown away where it was kept apart.";
+            ToolError::new(ErrorKind::Io, what, Next::RetryAfter(Duration::from_secs(1), "try again".into()))
         }
         NoFinish::Stuck => {
             let what = "Processes of the command do not end although they were killed: they hang in the kernel, for \

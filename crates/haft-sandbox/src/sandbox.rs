@@ -65,6 +65,9 @@ impl Sandbox {
         }
         refusal::of_words(command)?;
         let confinement = self.confinement();
+        if let Some(why) = &confinement.untried {
+            return Err(refusal::untried(why).into());
+        }
         let level = confinement.reached;
         if level < confinement.required {
             permit.go_on()?;
@@ -180,12 +183,14 @@ impl Sandbox {
             let confine = Confine::Fully(self.visible_without_ground());
             reached.try_level(Level::Full, &self.launchers, self.orders(confine));
         }
-        if self.strongest >= Level::Partial
-            && !reached.is_settled()
-            && let Ok(private) = PrivateFolder::make(&self.furniture(None))
-        {
-            let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
-            reached.try_level(Level::Partial, &self.launchers, self.orders(confine));
+        if self.strongest >= Level::Partial && !reached.is_settled() {
+            match PrivateFolder::make(&self.furniture(None)) {
+                Ok(private) => {
+                    let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
+                    reached.try_level(Level::Partial, &self.launchers, self.orders(confine));
+                }
+                Err(error) => reached.could_not_try(format!("No private folder can be made in /tmp: {error}.")),
+            }
         }
         reached
     }
@@ -213,10 +218,9 @@ impl Processes for Sandbox {
             return confinement.clone();
         }
         let reached = self.reached();
-        let is_certain = reached.is_certain();
         let confinement = reached.into_confinement(self.settings.required);
         // What failed for want of memory or descriptors is asked again the next time.
-        if is_certain {
+        if confinement.untried.is_none() {
             *known = Some(confinement.clone());
         }
         confinement

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, recv, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
@@ -133,9 +133,39 @@ impl Drop for Standby {
     fn drop(&mut self) {
         // It has no children and nothing to finish.
         Process::end_by_number(self.process.pid);
+        // A copy whose number came too late is our child all the same, and nobody else knows of it.
+        let mut number = [0; 4];
+        while let Ok((4, _)) = recv(&self.line, &mut number, RecvFlags::DONTWAIT) {
+            if let Some(pid) = Pid::from_raw(i32::from_le_bytes(number)).filter(|pid| pid.as_raw_nonzero().get() > 0) {
+                Process::end_by_number(pid);
+            }
+        }
     }
 }
 
 fn line() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::zombie_processes, reason = "who drops it waits for both")]
+    fn a_copy_that_answered_too_late_ends_with_the_one_that_made_it() {
+        let sleeping = || {
+            let child = Command::new("sleep").arg("1000").spawn().unwrap();
+            Pid::from_raw(child.id().cast_signed()).unwrap()
+        };
+        let (standby, late) = (sleeping(), sleeping());
+        let (line, their_line) = line().unwrap();
+        rustix::io::write(&their_line, &late.as_raw_nonzero().get().to_le_bytes()).unwrap();
+
+        drop(Standby { process: Process::child(standby).unwrap(), line });
+
+        for pid in [standby, late] {
+            assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
+        }
+    }
 }

@@ -39,7 +39,12 @@ impl Default for ScriptedCommand {
             ended: Ended { how, took, level: Level::Full, left_behind: 0, notes: Vec::new() },
             settled: Settled::default(),
             uncovered: None,
-            confinement: Confinement { required: Level::Full, reached: Level::Full, missing: Vec::new() },
+            confinement: Confinement {
+                required: Level::Full,
+                reached: Level::Full,
+                missing: Vec::new(),
+                untried: None,
+            },
             run: Arc::default(),
         }
     }

@@ -173,7 +173,9 @@ fn folder_at(target: &Target, cx: &PlanContext<'_>) -> Result<PathBuf, ToolError
 fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
     let confinement = cx.confinement();
     let (required, reached) = (confinement.required, confinement.reached);
-    let below = (reached < required).then_some(Exposure::BelowRequired { required, reached });
+    // Nobody is asked for less than there may be: the command is refused, or runs as required.
+    let is_below = reached < required && confinement.untried.is_none();
+    let below = is_below.then_some(Exposure::BelowRequired { required, reached });
     below.into_iter().chain(cx.look().wide_workspace().map(Exposure::WideWorkspace)).collect()
 }
 

@@ -224,6 +224,8 @@ impl<'a> RunContext<'a> {
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
         let confinement = self.doors.processes.confinement();
         let mut wanted = match confinement.reached {
+            // Nothing is given up for what is not known: the door tries again, or refuses.
+            _ if confinement.untried.is_some() => Wanted::Layered,
             Level::Full => Wanted::Layered,
             Level::Partial | Level::None => {
                 Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))

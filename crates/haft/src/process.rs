@@ -51,7 +51,7 @@ pub struct NoProcesses;
 
 impl Processes for NoProcesses {
     fn confinement(&self) -> Confinement {
-        Confinement { required: Level::None, reached: Level::None, missing: Vec::new() }
+        Confinement { required: Level::None, reached: Level::None, missing: Vec::new(), untried: None }
     }
 
     fn run<'a>(
@@ -76,6 +76,8 @@ pub struct Confinement {
     pub reached: Level,
     /// What is missing for more, a sentence each.
     pub missing: Vec<String>,
+    /// Why the level could not be found out just now, a sentence. Then no command runs: it would have less than there is.
+    pub untried: Option<String>,
 }
 
 /// How strongly a command is confined.

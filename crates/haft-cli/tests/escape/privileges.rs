@@ -73,6 +73,15 @@ fn ways(us: u32) -> Vec<Attempt> {
             "a program of another user",
             "chmod 4755 prober; cp /usr/bin/su su 2>/dev/null; for s in /usr/bin/su /usr/bin/sudo /usr/bin/mount /usr/bin/passwd; do [ -u $s ] && find /usr -maxdepth 0 -newermt 2999-01-01; done; echo done",
         ),
+        Attempt::new(
+            "a folder of build products",
+            "git init -q . && echo target > .gitignore && mkdir target && touch target/old; echo done",
+        ),
+        Attempt::new(
+            "a program that gives its owner's rights, where real files are written",
+            "cp /bin/sh target/s; chmod 4755 target/s && echo ESCAPED; chmod u+s target/s && echo ESCAPED; install -m 4755 /bin/sh target/i && echo ESCAPED; find . -perm /4000 | grep . && echo ESCAPED; echo done",
+        )
+        .explained("rights of its owner"),
         Attempt::new("groups", probe("setgroups", "")),
         Attempt::new("a new user namespace", probe("unshare", "268435456")),
         Attempt::new("a new mount namespace", probe("unshare", "131072")),

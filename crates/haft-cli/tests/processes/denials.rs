@@ -2,7 +2,7 @@
 
 use haft::process::Level;
 
-use crate::house::House;
+use crate::house::{House, houses};
 
 /// Runs a script in the full sandbox, where there is one; one of the notes says this.
 fn check(script: &str, said: &str) {
@@ -54,5 +54,13 @@ fn a_command_that_is_denied_nothing_has_nothing_explained() {
         let outcome = house.run(script, 10.0);
         let notes = &outcome.ended().notes;
         assert!(!notes.iter().any(|note| note.contains("outside the workspace")), "{script:?}: {notes:?}");
+    }
+}
+
+#[test]
+fn no_program_gains_rights_at_any_level() {
+    for (level, house) in houses() {
+        let outcome = house.run("grep NoNewPrivs /proc/self/status", 10.0);
+        assert_eq!(String::from_utf8_lossy(&outcome.out), "NoNewPrivs:\t1\n", "{level}");
     }
 }

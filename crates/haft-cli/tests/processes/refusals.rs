@@ -119,6 +119,17 @@ fn a_launcher_that_is_none_is_found_out() {
 }
 
 #[test]
+fn a_level_that_could_not_be_tried_is_not_replaced_by_a_lower_one() {
+    for strongest in [Level::Partial, Level::Full] {
+        let house = House::with(Launcher::at(Path::new("/bin/true")), strongest);
+        let outcome = house.run_command(&house.script("echo x > ran", 1.0), &CancellationToken::new());
+        assert_refused(&house, &outcome, ErrorKind::Unavailable, "could not be tried");
+        let confinement = house.sandbox.confinement();
+        assert!(confinement.untried.is_some() && confinement.missing.len() == 1, "{confinement:?}");
+    }
+}
+
+#[test]
 fn below_the_required_level_nothing_runs_without_a_yes() {
     let house = House::requiring(Level::Full, Level::None);
     let outcome = house.run_command(&house.script("echo x > ran", 10.0), &CancellationToken::new());

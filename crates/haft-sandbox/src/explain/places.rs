@@ -8,6 +8,7 @@ use haft::path::one_line;
 use haft::process::Level;
 
 use super::Scene;
+use crate::launcher::is_secret;
 
 /// What a place is to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(super) enum Where {
     Hidden(&'static str),
     /// In a folder of the system.
     System,
+    /// Of the system, and kept from commands altogether.
+    Covered,
     /// Elsewhere.
     Outside,
 }
@@ -72,10 +75,20 @@ pub(super) fn named_place(scene: &Scene<'_>, line: &str) -> Option<(Named, Where
     places.iter().find(|(_, place)| *place != Where::Root).or(places.first()).cloned()
 }
 
-/// Returns the folder that would have to be opened for a path.
-pub(super) fn opening(path: &Named) -> Named {
-    let folder = if std::fs::metadata(&**path).is_ok_and(|facts| facts.is_dir()) { None } else { path.parent() };
-    Named(folder.unwrap_or(path).to_owned())
+/// Returns the folder that would have to be added for a path to be written; nothing where that would be far too much.
+pub(super) fn opening(scene: &Scene<'_>, path: &Named) -> Option<Named> {
+    path.parent().filter(|folder| !is_too_much(scene, folder)).map(|folder| Named(folder.to_owned()))
+}
+
+/// Returns the setting that would let a path be read; nothing where that would be far too much.
+pub(super) fn readable(scene: &Scene<'_>, path: &Named) -> Option<String> {
+    let words = || format!("readable = [{:?}] under [sandbox] in config.toml.", path.to_string());
+    (!is_too_much(scene, path)).then(words)
+}
+
+/// The home or what holds it, and folders that everybody uses, are nothing to open for one file.
+fn is_too_much(scene: &Scene<'_>, folder: &Path) -> bool {
+    scene.settings.home.starts_with(folder) || PRIVATE.iter().any(|(private, _)| Path::new(private).starts_with(folder))
 }
 
 fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
@@ -87,6 +100,9 @@ fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
             (false, true) => Where::Through,
             (false, false) => Where::Root,
         };
+    }
+    if is_secret(path) {
+        return Where::Covered;
     }
     if SYSTEM.iter().any(|folder| path.starts_with(folder)) && !path.starts_with("/dev/shm") {
         return Where::System;

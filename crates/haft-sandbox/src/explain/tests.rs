@@ -106,14 +106,36 @@ fn a_folder_that_is_passed_through_cannot_be_removed_itself() {
 }
 
 #[test]
-fn what_exists_and_is_not_visible_is_named_and_what_does_not_exist_is_not() {
+fn what_is_not_visible_is_named_with_the_setting_and_nobody_looks_whether_it_exists() {
     let outside = tempfile::Builder::new().prefix("explain-").tempfile_in("/tmp").unwrap();
-    let path = outside.path().display();
-    check(&format!("cat: {path}: No such file or directory"), "/tmp is a private one of their own");
-    let missing = format!("cat: {path}-missing: No such file or directory");
-    assert!(explained(Level::Full, HowEnded::Exited(1), "", &missing).is_empty());
+    let path = outside.path().display().to_string();
+    for path in [path.clone(), format!("{path}-missing")] {
+        let line = format!("cat: {path}: No such file or directory");
+        check(&line, &format!("If {path} exists outside, it is not visible to commands: /tmp is a private one"));
+        check(&line, &format!("readable = [\"{path}\"] under [sandbox] in config.toml."));
+        assert!(!explained(Level::Full, HowEnded::Exited(1), "", &line)[0].contains("--add-dir"));
+    }
     let in_root = "cat: /work/space/x: No such file or directory";
     assert!(explained(Level::Full, HowEnded::Exited(1), "", in_root).is_empty());
+}
+
+#[test]
+fn nobody_is_told_to_open_the_whole_home() {
+    check("ls: cannot access '/users/ann': No such file or directory", "The user can put a copy into the workspace.");
+    check("cat: /users/ann/notes: No such file or directory", "readable = [\"/users/ann/notes\"]");
+    let written = "touch: cannot touch '/users/ann/x': Permission denied";
+    for level in [Level::Full, Level::Partial] {
+        let told = explained(level, HowEnded::Exited(1), "", written);
+        assert!(told[0].contains("the user can put a copy there") && !told[0].contains("--add-dir"), "{told:?}");
+    }
+}
+
+#[test]
+fn what_is_covered_is_said_to_hold_secrets() {
+    for path in ["/etc/shadow", "/etc/ssh/ssh_host_rsa_key", "/etc/sudoers.d/x"] {
+        check(&format!("cat: {path}: Permission denied"), "holds secrets of the system and is covered");
+    }
+    check("touch: cannot touch '/etc/shadows': Permission denied", "belongs to the system");
 }
 
 #[test]
@@ -137,6 +159,8 @@ fn refused_system_calls_owners_and_privileges_are_named() {
     check("strace: ptrace(PTRACE_TRACEME): Operation not permitted", "refuses system calls that mount");
     check("sudo: The \"no new privileges\" flag is set, which prevents sudo from running as root.", "another user");
     check("tar: x: Cannot change ownership to uid 1000, gid 1000: Operation not permitted", "--no-same-owner");
+    check("chmod: changing permissions of 'target/s': Operation not permitted", "rights of its owner");
+    check("tar: s: Cannot change mode to rwsr-xr-x: Operation not permitted", "rights of its owner");
     check("chown: changing ownership of 'x': Operation not permitted", "another owner or group");
 }
 

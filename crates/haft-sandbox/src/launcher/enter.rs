@@ -29,6 +29,7 @@ use std::path::PathBuf;
 use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
+pub(crate) use self::covers::is_secret;
 pub(crate) use self::partly::partly;
 pub(crate) use self::trials::trials;
 
@@ -86,6 +87,8 @@ pub(crate) enum NotEntered {
     NoLayer(String),
     /// This is missing; a sentence.
     Missing(String),
+    /// This could not be had just now; a sentence. It says nothing about what the system gives the next time.
+    Passing(String),
 }
 
 impl From<NotEntered> for Report {
@@ -93,6 +96,7 @@ impl From<NotEntered> for Report {
         match why {
             NotEntered::NoLayer(why) => Report::NoLayer(why),
             NotEntered::Missing(what) => Report::Missing(what),
+            NotEntered::Passing(what) => Report::Passing(what),
         }
     }
 }
@@ -160,13 +164,13 @@ const FOLDERS_CANNOT_BE_RENAMED: &str =
 
 /// Enters namespaces with a file system of their own. Call it while the process has one thread.
 pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd>) -> Result<Entered, NotEntered> {
-    let filters = Filters::prepare(Sockets::Internet)?;
     let given = sources::given(visible, descriptors).map_err(|error| match error.raw_os_error() {
         Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes do not lie side by side".into()),
-        _ => NotEntered::Missing(format!("The descriptors of the workspace are missing: {error}.")),
+        _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
     let sources = take_identity(&places, &given)?;
+    let filters = Filters::prepare(Sockets::Internet)?;
     let identity = namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
     match namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {
@@ -179,7 +183,8 @@ pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd
             drop(held);
             namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
             let building = Building { orders, visible, places: &places };
-            let notes = building.inside(sources, given)?;
+            let mut notes = building.inside(sources, given)?;
+            notes.extend(places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
             let folders = renamed_folders(visible)?;
             Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders }))
@@ -252,10 +257,20 @@ trait OrMissing<T> {
     fn or_missing(self, what: &str) -> Result<T, NotEntered>;
 }
 
-impl<T, E: std::fmt::Display> OrMissing<T> for Result<T, E> {
+impl<T, E: Into<std::io::Error>> OrMissing<T> for Result<T, E> {
     fn or_missing(self, what: &str) -> Result<T, NotEntered> {
-        self.map_err(|error| NotEntered::Missing(format!("{what} cannot be had: {error}.")))
+        self.map_err(|error| {
+            let error = error.into();
+            let said = format!("{what} cannot be had: {error}.");
+            if may_pass(&error) { NotEntered::Passing(said) } else { NotEntered::Missing(said) }
+        })
     }
+}
+
+/// Whether the system has too little of something just now.
+fn may_pass(error: &std::io::Error) -> bool {
+    let number = error.raw_os_error();
+    matches!(number, Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN | libc::EIO | libc::ESTALE))
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ use crate::running::{self, Running};
 
 /// How long what a command left behind may take to end by itself.
 const GRACE: Duration = Duration::from_millis(100);
+/// How long all that was killed may take to end; haft waits a little longer.
+const TO_DIE: Duration = Duration::from_secs(4);
 /// How long to wait for a killed process before looking again who is there.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -57,7 +59,7 @@ pub(crate) enum Tree {
     Descendants,
 }
 
-/// No confinement at all.
+/// No confinement, but that no program gains rights.
 pub(super) struct Bare;
 
 impl Entered for Bare {
@@ -69,8 +71,10 @@ impl Entered for Bare {
         Vec::new()
     }
 
+    /// Who had become somebody else by a set-id program could not be ended.
     fn confine(&mut self) -> Result<(), String> {
-        Ok(())
+        let failed = |error| format!("The command could not be kept from gaining rights: {error}.");
+        rustix::thread::set_no_new_privs(true).map_err(failed)
     }
 }
 
@@ -90,6 +94,7 @@ pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> !
     {
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
+    line.report(&Report::Starting);
     let command = match command::start(orders, &mut entered) {
         Ok(command) => command,
         Err(why) => not_started(&line, why),
@@ -218,12 +223,13 @@ impl<E: Entered> Watch<E> {
         }
     }
 
-    /// Ends every process. In a namespace the kernel does it when this process ends.
+    /// Ends every process, but for those that hang in the kernel. In a namespace the kernel does it when this process ends.
     fn end_all(&mut self) {
         if self.entered.tree() == Tree::Namespace {
             return;
         }
-        loop {
+        let until = Instant::now() + TO_DIE;
+        while Instant::now() < until {
             for running in self.others() {
                 running.signal(Signal::KILL);
             }

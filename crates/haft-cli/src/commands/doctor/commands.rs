@@ -30,6 +30,9 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
     let (required, reached) = (confinement.required, confinement.reached);
     fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
     fact("", level(reached))?;
+    if confinement.untried.is_some() {
+        fact("", "could not be tried just now, so no command runs")?;
+    }
     for missing in &confinement.missing {
         fact("", &format!("missing: {missing}"))?;
     }
@@ -45,14 +48,14 @@ pub(super) fn show(desk: &Desk) -> anyhow::Result<Exit> {
         Err(why) => format!("no: {why}"),
     };
     fact("undo of commands", &undone)?;
-    Ok(if reached < required { Exit::Failed } else { Exit::Ok })
+    Ok(if reached < required || confinement.untried.is_some() { Exit::Failed } else { Exit::Ok })
 }
 
 fn level(level: Level) -> &'static str {
     match level {
         Level::Full => "namespaces, a file system of its own, Landlock, seccomp",
         Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files at once",
-        Level::None => "nothing confines commands",
+        Level::None => "nothing confines commands, but that no program gains rights",
     }
 }
 

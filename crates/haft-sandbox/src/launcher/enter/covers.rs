@@ -67,6 +67,14 @@ pub(super) fn secret_files(root: BorrowedFd<'_>) -> Vec<PathBuf> {
     files
 }
 
+/// Returns whether a path is one of those, or lies in one, as far as its name says.
+pub(crate) fn is_secret(path: &Path) -> bool {
+    SECRET_FILES.lines().any(|line| match line.strip_suffix('*') {
+        None => path.starts_with(line),
+        Some(prefix) => path.as_os_str().as_bytes().starts_with(prefix.as_bytes()),
+    })
+}
+
 fn with_prefix(root: BorrowedFd<'_>, pattern: &Path) -> Vec<PathBuf> {
     let Some((folder, name)) = pattern.parent().zip(pattern.file_name()) else { return Vec::new() };
     let prefix = name.as_bytes().strip_suffix(b"*").unwrap_or(name.as_bytes());

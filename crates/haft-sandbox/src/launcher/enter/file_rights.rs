@@ -17,6 +17,8 @@ use super::NotEntered;
 const NEWEST: ABI = ABI::V7;
 /// Without the right to move between folders, ordinary programs do not work.
 const OLDEST: i64 = 2;
+/// Without the right to cut files off, a command could empty every file of the user's.
+const CUTS_NOTHING_OFF: i64 = 3;
 /// Since then signals and abstract sockets are kept inside.
 const KEEPS_SIGNALS: i64 = 6;
 
@@ -52,6 +54,23 @@ pub(super) fn restrict_to(files: &Files) -> Result<Vec<String>, NotEntered> {
         RulesetStatus::NotEnforced => Err(missing("it has no effect here")),
         RulesetStatus::PartiallyEnforced | RulesetStatus::FullyEnforced => Ok(not_restricted(version)),
     }
+}
+
+/// Refuses where Landlock alone would let files be destroyed that may not be written.
+pub(super) fn confines_alone() -> Result<(), NotEntered> {
+    enough_alone(version().map_err(|why| missing(&why))?)
+}
+
+fn enough_alone(version: i64) -> Result<(), NotEntered> {
+    if version >= CUTS_NOTHING_OFF {
+        return Ok(());
+    }
+    Err(missing(&format!("without namespaces its version {version} would let commands cut off any file of the user's")))
+}
+
+/// Returns whether abstract sockets of others are out of reach.
+pub(super) fn keeps_abstract_sockets() -> bool {
+    version().is_ok_and(|version| version >= KEEPS_SIGNALS)
 }
 
 /// Keeps this process from sending signals to those that it has been started by.
@@ -131,5 +150,16 @@ pub(super) fn version() -> Result<i64, String> {
             Some(libc::ENOSYS) => Err("this kernel does not have it".into()),
             _ => Err(std::io::Error::last_os_error().to_string()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alone_it_is_not_enough_where_files_can_be_cut_off() {
+        assert!(matches!(enough_alone(2), Err(NotEntered::Missing(why)) if why.contains("version 2")));
+        assert_eq!(enough_alone(3), Ok(()));
     }
 }

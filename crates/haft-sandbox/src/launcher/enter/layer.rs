@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_set_string, fsopen};
+use rustix::rand::GetRandomFlags;
 
+use super::NotEntered;
 use super::mounts::{PLAIN, Tree};
 
 /// What the kernel calls the file system of layers in `statfs`.
@@ -25,12 +27,16 @@ pub(super) struct Folders<'a> {
     pub(super) work: BorrowedFd<'a>,
 }
 
-/// Puts a layer over a folder; a refusal is a sentence.
-pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, String> {
+/// Puts a layer over a folder.
+///
+/// Only what would be the same the next time is [`NotEntered::NoLayer`]: without a layer a command works on the real
+/// files, and nothing that a command can bring about may lead there.
+pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, NotEntered> {
+    let by_name = |error| if is_lasting(&error) { mount(folders, By::Name) } else { Err(error) };
     let tree = mount(folders, By::Descriptor)
-        .or_else(|_| mount(folders, By::Name))
+        .or_else(by_name)
         .map_err(|error| why_refused(&error, &Facts::of(path, folders)))?;
-    try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error))?;
+    try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error, folders))?;
     Ok(tree)
 }
 
@@ -65,28 +71,39 @@ pub(super) fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
 }
 
 /// A layer over an upper folder of another owner is mounted without a word and takes nothing.
-fn try_to_write(tree: BorrowedFd<'_>) -> io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    for number in 0..1000 {
-        let name = format!(".haft-{number}");
-        match rustix::fs::openat(tree, &name, flags, Mode::from_raw_mode(0o600)) {
-            Ok(_) => return Ok(rustix::fs::unlinkat(tree, &name, AtFlags::empty())?),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
+///
+/// Nobody who was here before can know the name: one that is taken would be a refusal.
+fn try_to_write(folder: BorrowedFd<'_>) -> io::Result<()> {
+    let mut random = [0_u8; 16];
+    if rustix::rand::getrandom(&mut random, GetRandomFlags::empty())? != random.len() {
+        return Err(Errno::AGAIN.into());
     }
-    Err(Errno::EXIST.into())
+    let name = format!(".haft-{:032x}", u128::from_ne_bytes(random));
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o600))?;
+    Ok(rustix::fs::unlinkat(folder, &name, AtFlags::empty())?)
 }
 
-fn why_not_writable(error: &io::Error) -> String {
-    match error.raw_os_error() {
+fn why_not_writable(error: &io::Error, folders: &Folders<'_>) -> NotEntered {
+    // A layer for which there was no room when it was mounted is a read-only one, too; so the folders are asked.
+    let is_refused = |error: io::Error| {
+        matches!(error.raw_os_error(), Some(libc::EROFS | libc::EACCES | libc::EPERM | libc::EOVERFLOW))
+    };
+    if [folders.upper, folders.work].into_iter().any(|folder| try_to_write(folder).is_err_and(is_refused)) {
         // Inside the namespace all foreign owners look the same, so it is not said whose it is.
-        Some(libc::EROFS | libc::EACCES | libc::EOVERFLOW) => {
-            "the folder for the changes belongs to another user or group than the command".into()
-        }
-        Some(libc::ENOSPC | libc::EDQUOT) => "there is no room on the file system for the changes".into(),
-        _ => format!("the layer takes no changes: {error}"),
+        return NotEntered::NoLayer(
+            "the folder for the changes belongs to another user or group than the command".into(),
+        );
     }
+    NotEntered::Passing(match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => "There is no room on the file system for the changes.".into(),
+        _ => format!("The layer takes no changes: {error}."),
+    })
+}
+
+/// Whether the kernel gives this error for what a layer is asked to lie on, and never for want of something.
+fn is_lasting(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EPERM | libc::EACCES | libc::ENODEV | libc::EOPNOTSUPP))
 }
 
 /// What is looked into when a layer was refused.
@@ -108,7 +125,7 @@ impl Facts {
         let read_only = rustix::fs::fstatvfs(folders.upper)
             .is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
         let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
-        let systems = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        let systems = std::fs::read_to_string("/proc/filesystems");
         Self {
             path: path.to_owned(),
             mounted_below: mount_points(&mounts).into_iter().find(|point| point.starts_with(path) && point != path),
@@ -116,29 +133,33 @@ impl Facts {
             lower_on_overlay: on_overlay(folders.lower),
             upper_and_work_apart: device(folders.upper) != device(folders.work),
             upper_read_only: read_only,
-            known_to_the_kernel: systems.lines().any(|line| line.ends_with("\toverlay")),
+            known_to_the_kernel: systems.map_or(true, |all| all.lines().any(|line| line.ends_with("\toverlay"))),
         }
     }
 }
 
-fn why_refused(error: &io::Error, facts: &Facts) -> String {
-    if let Some(below) = &facts.mounted_below {
-        return format!("another file system is mounted in the workspace, at {}", shown(below));
+fn why_refused(error: &io::Error, facts: &Facts) -> NotEntered {
+    let is_lacking = error.raw_os_error() == Some(libc::ENODEV) && facts.known_to_the_kernel;
+    if !is_lasting(error) || is_lacking {
+        return NotEntered::Passing(format!("The layer over {} cannot be mounted now: {error}.", shown(&facts.path)));
     }
-    match error.raw_os_error() {
+    if let Some(below) = &facts.mounted_below {
+        let what = format!("another file system is mounted in the workspace, at {}", shown(below));
+        return NotEntered::NoLayer(what);
+    }
+    NotEntered::NoLayer(match error.raw_os_error() {
         _ if facts.upper_and_work_apart => "the two folders for the changes lie on different file systems".into(),
         _ if facts.upper_read_only => "the file system for the changes is read-only".into(),
-        Some(libc::ENODEV) if !facts.known_to_the_kernel => "this kernel has no overlay file system".into(),
+        Some(libc::ENODEV) => "this kernel has no overlay file system".into(),
         Some(libc::EINVAL) if facts.upper_on_overlay => {
             "the folder for the changes lies on an overlay itself, as in a container".into()
         }
         Some(libc::EINVAL) if facts.lower_on_overlay => {
             format!("{} lies on an overlay that takes no further layer", shown(&facts.path))
         }
-        Some(libc::EPERM) => "this kernel does not let users mount an overlay".into(),
-        Some(libc::ENOENT) => "the folder for the changes is gone".into(),
+        Some(libc::EPERM | libc::EACCES) => "this kernel does not let users mount an overlay".into(),
         _ => format!("the kernel refuses a layer over {}: {error}", shown(&facts.path)),
-    }
+    })
 }
 
 fn shown(path: &Path) -> String {
@@ -196,18 +217,31 @@ mod tests {
     #[test]
     fn a_refusal_names_what_stands_in_the_way() {
         let refused = |facts: Facts| why_refused(&io::Error::from_raw_os_error(libc::EINVAL), &facts);
+        let no_layer = |what: &str| NotEntered::NoLayer(what.into());
         let facts = Facts { path: "/w".into(), ..Facts::default() };
         assert_eq!(
             refused(Facts { mounted_below: Some("/w/data".into()), ..facts.clone() }),
-            "another file system is mounted in the workspace, at \"/w/data\""
+            no_layer("another file system is mounted in the workspace, at \"/w/data\"")
         );
         assert_eq!(
             refused(Facts { upper_on_overlay: true, ..facts.clone() }),
-            "the folder for the changes lies on an overlay itself, as in a container"
+            no_layer("the folder for the changes lies on an overlay itself, as in a container")
         );
         assert_eq!(
             refused(Facts { lower_on_overlay: true, ..facts }),
-            "\"/w\" lies on an overlay that takes no further layer"
+            no_layer("\"/w\" lies on an overlay that takes no further layer")
         );
+    }
+
+    #[test]
+    fn what_may_pass_never_means_that_there_is_no_layer() {
+        let facts = Facts { path: "/w".into(), known_to_the_kernel: true, lower_on_overlay: true, ..Facts::default() };
+        let mounted = Facts { mounted_below: Some("/w/data".into()), ..facts.clone() };
+        for passing in [libc::ENOMEM, libc::EMFILE, libc::ENFILE, libc::EIO, libc::ENOSPC, libc::ESTALE, libc::ENODEV] {
+            let error = io::Error::from_raw_os_error(passing);
+            for facts in [&facts, &mounted] {
+                assert!(matches!(why_refused(&error, facts), NotEntered::Passing(_)), "{error}");
+            }
+        }
     }
 }

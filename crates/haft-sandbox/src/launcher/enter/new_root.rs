@@ -26,8 +26,9 @@ const DEVICE_LINKS: [(&str, &str); 5] = [
     ("stderr", "/proc/self/fd/2"),
     ("ptmx", "pts/ptmx"),
 ];
-/// How much of the memory home, `/tmp` and the like of one command may take together.
-const PRIVATE_SIZE: &str = "25%";
+/// How much home, `/tmp` and the like of one command may take together: this part of the memory, and at most so many bytes.
+const PART_OF_MEMORY: u64 = 10;
+const MOST_PRIVATE: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Most mounts that lie over a new root: the real one, and the two in memory.
 const MOST_ON_TOP: usize = 8;
@@ -53,7 +54,7 @@ impl<'a> NewRoot<'a> {
             Ok::<_, std::io::Error>(tree)
         };
         // The private one first: what is attached later lies on top, and the root must have nothing on top of it.
-        let private = memory(&[("mode", "700"), ("size", PRIVATE_SIZE)]).or_missing("A file system in memory")?;
+        let private = memory(&[("mode", "700"), ("size", &private_size())]).or_missing("A file system in memory")?;
         let root = memory(&[("mode", "755"), ("size", "4m")]).or_missing("A file system in memory")?;
         let root = make_folder(root.as_fd(), Path::new("")).or_missing("The new root")?;
         Ok(Self { visible, sources, root, private, notes: Vec::new(), processes })
@@ -149,8 +150,16 @@ impl<'a> NewRoot<'a> {
     fn home_files(&self, places: &[Place]) -> Result<(), NotEntered> {
         let private = |place: &&Place| matches!(place.what, What::Private(0o700));
         let Some(home) = places.iter().find(private) else { return Ok(()) };
+        // What the user lets commands read lies there itself; in a root, the file would be a change of it.
+        let is_other = |place: &&Place| place.path != home.path && place.path.starts_with(&home.path);
+        let others: Vec<&Place> = places.iter().filter(is_other).collect();
+        let is_shown = |file: &Path| others.iter().any(|place| file.starts_with(&place.path));
         for (path, content) in &self.visible.home_files {
-            write_file(self.root.as_fd(), &inner(&home.path).join(inner(path)), content.as_bytes())
+            let file = home.path.join(inner(path));
+            if is_shown(&file) || find(self.root.as_fd(), inner(&file)).is_ok() {
+                continue;
+            }
+            write_file(self.root.as_fd(), inner(&file), content.as_bytes())
                 .or_missing(&format!("{path:?} in the private home"))?;
         }
         Ok(())
@@ -164,10 +173,10 @@ impl<'a> NewRoot<'a> {
         let tree = match &given.layer {
             Some(layer) => {
                 let refused =
-                    |error| NotEntered::NoLayer(format!("the folder for the changes cannot be opened: {error}"));
+                    |error| NotEntered::Passing(format!("The folder for the changes cannot be opened: {error}."));
                 let open = self.sources.open_layer(index, layer).map_err(refused)?;
                 let folders = Folders { lower: folder.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
-                layer::over(path, &folders).map_err(NotEntered::NoLayer)?
+                layer::over(path, &folders)?
             }
             None => {
                 let tree = Tree::of(folder.as_fd()).or_missing(&what)?;
@@ -258,6 +267,14 @@ fn mount_id(folder: BorrowedFd<'_>, path: &str, how: AtFlags) -> std::io::Result
     let found = rustix::fs::statx(folder, path, how, StatxFlags::MNT_ID)?;
     let is_known = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     is_known.then_some(found.stx_mnt_id).ok_or_else(|| Errno::NOSYS.into())
+}
+
+/// Commands run side by side, so each has a small part of the memory only.
+fn private_size() -> String {
+    let memory = rustix::system::sysinfo();
+    #[expect(clippy::useless_conversion, reason = "the kernel's word is shorter on some processors")]
+    let bytes = u64::from(memory.totalram).saturating_mul(memory.mem_unit.into());
+    (bytes / PART_OF_MEMORY).clamp(1, MOST_PRIVATE).to_string()
 }
 
 /// Makes something at a place that can be covered by a folder, or by a file.

@@ -23,7 +23,7 @@ pub(crate) fn partly(
     descriptors: &[OwnedFd],
 ) -> Result<ReadyToRun, NotEntered> {
     let (sockets, ports) = if orders.network { (Sockets::Internet, Ports::All) } else { (Sockets::Unix, Ports::None) };
-    let filters = Filters::prepare(sockets)?;
+    file_rights::confines_alone()?;
     nothing_hidden_in_roots(visible)?;
     let files = Files { ports, ..files(orders, visible, private)? };
     let owner = descriptors.first().map(|folder| namespaces::owner_to_become(folder.as_fd())).transpose();
@@ -32,6 +32,7 @@ pub(crate) fn partly(
     if let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() {
         namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     }
+    let filters = Filters::prepare(sockets)?;
     let limit = limits::processes_beside_others(orders.processes, "there is no namespace around the command")?;
     let mut notes: Vec<String> = limit.note().into_iter().collect();
     limits::resources()?;
@@ -56,7 +57,16 @@ fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
 }
 
 fn limits_of_this_level(visible: &Visible) -> Vec<String> {
-    let mut notes = vec!["Without namespaces commands see which processes run, and sockets that lie in files.".into()];
+    let mut notes = vec![
+        "Without namespaces commands see which processes run, and reach sockets that lie in files.".into(),
+        "Landlock does not keep commands from changing modes, owners, times and attributes of the user's other files."
+            .into(),
+    ];
+    if !file_rights::keeps_abstract_sockets() {
+        notes.push(
+            "This kernel does not keep commands from sockets that have a name and no file (abstract ones).".into(),
+        );
+    }
     if visible.roots.iter().any(|root| !root.read_only.is_empty()) {
         notes.push("Without namespaces protected files of the workspace can be changed by commands.".into());
     }

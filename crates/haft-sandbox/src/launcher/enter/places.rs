@@ -69,6 +69,22 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
     in_order(places)
 }
 
+/// Says of what shall be readable and is not, because commands have an empty folder of their own there.
+pub(super) fn without_effect(places: &[Place]) -> Vec<String> {
+    let is_private =
+        |path: &Path| places.iter().any(|place| place.path == path && matches!(place.what, What::Private(_)));
+    let covered = places.iter().filter(|place| place.what == What::Readable && is_private(&place.path));
+    covered
+        .map(|place| {
+            format!(
+                "{:?} is listed as readable, which has no effect: commands have an empty folder of their own there. List \
+                 what lies in it instead.",
+                place.path.to_string_lossy()
+            )
+        })
+        .collect()
+}
+
 /// A root that is the home, or lies above it, shows it. Only the whole system as root shares nothing temporary.
 fn is_private_beside_roots(real: &Path, visible: &Visible) -> bool {
     let in_root = visible.roots.iter().any(|root| real.starts_with(&root.path));

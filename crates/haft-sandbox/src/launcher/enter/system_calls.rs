@@ -26,7 +26,7 @@ pub(super) enum Sockets {
 pub(super) struct Filters([BpfProgram; 2]);
 
 impl Filters {
-    /// Prepares them.
+    /// Prepares them for who this process is now: for root they refuse more.
     pub(super) fn prepare(sockets: Sockets) -> Result<Self, NotEntered> {
         let arch = architecture().ok_or_else(|| missing("this kind of processor is not known"))?;
         let error = SeccompAction::Errno(libc::EPERM.cast_unsigned());
@@ -77,8 +77,14 @@ fn unknown() -> BpfProgram {
 }
 
 /// Calls that are answered as if the kernel did not have them, so that programs take the older way.
-const UNKNOWN: [i64; 4] =
-    [libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+const UNKNOWN: [i64; 5] = [
+    libc::SYS_clone3,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    // Its mode lies in memory, where no filter looks.
+    libc::SYS_openat2,
+];
 
 /// Calls that are never permitted.
 const NEVER: &[i64] = &[
@@ -147,6 +153,30 @@ const NEVER: &[i64] = &[
 /// The same number on every processor, not yet in the crate.
 const OPEN_TREE_ATTR: i64 = 467;
 
+/// Calls that set the mode of something, and which of their arguments that is.
+const MODES: &[(i64, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+];
+/// Calls that have a mode if they make something, and which of their arguments the flags are; the mode comes next.
+const OPENINGS: &[(i64, u8)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
+];
+/// The same number on every processor.
+const FCHMODAT2: i64 = 452;
+/// The bit that makes a file a nameless one, without those that say that it is a folder.
+const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
+
 /// Namespaces as flags of `clone`, whose lowest byte is a signal.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
@@ -183,6 +213,31 @@ fn refused(sockets: Sockets) -> Built<Rules> {
     // Both put letters into the terminal as if somebody had typed them.
     let typed = |request: u64| all(&[(1, SeccompCmpOp::Eq, request)]);
     rules.insert(libc::SYS_ioctl, vec![typed(libc::TIOCSTI)?, typed(libc::TIOCLINUX)?]);
+    rules.extend(set_id_refused()?);
+    Ok(rules)
+}
+
+/// Whoever runs a program with such a bit becomes its owner, also outside and later: where a command writes real files,
+/// it would leave its own rights to everybody.
+///
+/// The bit of the group means something else on folders, and what a path is cannot be seen here. For a group of an ordinary
+/// user there is little to gain, so there it is let be; for the group of root it is not.
+fn set_id_refused() -> Built<Rules> {
+    let bits: &[u32] =
+        if rustix::process::geteuid().is_root() { &[libc::S_ISUID, libc::S_ISGID] } else { &[libc::S_ISUID] };
+    let has = |argument: u8, bit: u64| (argument, SeccompCmpOp::MaskedEq(bit), bit);
+    let mut rules = Rules::new();
+    for bit in bits.iter().map(|bit| u64::from(*bit)) {
+        for (call, mode) in MODES {
+            rules.entry(*call).or_default().push(all(&[has(*mode, bit)])?);
+        }
+        for (call, flags) in OPENINGS {
+            for making in [libc::O_CREAT, O_TMPFILE] {
+                let rule = all(&[has(*flags, number(making)), has(*flags + 1, bit)])?;
+                rules.entry(*call).or_default().push(rule);
+            }
+        }
+    }
     Ok(rules)
 }
 

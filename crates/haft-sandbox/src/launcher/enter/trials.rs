@@ -78,7 +78,7 @@ fn said(error: impl std::fmt::Display) -> String {
 
 fn missing(why: NotEntered) -> String {
     match why {
-        NotEntered::NoLayer(why) | NotEntered::Missing(why) => why,
+        NotEntered::NoLayer(why) | NotEntered::Missing(why) | NotEntered::Passing(why) => why,
     }
 }
 
@@ -120,7 +120,7 @@ fn fresh_proc() -> Outcome {
 }
 
 fn overlay() -> Outcome {
-    with_folders(|folders| layer::over(Path::new("/"), folders).map(drop))?;
+    with_folders(|folders| layer::over(Path::new("/"), folders).map(drop).map_err(missing))?;
     Ok("works, in memory".into())
 }
 

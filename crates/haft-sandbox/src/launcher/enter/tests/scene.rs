@@ -116,6 +116,10 @@ impl Scene {
         }
     }
 
+    pub(super) fn who(&self) -> Who {
+        self.who
+    }
+
     pub(super) fn without_layer(mut self) -> Self {
         self.layered = false;
         self
@@ -255,6 +259,7 @@ impl Scene {
             Ok(Entered::Inside(ready)) => self.command(ready, script, output),
             Err(NotEntered::NoLayer(why)) => format!("no layer: {why}\n"),
             Err(NotEntered::Missing(what)) => format!("missing: {what}\n"),
+            Err(NotEntered::Passing(what)) => format!("not now: {what}\n"),
         }
     }
 

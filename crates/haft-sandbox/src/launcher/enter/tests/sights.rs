@@ -4,6 +4,32 @@ use super::everyone;
 use super::scene::{Scene, Who};
 
 #[test]
+fn what_is_readable_stands_in_the_place_of_a_file_of_the_private_home() {
+    for scene in everyone() {
+        let file = scene.at("home/.greeting");
+        std::fs::write(&file, "own words\n").unwrap();
+        scene.visible.borrow_mut().readable.push(file);
+        let config = scene.at("home/.config");
+        std::fs::create_dir(&config).unwrap();
+        scene.visible.borrow_mut().readable.push(config);
+        scene.visible.borrow_mut().home_files.push((".config/new/file".into(), "x".into()));
+        let seen = scene.run("cat ~/.greeting; ls -A ~ ~/.config");
+        assert_eq!((seen.text.contains("own words\n"), seen.status), (true, Some(0)), "{seen:?}");
+        assert!(!seen.text.contains("new"), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_home_that_is_listed_as_readable_stays_private_and_that_is_said() {
+    for scene in everyone() {
+        let home = scene.at("home");
+        scene.visible.borrow_mut().readable.push(home);
+        let seen = scene.run("cat ~/secret; ls -A ~");
+        assert!(!seen.text.contains("canary") && seen.report.contains("which has no effect"), "{seen:?}");
+    }
+}
+
+#[test]
 fn odd_names_of_the_workspace_do_no_harm() {
     for who in Who::all() {
         let scene = Scene::oddly_named(who);
