@@ -63,6 +63,8 @@ pub struct TakenBack {
     pub sets: Vec<u64>,
     /// What became of each path.
     pub files: Vec<(String, Became)>,
+    /// What is otherwise worth knowing, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// What became of a path when a change was taken back.
@@ -286,6 +288,6 @@ impl History {
             NotDone::Standing(standing) => HistoryError::from(*standing),
         })?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files })
+        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes: done.loss().into_iter().collect() })
     }
 }

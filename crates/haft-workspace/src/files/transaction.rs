@@ -93,6 +93,15 @@ pub(crate) struct Done {
     pub(crate) set: u64,
     /// What could not be kept or is worth knowing, for each deed.
     pub(crate) notes: Vec<Vec<String>>,
+    /// Change sets up to this one were dropped, to make room for it.
+    pub(crate) dropped: Option<u64>,
+}
+
+impl Done {
+    /// Says which change sets were dropped.
+    pub(crate) fn loss(&self) -> Option<String> {
+        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be taken back: the journal is full."))
+    }
 }
 
 /// Why it was not done. Nothing has changed then, unless something stands.
@@ -162,8 +171,9 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     // When this cannot be written, whoever comes next finds out by looking.
     let _ = writing.conclude(outcome);
     let notes = performed.map_err(|failed| failed.told(&intent))?;
-    let _ = writing.make_room();
-    Ok(Done { set, notes })
+    // What could not be dropped now is dropped by the next one.
+    let dropped = writing.make_room().unwrap_or_default();
+    Ok(Done { set, notes, dropped })
 }
 
 /// Returns the places where folders are made.

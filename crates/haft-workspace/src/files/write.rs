@@ -116,6 +116,9 @@ impl Write {
             self.note_read(root, (target, *deed), receipts);
             written.push(Written { change: *change, notes: done.notes.get(*deed).cloned().unwrap_or_default() });
         }
+        if let Some(last) = written.last_mut() {
+            last.notes.extend(done.loss());
+        }
         Ok(written)
     }
 

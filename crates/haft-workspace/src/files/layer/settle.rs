@@ -234,6 +234,7 @@ impl Settling<'_> {
     /// Notes what was done, for the result.
     fn note(&self, comes: &[Found], (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
         self.receipts.note_change_set(ChangeSetId(done.set));
+        settled.notes.extend(done.loss());
         for (place, notes) in places.iter().zip(&done.notes) {
             let target = Target::Inside(Place::new(place, Extent::Entry));
             settled.notes.extend(notes.iter().map(|note| format!("{target}: {note}")));

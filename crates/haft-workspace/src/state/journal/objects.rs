@@ -1,6 +1,6 @@
 //! Contents too large for the journal itself: files named by their hash, written once, never changed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -140,13 +140,13 @@ impl Objects {
         self.folder.metadata().ok().map(|facts| facts.dev())
     }
 
-    /// Returns how many bytes a content has that is kept.
-    pub(super) fn size_of(&self, hash: ContentHash) -> Option<u64> {
-        self.size_at(&self.path(hash))
+    /// Returns how much room a content takes that is kept.
+    pub(super) fn room_of(&self, hash: ContentHash) -> Option<u64> {
+        self.path(hash).symlink_metadata().ok().filter(Metadata::is_file).map(|facts| taken(&facts))
     }
 
     fn size_at(&self, path: &Path) -> Option<u64> {
-        path.symlink_metadata().ok().filter(std::fs::Metadata::is_file).map(|facts| facts.len())
+        path.symlink_metadata().ok().filter(Metadata::is_file).map(|facts| facts.len())
     }
 
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
@@ -157,9 +157,9 @@ impl Objects {
         })
     }
 
-    /// Returns how many bytes are kept.
-    pub(super) fn size(&self) -> u64 {
-        self.files().map(|(_, size)| size).sum()
+    /// Returns how much room everything takes that is kept.
+    pub(super) fn room(&self) -> u64 {
+        self.files().map(|(_, facts)| taken(&facts)).sum()
     }
 
     /// Removes what nothing refers to.
@@ -173,14 +173,19 @@ impl Objects {
         }
     }
 
-    fn files(&self) -> impl Iterator<Item = (PathBuf, u64)> {
+    fn files(&self) -> impl Iterator<Item = (PathBuf, Metadata)> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.len())))
+        entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
     }
 
     fn path(&self, hash: ContentHash) -> PathBuf {
         self.folder.join(String::from(hash))
     }
+}
+
+/// Returns how much of the disk a file takes: what it has never written in it takes nothing.
+fn taken(facts: &Metadata) -> u64 {
+    facts.len().min(facts.blocks().saturating_mul(512))
 }
 
 fn is_sound(kept: &File, hash: ContentHash) -> bool {
