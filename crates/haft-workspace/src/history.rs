@@ -22,6 +22,7 @@ use std::sync::Arc;
 use haft::path::Target;
 
 use crate::files::open::Root;
+use crate::files::shut::Shut;
 use crate::files::transaction::{self, Job, NotDone, Standing};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
@@ -278,6 +279,7 @@ impl History {
             by: By { tool: tool.into(), call: String::new(), session: String::new(), run: String::new(), turn: 0 },
             set: None,
             takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
+            shut: Shut::Opens,
             stopped: &|| false,
         };
         let done = transaction::commit(&job, &plan.deeds).map_err(|not_done| match not_done {

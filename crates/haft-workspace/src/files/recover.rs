@@ -31,12 +31,14 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> 
     let of_this = |at, length| reading.inline(*inline, at, length);
     let images = Images { inline: &of_this, objects: writing.objects() };
     let is_held = intent.steps.iter().flat_map(Step::paths).all(|path| root.holds(&path.path()));
-    let outcome = if is_held {
-        settle(root, intent, &images)
-    } else {
-        // Folders that are not added today were when it was allowed; left alone they would stay half changed.
-        settle(&root.with_everything()?, intent, &images)
-    };
+    // Folders that are not added today were when it was allowed; left alone they would stay half changed.
+    let everything = if is_held { None } else { Some(root.with_everything()?) };
+    let root = everything.as_ref().unwrap_or(root);
+    let outcome = settle(root, intent, &images);
+    for (folder, mode) in &intent.opened {
+        // It may be gone, and what somebody has done with it since counts more.
+        let _ = structure::narrow(root, &folder.path(), *mode);
+    }
     writing.conclude(outcome)
 }
 
