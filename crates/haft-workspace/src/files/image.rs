@@ -105,7 +105,7 @@ impl<'a> Keep<'a> {
 
     fn object(&mut self, file: File, size: u64, coming: Option<&[u8]>) -> io::Result<(ContentHash, Option<Stays>)> {
         self.has_kept = true;
-        if self.large == Large::Linked && size >= LINKED {
+        if self.large == Large::Linked && size >= LINKED && can_be_read_again(&file)? {
             let hash = hash_of(&file)?;
             if self.objects.link(&file, hash, self.durable).is_ok() {
                 return Ok((hash, None));
@@ -116,6 +116,12 @@ impl<'a> Keep<'a> {
         let hash = self.objects.keep(&mut compared, self.durable, self.stopped)?;
         Ok((hash, compared.stays()))
     }
+}
+
+/// Returns whether a file can be opened again under another name: it was opened with another mode, perhaps.
+fn can_be_read_again(file: &File) -> io::Result<bool> {
+    let (stat, user) = (rustix::fs::fstat(file)?, rustix::process::geteuid());
+    Ok(user.is_root() || stat.st_uid == user.as_raw() && stat.st_mode & 0o400 != 0)
 }
 
 fn hash_of(file: &File) -> io::Result<ContentHash> {

@@ -273,6 +273,9 @@ fn much_to_do() -> (Scene, Vec<Deed>) {
         deeds.extend([scene.bring(&name("replaced")), scene.bring(&name("fresh"))]);
         deeds.push(deed(&name("removed"), Action::Remove));
     }
+    scene.put("ws/plain/twin", "new");
+    std::fs::hard_link(scene.at("layer/plain/replaced7"), scene.at("layer/plain/twin")).expect("it is new");
+    deeds.push(scene.bring("plain/twin"));
     (scene, in_order(deeds))
 }
 

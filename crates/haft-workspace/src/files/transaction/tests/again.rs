@@ -80,3 +80,16 @@ fn a_folder_that_was_opened_is_shut_whatever_happens() {
     }
     panic!("there are more points");
 }
+
+#[test]
+fn a_large_file_that_nobody_may_read_comes_back() {
+    let scene = Scene::new();
+    scene.put("ws/large", "begins");
+    let file = std::fs::OpenOptions::new().write(true).open(scene.at("ws/large")).expect("it is there");
+    file.set_len(70 * 1024 * 1024).expect("it takes no room");
+    scene.chmod("ws/large", 0);
+    scene.commit(&[deed("large", Action::Remove)]).expect("it is ours");
+    scene.undo();
+    let facts = scene.at("ws/large").metadata().expect("it is there again");
+    assert_eq!((facts.mode() & 0o7777, facts.len()), (0, 70 * 1024 * 1024));
+}
