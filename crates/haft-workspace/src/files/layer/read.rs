@@ -181,11 +181,8 @@ impl Reader<'_> {
         let opened = open_anyway(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
         let below = match (lies, &level.lower) {
             (Some(_), Some(folder)) => match open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY) {
-                Err(Errno::ACCESS) => {
-                    self.leave_out(LeftOut::NotAllowed);
-                    return Ok(());
-                }
-                opened => Some(opened.map_err(|errno| self.unread(errno))?),
+                Err(Errno::ACCESS) => return self.not_looked_into(&opened),
+                lower => Some(lower.map_err(|errno| self.unread(errno))?),
             },
             _ => None,
         };
@@ -193,6 +190,16 @@ impl Reader<'_> {
         let hides = level.hides || attribute(&opened, OPAQUE).is_some_and(|mark| mark == b"y");
         let way = Way { is_moved, depth: level.way.depth + 1 };
         self.folder(&Level { upper: opened, lower: below, hides, way })
+    }
+
+    /// Notes that what a command left in a folder stays out: nobody can look at what lies beneath.
+    fn not_looked_into(&mut self, upper: &OwnedFd) -> Result<(), Unread> {
+        let mut names = Names::default();
+        names.read(upper).map_err(|errno| self.unread(errno))?;
+        if names.at(0).is_some() {
+            self.leave_out(LeftOut::NotAllowed);
+        }
+        Ok(())
     }
 
     fn new_content(

@@ -57,3 +57,20 @@ fn a_folder_that_is_shut_in_another_way_gets_its_new_mode_in_the_end() {
     scene.undo();
     assert_eq!(scene.tree(), before);
 }
+
+#[test]
+fn a_folder_that_nobody_can_look_into_does_not_stand_in_the_way_of_the_rest() {
+    let scene = Scene::new(&[("closed/f", "f"), ("blind/f", "f"), ("s1", "v")]);
+    scene.mode("closed", 0);
+    scene.mode("blind", 0o600);
+    scene.run(|upper| {
+        upper.write("s1", "w");
+        upper.folder("closed");
+        upper.gone("blind/f");
+        upper.mode("blind", 0o600);
+    });
+    let modes = ["closed", "blind"].map(|name| scene.workspace().join(name).metadata().expect("it is there").mode());
+    assert_eq!((scene.content("s1").as_str(), modes.map(|mode| mode & 0o777)), ("w", [0o755, 0o600]));
+    // Else the scene could not be removed.
+    scene.mode("blind", 0o700);
+}
