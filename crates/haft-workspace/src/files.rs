@@ -33,6 +33,7 @@ mod step_back;
 mod structure;
 pub(crate) mod transaction;
 mod walk;
+mod way;
 mod wide;
 mod write;
 

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::open::Root;
 use super::owner;
+use super::way::OpenWay;
 use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathText, State};
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
@@ -164,6 +165,16 @@ pub(super) fn keep(root: &Root, place: &Path, coming: Option<&[u8]>, keep: &mut 
 type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
 
 fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
+    match seen_from_here(root, place, content) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
+            let _way = OpenWay::to(root, place)?;
+            seen_from_here(root, place, content)
+        }
+        seen => seen,
+    }
+}
+
+fn seen_from_here(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
     let (folder, name) = match root.open_parent(place) {
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen::nothing()),
         parent => parent?,

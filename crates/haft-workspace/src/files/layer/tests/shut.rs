@@ -74,3 +74,26 @@ fn a_folder_that_nobody_can_look_into_does_not_stand_in_the_way_of_the_rest() {
     // Else the scene could not be removed.
     scene.mode("blind", 0o700);
 }
+
+#[test]
+fn what_came_with_a_folder_that_lets_nobody_in_can_be_taken_back() {
+    let scene = Scene::new(&[("s1", "v")]);
+    let before = scene.tree();
+    let is_shut = |name: &str| scene.workspace().join(name).metadata().expect("it is there").mode() & 0o777 == 0;
+    scene.run(|upper| {
+        upper.write("new/f", "f");
+        upper.write("new/deep/g", "g");
+        upper.mode("new/deep", 0);
+        upper.mode("new", 0);
+    });
+    assert!(is_shut("new"));
+    scene.undo();
+    assert_eq!(scene.tree(), before);
+    let history = History::new(scene.root.clone(), scene.state.journal());
+    history.redo().expect("it can be done again");
+    assert!(is_shut("new"));
+    scene.mode("new", 0o755);
+    assert!(is_shut("new/deep"));
+    scene.mode("new/deep", 0o755);
+    assert_eq!((scene.content("new/f"), scene.content("new/deep/g")), ("f".into(), "g".into()));
+}
