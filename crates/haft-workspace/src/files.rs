@@ -24,13 +24,16 @@ mod owner;
 pub(crate) mod page;
 mod performance;
 mod recover;
+pub(crate) mod refused;
 mod replace;
 mod rules;
 mod search;
+pub(crate) mod shut;
 mod step_back;
 mod structure;
 pub(crate) mod transaction;
 mod walk;
+mod way;
 mod wide;
 mod write;
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use haft::path::Target;
 
 use crate::files::open::Root;
+use crate::files::shut::Shut;
 use crate::files::transaction::{self, Job, NotDone, Standing};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
@@ -64,6 +65,8 @@ pub struct TakenBack {
     pub sets: Vec<u64>,
     /// What became of each path.
     pub files: Vec<(String, Became)>,
+    /// What is otherwise worth knowing, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// What became of a path when a change was taken back.
@@ -277,6 +280,7 @@ impl History {
             by: By { tool: tool.into(), call: String::new(), session: String::new(), run: String::new(), turn: 0 },
             set: None,
             takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
+            shut: Shut::Opens,
             stopped: &|| false,
         };
         let done = transaction::commit(&job, &plan.deeds).map_err(|not_done| match not_done {
@@ -287,6 +291,6 @@ impl History {
             NotDone::Standing(standing) => HistoryError::from(*standing),
         })?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files })
+        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes: done.loss().into_iter().collect() })
     }
 }

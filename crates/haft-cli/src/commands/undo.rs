@@ -93,6 +93,7 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
     if let more @ 1.. = taken.files.len().saturating_sub(MOST_FILES) {
         screen::talk(&format!("[{more} more files]"));
     }
+    taken.notes.iter().for_each(|note| screen::talk(&format!("[{note}]")));
     Ok(())
 }
 
@@ -177,5 +178,5 @@ fn record(taken: &TakenBack) -> Value {
     };
     let files: Vec<Value> =
         taken.files.iter().map(|(path, how)| json!({ "path": path, "became": became(*how) })).collect();
-    json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files })
+    json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes })
 }

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::open::Root;
 use super::owner;
+use super::way::OpenWay;
 use crate::state::journal::{ContentHash, Durable, INLINE, Kept, Objects, PathText, State};
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
@@ -105,7 +106,7 @@ impl<'a> Keep<'a> {
 
     fn object(&mut self, file: File, size: u64, coming: Option<&[u8]>) -> io::Result<(ContentHash, Option<Stays>)> {
         self.has_kept = true;
-        if self.large == Large::Linked && size >= LINKED {
+        if self.large == Large::Linked && size >= LINKED && can_be_read_again(&file)? {
             let hash = hash_of(&file)?;
             if self.objects.link(&file, hash, self.durable).is_ok() {
                 return Ok((hash, None));
@@ -116,6 +117,12 @@ impl<'a> Keep<'a> {
         let hash = self.objects.keep(&mut compared, self.durable, self.stopped)?;
         Ok((hash, compared.stays()))
     }
+}
+
+/// Returns whether a file can be opened again under another name: it was opened with another mode, perhaps.
+fn can_be_read_again(file: &File) -> io::Result<bool> {
+    let (stat, user) = (rustix::fs::fstat(file)?, rustix::process::geteuid());
+    Ok(user.is_root() || stat.st_uid == user.as_raw() && stat.st_mode & 0o400 != 0)
 }
 
 fn hash_of(file: &File) -> io::Result<ContentHash> {
@@ -158,6 +165,16 @@ pub(super) fn keep(root: &Root, place: &Path, coming: Option<&[u8]>, keep: &mut 
 type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
 
 fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
+    match seen_from_here(root, place, content) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
+            let _way = OpenWay::to(root, place)?;
+            seen_from_here(root, place, content)
+        }
+        seen => seen,
+    }
+}
+
+fn seen_from_here(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
     let (folder, name) = match root.open_parent(place) {
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen::nothing()),
         parent => parent?,

@@ -14,6 +14,7 @@ use rustix::process::geteuid;
 
 use super::locate::resolve;
 use super::system_error;
+use super::way::OpenWay;
 
 /// The root of a workspace, held open, and further folders that the user added.
 pub(crate) struct Root {
@@ -143,12 +144,13 @@ impl Root {
     /// Opens a file or folder at a place to read it, also where its mode does not let its owner: that is widened for a
     /// moment.
     pub(crate) fn open_own(&self, place: &Path) -> Result<OwnedFd, Errno> {
-        let open = || self.open_place(place, OFlags::RDONLY | OFlags::NOFOLLOW);
-        match open() {
+        let open = |flags| self.open_place(place, flags | OFlags::NOFOLLOW);
+        match open(OFlags::RDONLY) {
             Err(Errno::ACCESS) => {}
             opened => return opened,
         }
-        let named = self.open_place(place, OFlags::PATH | OFlags::NOFOLLOW)?;
+        let _way = OpenWay::to(self, place)?;
+        let named = open(OFlags::PATH)?;
         let stat = rustix::fs::fstat(&named)?;
         let is_readable = matches!(FileType::from_raw_mode(stat.st_mode), FileType::RegularFile | FileType::Directory);
         if !is_readable || stat.st_uid != geteuid().as_raw() {

@@ -16,6 +16,7 @@ use super::durable::{sync_contents, sync_folders};
 use super::image;
 use super::order::{WORKABLE, is_workable};
 use super::replace::{self, Moved, Spot, Staged, Syncing, Travel, Trouble};
+use super::shut::ShutFolders;
 use super::step_back::{Back, Images, folders_of, take_back};
 use super::structure;
 use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
@@ -35,6 +36,8 @@ pub(super) struct Performance<'a> {
     pub(super) has_kept: bool,
     /// Whether what comes from a layer can be moved, as far as that was tried.
     pub(super) moves: Cell<Moved>,
+    /// The folders that are opened for it.
+    pub(super) shut: &'a ShutFolders,
 }
 
 /// Why it was not done, and what stands of it all the same.
@@ -53,6 +56,19 @@ impl From<NotDone> for Failed {
 impl Performance<'_> {
     /// Does all of it, and returns what is worth knowing of each deed.
     pub(super) fn all(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, Failed> {
+        if self.shut.opened.is_empty() {
+            return self.all_in_open_folders(writing);
+        }
+        writing.sync().map_err(NotDone::Journal)?;
+        let opened = self.shut.open(self.job.root).map_err(|(place, error)| NotDone::System(place, error).into());
+        #[cfg(test)]
+        super::fate::point();
+        let done = opened.and_then(|()| self.all_in_open_folders(writing));
+        self.shut.close(self.job.root);
+        done
+    }
+
+    fn all_in_open_folders(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, Failed> {
         let mut staged: Vec<Option<Staged>> = self.deeds.iter().map(|_| None).collect();
         let ready = self.stage_from(0, &mut staged).and_then(|()| self.sync_ready(&staged));
         if let Err(cause) = ready.and_then(|()| writing.sync().map_err(NotDone::Journal)) {
@@ -242,6 +258,7 @@ impl Performance<'_> {
             (Action::Bring(brought), State::Absent, None) => replace::bring_directly(&spot, brought),
             (Action::Remove, State::Folder { .. }, _) => structure::remove_folder(&spot),
             (Action::Remove, ..) => replace::take_away(&spot),
+            (Action::SetMode(mode), ..) if self.shut.opened.contains_key(spot.place) => structure::shut(&spot, *mode),
             (Action::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
             (Action::MakeFolder(_), State::Folder { .. }, _) => Err(Trouble::Overtaken),
             (Action::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),

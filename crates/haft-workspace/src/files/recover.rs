@@ -31,12 +31,14 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> 
     let of_this = |at, length| reading.inline(*inline, at, length);
     let images = Images { inline: &of_this, objects: writing.objects() };
     let is_held = intent.steps.iter().flat_map(Step::paths).all(|path| root.holds(&path.path()));
-    let outcome = if is_held {
-        settle(root, intent, &images)
-    } else {
-        // Folders that are not added today were when it was allowed; left alone they would stay half changed.
-        settle(&root.with_everything()?, intent, &images)
-    };
+    // Folders that are not added today were when it was allowed; left alone they would stay half changed.
+    let everything = if is_held { None } else { Some(root.with_everything()?) };
+    let root = everything.as_ref().unwrap_or(root);
+    let outcome = settle(root, intent, &images);
+    for (folder, mode) in &intent.opened {
+        // It may be gone, and what somebody has done with it since counts more.
+        let _ = structure::narrow(root, &folder.path(), *mode);
+    }
     writing.conclude(outcome)
 }
 
@@ -47,6 +49,8 @@ enum Came {
     Nowhere,
     /// Its path is as it should be.
     Through,
+    /// Its path is as before, and so it should be: another name of a file that changes.
+    Either,
     /// Its path is as somebody else has made it, or cannot be looked at.
     Unknown,
 }
@@ -56,7 +60,10 @@ fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
     let came: Vec<Came> = intent.steps.iter().map(|step| settle_step(root, step, images)).collect();
     // Steps are done in order, so all before the last one that came through were done once.
     let done = came.iter().rposition(|came| *came == Came::Through).map_or(0, |last| last + 1);
-    if done == came.len() || came[done..].contains(&Came::Unknown) {
+    let rest = &came[done..];
+    // What comes after a step that was not done was not done either.
+    let may_be_done = rest.iter().take_while(|came| **came != Came::Nowhere).any(|came| *came == Came::Unknown);
+    if may_be_done || rest.iter().all(|came| *came == Came::Either) {
         narrow_folders(root, intent);
         return intent.happened();
     }
@@ -102,6 +109,7 @@ fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
         // Only the mode was to change, so only the mode tells.
         (Ok(seen), _) if before.is_same_content(after) && seen.state.is_same_content(after) => {
             match seen.state.mode() {
+                mode if mode == after.mode() && mode == before.mode() => Came::Either,
                 mode if mode == after.mode() => Came::Through,
                 mode if mode == before.mode() => Came::Nowhere,
                 _ => Came::Unknown,

@@ -174,7 +174,9 @@ impl WayBack<'_> {
             {
                 // A mode that somebody has set since stays.
                 if now.mode() == after.mode() {
-                    structure::set_mode(&spot, *mode)?
+                    // What goes back into a folder comes before its mode.
+                    let is_folder = matches!(now, State::Folder { .. });
+                    structure::set_mode(&spot, if is_folder { mode | WORKABLE } else { *mode })?
                 }
             }
             (State::Absent, State::Folder { .. }) => structure::remove_folder(&spot)?,

@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use haft::door::FileKind;
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use super::facts::kind_of;
@@ -131,6 +131,13 @@ pub(super) fn set_mode(spot: &Spot<'_>, mode: u32) -> Result<(), Trouble> {
         }
     }
     spot.sync(&folder)
+}
+
+/// Gives a folder that was opened for work in it another mode than it had.
+pub(super) fn shut(spot: &Spot<'_>, mode: u32) -> Result<(), Trouble> {
+    let mut opened: Option<Stat> = spot.seen.copied();
+    opened.iter_mut().for_each(|opened| opened.st_mode |= WORKABLE);
+    set_mode(&Spot { seen: opened.as_ref(), ..*spot }, mode)
 }
 
 /// Gives a folder that was made a moment ago its mode, when it still has the one for work in it.

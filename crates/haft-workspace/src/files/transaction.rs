@@ -24,7 +24,9 @@ use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
 use super::performance::{Failed, Performance};
 use super::recover;
+use super::refused::{Refused, as_before, is_about_the_file};
 use super::replace::{Moved, New, Syncing};
+use super::shut::{Shut, ShutFolders};
 use crate::state::journal::{
     By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
@@ -85,6 +87,7 @@ pub(crate) struct Job<'a> {
     /// The change set that it belongs to, when there is one already.
     pub(crate) set: Option<u64>,
     pub(crate) takes_back: Option<TakesBack>,
+    pub(crate) shut: Shut,
     pub(crate) stopped: &'a dyn Fn() -> bool,
 }
 
@@ -93,6 +96,15 @@ pub(crate) struct Done {
     pub(crate) set: u64,
     /// What could not be kept or is worth knowing, for each deed.
     pub(crate) notes: Vec<Vec<String>>,
+    /// Change sets up to this one were dropped, to make room for it.
+    pub(crate) dropped: Option<u64>,
+}
+
+impl Done {
+    /// Says which change sets were dropped.
+    pub(crate) fn loss(&self) -> Option<String> {
+        self.dropped.map(|up_to| format!("Change sets up to {up_to} can no longer be taken back: the journal is full."))
+    }
 }
 
 /// Why it was not done. Nothing has changed then, unless something stands.
@@ -128,14 +140,22 @@ pub(crate) struct Standing {
 
 /// Does all deeds, or none.
 pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
+    attempt(job, deeds).map_err(|refused| refused.cause)
+}
+
+/// Does all deeds, or none; then it says what helps to try again.
+pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = Vec::new();
     let syncing = syncing(deeds);
     let mut keep = Keep::new(&mut inline, writing.objects(), job.stopped);
     keep.durable = if syncing == Syncing::Together { Durable::Later } else { Durable::Yes };
-    let made = made_folders(deeds);
-    let prepared = deeds.iter().map(|deed| prepare(job, deed, &made, &mut keep)).collect::<Result<Vec<_>, _>>()?;
+    let shut = match job.shut {
+        Shut::Opens => ShutFolders::of(job.root, deeds),
+        Shut::Stays => ShutFolders::default(),
+    };
+    let prepared = prepare_all(job, deeds, &shut, &mut keep)?;
     let has_kept = keep.has_kept;
     if has_kept {
         writing.note_kept();
@@ -145,15 +165,16 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
         None => (writing.next_set(), 0),
     };
     let steps = prepared.iter().filter_map(|prepared| prepared.step.clone()).collect();
-    let takes_back = job.takes_back.clone();
-    let intent = Intent { set, part, at: now(), by: job.by.clone(), takes_back, steps };
+    let (by, takes_back, opened) = (job.by.clone(), job.takes_back.clone(), shut.recorded());
+    let intent = Intent { set, part, at: now(), by, takes_back, opened, steps };
     if (job.stopped)() {
-        return Err(NotDone::Stopped);
+        return Err(NotDone::Stopped.into());
     }
     writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
     let moves = Cell::new(Moved::No);
-    let performance = Performance { job, deeds, prepared: &prepared, inline: &inline, syncing, has_kept, moves };
+    let (prepared, inline, shut) = (&prepared[..], &inline[..], &shut);
+    let performance = Performance { job, deeds, prepared, inline, syncing, has_kept, moves, shut };
     let performed = performance.all(&mut writing);
     let outcome = match &performed {
         Ok(_) => intent.happened(),
@@ -161,9 +182,14 @@ pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
     };
     // When this cannot be written, whoever comes next finds out by looking.
     let _ = writing.conclude(outcome);
-    let notes = performed.map_err(|failed| failed.told(&intent))?;
-    let _ = writing.make_room();
-    Ok(Done { set, notes })
+    let notes = performed.map_err(|failed| Refused {
+        cause: failed.told(&intent),
+        others: Vec::new(),
+        as_before: as_before(job.root, deeds.iter().zip(prepared)),
+    })?;
+    // What could not be dropped now is dropped by the next one.
+    let dropped = writing.make_room().unwrap_or_default();
+    Ok(Done { set, notes, dropped })
 }
 
 /// Returns the places where folders are made.
@@ -211,6 +237,41 @@ pub(super) struct Prepared {
     /// The step that does it; nothing when nothing is left to do.
     pub(super) step: Option<Step>,
     pub(super) stat: Option<Stat>,
+}
+
+/// Prepares all deeds. Whatever concerns one file only is looked for in all of them before it is told.
+fn prepare_all(
+    job: &Job<'_>,
+    deeds: &[Deed],
+    shut: &ShutFolders,
+    keep: &mut Keep<'_>,
+) -> Result<Vec<Prepared>, Refused> {
+    let made = made_folders(deeds);
+    let (mut prepared, mut refused) = (Vec::with_capacity(deeds.len()), Vec::new());
+    let mut cause = None;
+    for deed in deeds {
+        let allowed = shut.refuse(deed).map_err(|error| NotDone::System(deed.place.clone(), error));
+        match allowed.and_then(|()| prepare(job, deed, &made, keep)) {
+            Ok(one) => prepared.push((deed, one)),
+            Err(NotDone::System(place, error)) if is_about_the_file(&error) => refused.push((place, error)),
+            Err(other) => {
+                cause = Some(other);
+                break;
+            }
+        }
+    }
+    if cause.is_none() && !refused.is_empty() {
+        let (place, error) = refused.remove(0);
+        cause = Some(NotDone::System(place, error));
+    }
+    match cause {
+        None => Ok(prepared.into_iter().map(|(_, one)| one).collect()),
+        Some(cause) => {
+            // To read what its owner may not read, its mode is another one for a moment.
+            let as_before = as_before(job.root, prepared.iter().map(|(deed, one)| (*deed, one)));
+            Err(Refused { cause, others: refused, as_before })
+        }
+    }
 }
 
 fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_>) -> Result<Prepared, NotDone> {

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::image::LARGEST_KEPT;
 use super::open::{Root, open_error, outside};
+use super::shut::Shut;
 use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, Standing, missing_folders};
 use super::{REMEMBERED, facts, system_error};
 use crate::state::journal::{By, Journal};
@@ -102,7 +103,8 @@ impl Write {
         }
         let set = receipts.change_set().map(|ChangeSetId(number)| number);
         let is_stopped = || stop.is_cancelled();
-        let job = Job { root, journal, by: By::from(errand), set, takes_back: None, stopped: &is_stopped };
+        let job =
+            Job { root, journal, by: By::from(errand), set, takes_back: None, shut: Shut::Stays, stopped: &is_stopped };
         let done = transaction::commit(&job, &self.deeds).map_err(|not_done| {
             if let NotDone::Standing(standing) = &not_done {
                 self.note_standing(standing, receipts);
@@ -115,6 +117,9 @@ impl Write {
             receipts.note(Receipt::Changed(target.clone(), *change));
             self.note_read(root, (target, *deed), receipts);
             written.push(Written { change: *change, notes: done.notes.get(*deed).cloned().unwrap_or_default() });
+        }
+        if let Some(last) = written.last_mut() {
+            last.notes.extend(done.loss());
         }
         Ok(written)
     }

@@ -255,8 +255,8 @@ impl<'j> Writing<'j> {
         self.has_kept = true;
     }
 
-    /// Drops the oldest change sets when the room is used up.
-    pub(crate) fn make_room(self) -> io::Result<()> {
+    /// Drops the oldest change sets when the room is used up; returns up to which, where any went.
+    pub(crate) fn make_room(self) -> io::Result<Option<u64>> {
         room::make_room(self)
     }
 

@@ -97,6 +97,16 @@ impl Ground {
         Ok(permit.receipts().change_set().expect("it was changed").0)
     }
 
+    /// Writes files, and adds what is said of them.
+    pub(crate) fn write_noting(&self, files: &[(&str, &[u8])], notes: &mut Vec<String>) -> Result<u64, ToolError> {
+        let contents: Vec<(Target, Bytes)> =
+            files.iter().map(|(name, content)| (target(name), Bytes::copy_from_slice(content))).collect();
+        let permit = permit(Vec::new(), &CancellationToken::new());
+        let written = run(self.doors().files.write(&permit, &contents))?;
+        notes.extend(written.into_iter().flat_map(|written| written.notes));
+        Ok(permit.receipts().change_set().expect("it was changed").0)
+    }
+
     pub(crate) fn remove(&self, name: &str) -> Result<(), ToolError> {
         run(self.doors().files.remove(&permit(Vec::new(), &CancellationToken::new()), &target(name)))
     }

@@ -58,6 +58,22 @@ fn contents_go_with_their_change_sets_and_the_rest_can_be_taken_back() {
 }
 
 #[test]
+fn what_goes_to_make_room_is_said_by_the_change_that_needs_it() {
+    let ground = narrow();
+    ground.put("a", content(0));
+    let mut told = Vec::new();
+    for number in 1..=12 {
+        let set = ground.write_noting(&[("a", &content(number))], &mut told);
+        assert_eq!(set.expect("it can be written"), number as u64);
+    }
+    let log = ground.history().log().expect("it can be read");
+    let dropped = log.sets.iter().map(|set| set.number).min().expect("the newest stays") - 1;
+    assert!(dropped > 0);
+    let wanted = format!("Change sets up to {dropped} can no longer be taken back: the journal is full.");
+    assert_eq!(told.last(), Some(&wanted));
+}
+
+#[test]
 fn the_newest_change_can_be_taken_back_whatever_its_size() {
     let ground = Ground::with(JournalLimits { room: 1_000, ..JournalLimits::default() });
     ground.put("a", content(0));

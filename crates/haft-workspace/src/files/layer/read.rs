@@ -138,6 +138,11 @@ impl Reader<'_> {
         let upper = stat_name(&level.upper, name).map_err(|errno| self.unread(errno))?;
         let lower = match level.lower.as_ref().map(|lower| stat_name(lower, name)) {
             None | Some(Err(Errno::NOENT | Errno::NOTDIR)) => None,
+            // What nobody can look into cannot be kept, so it stays.
+            Some(Err(Errno::ACCESS)) => {
+                self.leave_out(LeftOut::NotAllowed);
+                return Ok(());
+            }
             Some(stat) => Some(stat.map_err(|errno| self.unread(errno))?),
         };
         match FileType::from_raw_mode(upper.st_mode) {
@@ -175,16 +180,26 @@ impl Reader<'_> {
         }
         let opened = open_anyway(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
         let below = match (lies, &level.lower) {
-            (Some(_), Some(folder)) => {
-                let opened = open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY);
-                Some(opened.map_err(|errno| self.unread(errno))?)
-            }
+            (Some(_), Some(folder)) => match open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY) {
+                Err(Errno::ACCESS) => return self.not_looked_into(&opened),
+                lower => Some(lower.map_err(|errno| self.unread(errno))?),
+            },
             _ => None,
         };
         let is_moved = level.way.is_moved || lies.is_some_and(|lies| self.since.is_before_move_of(lies));
         let hides = level.hides || attribute(&opened, OPAQUE).is_some_and(|mark| mark == b"y");
         let way = Way { is_moved, depth: level.way.depth + 1 };
         self.folder(&Level { upper: opened, lower: below, hides, way })
+    }
+
+    /// Notes that what a command left in a folder stays out: nobody can look at what lies beneath.
+    fn not_looked_into(&mut self, upper: &OwnedFd) -> Result<(), Unread> {
+        let mut names = Names::default();
+        names.read(upper).map_err(|errno| self.unread(errno))?;
+        if names.at(0).is_some() {
+            self.leave_out(LeftOut::NotAllowed);
+        }
+        Ok(())
     }
 
     fn new_content(
@@ -286,6 +301,10 @@ impl Reader<'_> {
         let stat = match stat_name(lower, name) {
             // Somebody else was faster.
             Err(Errno::NOENT) => return Ok(Goes::All),
+            Err(Errno::ACCESS) => {
+                self.leave_out(LeftOut::NotAllowed);
+                return Ok(Goes::NotAll);
+            }
             stat => stat.map_err(|errno| self.unread(errno))?,
         };
         if (self.is_off_limits)(&self.path) {

@@ -3,7 +3,7 @@
 //! What somebody else changed meanwhile stays as it is, and the command's version is put beside it. When the
 //! transaction finds that somebody was faster still, it is tried again without what they touched.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -15,13 +15,15 @@ use haft::effect::Change;
 use haft::error::ToolError;
 use haft::path::{Extent, Place, Target};
 use haft::process::{GroundRoot, Settled, Settlement};
-use haft::stamp::Basis;
+use haft::stamp::{Basis, Stamp};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
 use super::super::bring::{Brought, Layered};
 use super::super::open::{Root, open_name};
 use super::super::order::in_order;
+use super::super::refused::{Refused, is_about_the_file};
+use super::super::shut::Shut;
 use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone, Standing};
 use super::clock::Moment;
 use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
@@ -96,7 +98,7 @@ impl Settling<'_> {
             rounds += 1;
             match self.commit(&judged.comes) {
                 Ok(done) => break Some(done),
-                Err(not_done) => self.without(&mut judged, not_done, rounds)?,
+                Err(refused) => self.without(&mut judged, refused, rounds)?,
             }
         };
         if let Some(done) = done {
@@ -174,28 +176,32 @@ impl Settling<'_> {
     }
 
     /// Does all of it; returns where each deed was done.
-    fn commit(&self, comes: &[Found]) -> Result<(Done, Vec<PathBuf>), NotDone> {
+    fn commit(&self, comes: &[Found]) -> Result<(Done, Vec<PathBuf>), Refused> {
         let deeds = in_order(comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect());
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
         let (root, journal, by) = (&self.layers.root, &self.layers.journal, By::from(&self.errand));
-        let job = Job { root, journal, by, set, takes_back: None, stopped: &stopped };
-        let done = transaction::commit(&job, &deeds)?;
+        let job = Job { root, journal, by, set, takes_back: None, shut: Shut::Opens, stopped: &stopped };
+        let done = transaction::attempt(&job, &deeds)?;
         Ok((done, deeds.into_iter().map(|deed| deed.place).collect()))
     }
 
     /// Takes out what stood in the way, so that the rest can be tried again; fails where that does not help.
-    fn without(&self, judged: &mut Judged, not_done: NotDone, rounds: usize) -> Result<(), ToolError> {
-        let place = match not_done {
+    fn without(&self, judged: &mut Judged, refused: Refused, rounds: usize) -> Result<(), ToolError> {
+        self.note_as_before(judged, &refused);
+        let others = refused.others.into_iter().map(|(place, _)| place);
+        let place = match refused.cause {
             NotDone::Stale(place) if rounds < MOST_ROUNDS => place,
+            // Somebody has put something into a folder that was to go.
+            NotDone::System(place, error)
+                if rounds < MOST_ROUNDS && error.kind() == io::ErrorKind::DirectoryNotEmpty =>
+            {
+                place
+            }
             NotDone::System(place, error) if rounds < MOST_ROUNDS && is_about_the_file(&error) => {
-                let is_it = |found: &Found| self.roots[found.spot.root].place_of(&found.spot.path) == place;
-                let Some(at) = judged.comes.iter().position(is_it) else {
+                if self.leave_out(judged, &others.chain([place.clone()]).collect()) == 0 {
                     return Err(told::not_committed(NotDone::System(place, error)));
-                };
-                let found = judged.comes.swap_remove(at);
-                judged.left_out.push((found.spot, LeftOut::NotAllowed));
-                judge::drop_folders(judged);
+                }
                 return Ok(());
             }
             NotDone::Standing(standing) => {
@@ -231,9 +237,33 @@ impl Settling<'_> {
         Ok(())
     }
 
+    /// What was done and taken back was not changed by somebody else.
+    fn note_as_before(&self, judged: &mut Judged, refused: &Refused) {
+        let stamps: HashMap<&Path, Stamp> =
+            refused.as_before.iter().map(|(place, stamp)| (place.as_path(), *stamp)).collect();
+        for found in judged.comes.iter_mut().filter(|_| !stamps.is_empty()) {
+            let place = self.roots[found.spot.root].place_of(&found.spot.path);
+            if let (Some(below), Some(stamp)) = (&mut found.below, stamps.get(place.as_path())) {
+                below.stamp = *stamp;
+            }
+        }
+    }
+
+    /// Takes out what the system does not let us do; returns how much that is.
+    fn leave_out(&self, judged: &mut Judged, places: &HashSet<PathBuf>) -> usize {
+        let is_it = |found: &Found| places.contains(&self.roots[found.spot.root].place_of(&found.spot.path));
+        let (out, comes): (Vec<Found>, Vec<Found>) = std::mem::take(&mut judged.comes).into_iter().partition(is_it);
+        judged.comes = comes;
+        let count = out.len();
+        judged.left_out.extend(out.into_iter().map(|found| (found.spot, LeftOut::NotAllowed)));
+        judge::drop_folders(judged);
+        count
+    }
+
     /// Notes what was done, for the result.
     fn note(&self, comes: &[Found], (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
         self.receipts.note_change_set(ChangeSetId(done.set));
+        settled.notes.extend(done.loss());
         for (place, notes) in places.iter().zip(&done.notes) {
             let target = Target::Inside(Place::new(place, Extent::Entry));
             settled.notes.extend(notes.iter().map(|note| format!("{target}: {note}")));
@@ -329,11 +359,6 @@ impl OpenRoot {
         let basis = found.below.map_or(Basis::Nothing, |below| Basis::Stamped(below.stamp));
         Deed { place: self.place_of(&found.spot.path), action, expected: Expected::Basis(basis) }
     }
-}
-
-/// The system's answers that concern one file and not all.
-fn is_about_the_file(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidInput)
 }
 
 /// Returns what to tell of: files and links, and folders only where nothing in them tells of them.

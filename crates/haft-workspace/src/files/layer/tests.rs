@@ -4,6 +4,7 @@ mod conflicts;
 mod guarded_names;
 mod kinds;
 mod repositories;
+mod shut;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -54,6 +55,10 @@ impl Scene {
 
     fn write(&self, path: &str, content: &str) {
         write(&self.workspace(), path, content);
+    }
+
+    fn mode(&self, path: &str, mode: u32) {
+        fs::set_permissions(self.workspace().join(path), PermissionsExt::from_mode(mode)).expect("it is ours");
     }
 
     fn ground(&self) -> LayeredGround {

@@ -54,7 +54,7 @@ impl Ground {
     /// Writes an intent down, as somebody does who is killed then.
     fn intended(&self, steps: Vec<Step>) -> Intent {
         let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
-        let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, steps };
+        let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         let journal = self.journal();
         journal.lock(&|| false).expect("it is free").intend(&intent, &self.inline).expect("it can be written");
         intent
@@ -189,4 +189,31 @@ fn a_content_described_by_the_one_before_is_recognised_by_its_beginning() {
     for (part, wanted) in [("", true), ("one 2 th", true), ("one 2 three", true), ("one two", false)] {
         assert_eq!(images.is_beginning(&of(part.as_bytes()), &after, &before), Some(wanted), "{part}");
     }
+}
+
+#[test]
+fn a_step_that_changes_nothing_does_not_say_that_those_before_it_were_done() {
+    for (a, happened) in [("old a", false), ("new a", true)] {
+        let mut ground = Ground::new();
+        ground.put("ws/a", a);
+        ground.put("ws/twin", "new a");
+        let steps = vec![ground.step("a", "old a", "new a"), ground.step("twin", "new a", "new a")];
+        assert_eq!(ground.recovered(steps).happened, happened);
+        assert_eq!(ground.files(), files(&[("ws/a", a), ("ws/twin", "new a")]));
+    }
+}
+
+#[test]
+fn what_comes_after_a_step_that_was_not_done_was_not_done_either() {
+    let mut ground = Ground::new();
+    ground.put("ws/a", "new a");
+    ground.put("ws/b", "old b");
+    ground.put("ws/c", "somebody else's");
+    let steps = vec![
+        ground.step("a", "old a", "new a"),
+        ground.step("b", "old b", "new b"),
+        ground.step("c", "old c", "new c"),
+    ];
+    assert!(!ground.recovered(steps).happened);
+    assert_eq!(ground.files(), files(&[("ws/a", "old a"), ("ws/b", "old b"), ("ws/c", "somebody else's")]));
 }

@@ -14,8 +14,11 @@ use crate::files::Workspace;
 use crate::files::bring::Layered;
 use crate::files::fate;
 use crate::files::order::in_order;
+use crate::files::shut::Shut;
 use crate::history::{History, TakenBack, Which};
 use crate::state::WorkspaceState;
+
+mod again;
 
 /// A workspace, a layer beside it, and a journal.
 pub(crate) struct Scene {
@@ -64,10 +67,15 @@ impl Scene {
     }
 
     pub(crate) fn commit(&self, deeds: &[Deed]) -> Result<Done, NotDone> {
+        self.attempt(deeds).map_err(|refused| refused.cause)
+    }
+
+    fn attempt(&self, deeds: &[Deed]) -> Result<Done, Refused> {
         let (root, journal) = (Root::open(&self.at("ws")).expect("it is there"), self.state().journal());
         let by = By { tool: "bash".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
-        let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, stopped: &|| false };
-        commit(&job, deeds)
+        let (shut, stopped) = (Shut::Opens, &|| false);
+        let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, shut, stopped };
+        attempt(&job, deeds)
     }
 
     fn state(&self) -> WorkspaceState {
@@ -265,6 +273,9 @@ fn much_to_do() -> (Scene, Vec<Deed>) {
         deeds.extend([scene.bring(&name("replaced")), scene.bring(&name("fresh"))]);
         deeds.push(deed(&name("removed"), Action::Remove));
     }
+    scene.put("ws/plain/twin", "new");
+    std::fs::hard_link(scene.at("layer/plain/replaced7"), scene.at("layer/plain/twin")).expect("it is new");
+    deeds.push(scene.bring("plain/twin"));
     (scene, in_order(deeds))
 }
 

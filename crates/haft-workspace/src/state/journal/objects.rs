@@ -1,6 +1,6 @@
 //! Contents too large for the journal itself: files named by their hash, written once, never changed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -91,40 +91,45 @@ impl Objects {
             }
         }
         let hash = ContentHash(*hasher.finalize().as_bytes());
-        let path = self.path(hash);
-        self.place(&file, (temporary, &path), durable).map_err(not_kept)?;
+        self.place(&file, (temporary, hash), durable).map_err(not_kept)?;
         Ok(hash)
     }
 
-    fn place(&self, file: &File, (temporary, path): (&Path, &Path), durable: Durable) -> io::Result<()> {
+    fn place(&self, file: &File, (temporary, hash): (&Path, ContentHash), durable: Durable) -> io::Result<()> {
+        let path = &self.path(hash);
         match durable {
-            Durable::Yes => {
+            // An older one may be durable, and whoever relies on that must not lose it.
+            Durable::Later if self.has_copy(hash) => std::fs::remove_file(temporary),
+            Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
+            Durable::Later if path.symlink_metadata().is_err() => std::fs::rename(temporary, path),
+            Durable::No => std::fs::rename(temporary, path),
+            Durable::Yes | Durable::Later => {
                 file.sync_data()?;
                 // Also over an older one of that name: it may be damaged, or not durable.
                 std::fs::rename(temporary, path)?;
                 File::open(&self.folder)?.sync_all()
             }
-            Durable::Later => std::fs::rename(temporary, path),
-            // An older one may be durable, and whoever relies on that must not lose it.
-            Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
-            Durable::No => std::fs::rename(temporary, path),
         }
+    }
+
+    /// Returns whether there is a sound copy of a content that is only ours.
+    fn has_copy(&self, hash: ContentHash) -> bool {
+        let is_ours = |facts: Metadata| facts.is_file() && facts.nlink() == 1;
+        // It may have been linked too, when its file was removed; then somebody may have written into it.
+        self.path(hash).symlink_metadata().is_ok_and(is_ours) && self.open(hash).is_ok_and(|kept| is_sound(&kept, hash))
     }
 
     /// Keeps an open file under a second name, when the system lets us; what was kept as a copy of our own stays.
     pub(crate) fn link(&self, file: &File, hash: ContentHash, durable: Durable) -> io::Result<()> {
         private::create_folder(&self.folder)?;
-        let path = self.path(hash);
-        let has_copy = path.symlink_metadata().is_ok_and(|kept| kept.is_file() && kept.nlink() == 1);
-        // It may have been linked too, when its file was removed; then somebody may have written into it.
-        if has_copy && self.open(hash).is_ok_and(|kept| is_sound(&kept, hash)) {
+        if self.has_copy(hash) {
             return Ok(());
         }
         let temporary = self.folder.join(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
         // The name of the file may lead elsewhere by now; its name among our descriptors does not.
         let name = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::linkat(CWD, name, CWD, &temporary, AtFlags::SYMLINK_FOLLOW)?;
-        let placed = self.place(file, (&temporary, &path), durable);
+        let placed = self.place(file, (&temporary, hash), durable);
         // Two names of one file are not renamed onto each other: both stay.
         let _ = std::fs::remove_file(&temporary);
         placed
@@ -140,13 +145,13 @@ impl Objects {
         self.folder.metadata().ok().map(|facts| facts.dev())
     }
 
-    /// Returns how many bytes a content has that is kept.
-    pub(super) fn size_of(&self, hash: ContentHash) -> Option<u64> {
-        self.size_at(&self.path(hash))
+    /// Returns how much room a content takes that is kept.
+    pub(super) fn room_of(&self, hash: ContentHash) -> Option<u64> {
+        self.path(hash).symlink_metadata().ok().filter(Metadata::is_file).map(|facts| taken(&facts))
     }
 
     fn size_at(&self, path: &Path) -> Option<u64> {
-        path.symlink_metadata().ok().filter(std::fs::Metadata::is_file).map(|facts| facts.len())
+        path.symlink_metadata().ok().filter(Metadata::is_file).map(|facts| facts.len())
     }
 
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
@@ -157,9 +162,9 @@ impl Objects {
         })
     }
 
-    /// Returns how many bytes are kept.
-    pub(super) fn size(&self) -> u64 {
-        self.files().map(|(_, size)| size).sum()
+    /// Returns how much room everything takes that is kept.
+    pub(super) fn room(&self) -> u64 {
+        self.files().map(|(_, facts)| taken(&facts)).sum()
     }
 
     /// Removes what nothing refers to.
@@ -173,14 +178,19 @@ impl Objects {
         }
     }
 
-    fn files(&self) -> impl Iterator<Item = (PathBuf, u64)> {
+    fn files(&self) -> impl Iterator<Item = (PathBuf, Metadata)> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.len())))
+        entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
     }
 
     fn path(&self, hash: ContentHash) -> PathBuf {
         self.folder.join(String::from(hash))
     }
+}
+
+/// Returns how much of the disk a file takes: what it has never written in it takes nothing.
+fn taken(facts: &Metadata) -> u64 {
+    facts.len().min(facts.blocks().saturating_mul(512))
 }
 
 fn is_sound(kept: &File, hash: ContentHash) -> bool {
@@ -202,11 +212,15 @@ mod tests {
         };
         let durable = keep(Durable::Yes);
         assert_eq!(keep(Durable::No), durable);
+        assert_eq!(keep(Durable::Later), durable);
         assert_eq!(objects.files().count(), 1);
         // A damaged one is replaced by either.
         let (path, _) = objects.files().next().expect("there is one");
         std::fs::write(&path, "cont").expect("it can be written");
         keep(Durable::No);
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"content");
+        std::fs::write(&path, "CONTENT").expect("it can be written");
+        keep(Durable::Later);
         assert_eq!(std::fs::read(&path).expect("it is there"), b"content");
     }
 }

@@ -39,6 +39,9 @@ pub(crate) struct Intent {
     /// Which change sets it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) takes_back: Option<TakesBack>,
+    /// Folders that are opened for it, with the modes that they have before and afterwards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) opened: Vec<(PathText, u32)>,
     pub(crate) steps: Vec<Step>,
 }
 

@@ -11,39 +11,57 @@ use super::record::{ContentHash, Kept, Record, State, Step};
 use super::{Objects, Reading, Writing, parsed};
 use crate::state::private;
 
-/// Drops the oldest change sets until three quarters of the room are enough. The newest always stays.
-pub(super) fn make_room(writing: Writing<'_>) -> io::Result<()> {
+/// Drops the oldest change sets until three quarters of the room are enough; returns up to which, where any went.
+///
+/// The newest always stays. However large it is, a quarter of the room is left to those before it.
+pub(super) fn make_room(writing: Writing<'_>) -> io::Result<Option<u64>> {
     let room = writing.journal.limits.room;
     let objects = writing.journal.objects();
     // Only who kept a large content looks how much there is of them.
-    let used = writing.end + if writing.has_kept { objects.size() } else { 0 };
+    let used = writing.end + if writing.has_kept { objects.room() } else { 0 };
     if used <= room {
-        return Ok(());
+        return Ok(None);
     }
     let reading = writing.reading()?;
-    let keep_from = oldest_that_fits(&reading, &objects, room / 4 * 3);
+    let keep_from = oldest_that_fits(&reading, &objects, Share { all: room / 4 * 3, older: room / 4 });
+    let dropped = (keep_from > reading.dropped + 1).then(|| keep_from - 1);
     // Until the last content is gone the new journal is locked too: what the next one keeps there must stay.
-    let _lock = if keep_from > reading.dropped + 1 { Some(write_anew(&writing, keep_from - 1)?) } else { None };
+    let _lock = dropped.map(|dropped| write_anew(&writing, dropped)).transpose()?;
+    if dropped.is_some() && File::open(&writing.journal.folder).and_then(|folder| folder.sync_all()).is_err() {
+        // After a power cut the old journal may be there again, with all that it refers to.
+        return Ok(dropped);
+    }
     let mut needed = BTreeSet::new();
     for (intent, _) in reading.intents.iter().filter(|(intent, _)| intent.set >= keep_from) {
         needed.extend(intent.steps.iter().flat_map(objects_of));
     }
     objects.retain(|hash| needed.contains(&hash));
-    Ok(())
+    Ok(dropped)
+}
+
+/// How much room there is.
+#[derive(Clone, Copy)]
+struct Share {
+    all: u64,
+    /// What those before the newest have at least.
+    older: u64,
 }
 
 /// Goes from the newest change set back until the room is full.
-fn oldest_that_fits(reading: &Reading, objects: &Objects, room: u64) -> u64 {
-    let (mut used, mut oldest) = (0, u64::MAX);
+fn oldest_that_fits(reading: &Reading, objects: &Objects, share: Share) -> u64 {
+    let newest = reading.intents.last().map(|(intent, _)| intent.set);
+    let (mut used, mut oldest, mut room) = (0, u64::MAX, share.all);
     let mut counted = BTreeSet::new();
     for (intent, inline) in reading.intents.iter().rev() {
         used += inline.end - inline.begin + 1024;
         for hash in intent.steps.iter().flat_map(objects_of) {
             if counted.insert(hash) {
-                used += objects.size_of(hash).unwrap_or(0);
+                used += objects.room_of(hash).unwrap_or(0);
             }
         }
-        if used > room && oldest != u64::MAX {
+        if Some(intent.set) == newest {
+            room = share.all.max(used + share.older);
+        } else if used > room {
             break;
         }
         oldest = oldest.min(intent.set);
@@ -83,7 +101,6 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
         let _ = std::fs::remove_file(&beside);
     }
     placed?;
-    File::open(&writing.journal.folder)?.sync_all()?;
     Ok(new)
 }
 
@@ -113,8 +130,10 @@ fn fill(writing: &Writing<'_>, dropped: u64, mut new: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::oldest_that_fits;
-    use crate::state::journal::{By, Durable, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing};
+    use super::{Share, oldest_that_fits};
+    use crate::state::journal::{
+        By, ContentHash, Durable, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing,
+    };
 
     fn change(journal: &Journal, size: usize) -> u64 {
         let (set, writing) = changed(journal, size, Vec::new());
@@ -126,7 +145,7 @@ mod tests {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
         let set = writing.next_set();
         let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
-        let intent = Intent { set, part: 0, at: 0, by, takes_back: None, steps };
+        let intent = Intent { set, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         writing.intend(&intent, &vec![7; size]).expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");
         (set, writing)
@@ -150,8 +169,41 @@ mod tests {
             changed(&journal, 10, vec![step.clone()]);
         }
         let reading = journal.read().expect("it can be read");
-        let fits = |room| oldest_that_fits(&reading, &journal.objects(), room);
+        let fits = |all| oldest_that_fits(&reading, &journal.objects(), Share { all, older: 0 });
         assert_eq!((fits(180_000), fits(172_500)), (1, 4));
+    }
+
+    #[test]
+    fn a_large_change_leaves_a_part_of_the_room_to_those_before_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let limits = JournalLimits { room: 200_000, ..JournalLimits::default() };
+        let journal = Journal::new(folder.path().join("j"), limits);
+        for _ in 0..6 {
+            change(&journal, 10_000);
+        }
+        let (_, writing) = changed(&journal, 300_000, Vec::new());
+        assert_eq!(writing.make_room().expect("it can be written"), Some(2));
+        // The next one says what goes with it.
+        let (_, writing) = changed(&journal, 10, Vec::new());
+        assert_eq!(writing.make_room().expect("it can be written"), Some(7));
+    }
+
+    #[test]
+    fn a_content_takes_the_room_that_it_takes_on_the_disk() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let limits = JournalLimits { room: 1_000_000, ..JournalLimits::default() };
+        let journal = Journal::new(folder.path().join("j"), limits);
+        change(&journal, 10);
+        let sparse = std::fs::File::create(folder.path().join("sparse")).expect("it is new");
+        sparse.set_len(1_200_000_000).expect("nothing is written");
+        let hash = ContentHash([7; 32]);
+        journal.objects().link(&sparse, hash, Durable::Yes).expect("it lies on the same disk");
+        let before = State::File { mode: 0o644, size: 0, hash, content: Kept::Object { hash }, owner: None };
+        let path = PathText::Text("sparse".into());
+        let step = Step::Change { path, before, after: State::Absent, beside: None };
+        let (_, mut writing) = changed(&journal, 10, vec![step]);
+        writing.note_kept();
+        assert_eq!(writing.make_room().expect("it can be written"), None);
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! What whoever tries a transaction again must know of the attempt that was refused.
+//!
+//! What was done and taken back is as it was, but the kernel describes it in another way: it was written anew, or its
+//! folder was worked in. Nobody else has changed it, and only whoever did all that can tell.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use haft::door::FileKind;
+use haft::stamp::Stamp;
+use rustix::fs::Stat;
+
+use super::facts::{kind_of, stamp_of};
+use super::image::{self, is_same};
+use super::open::Root;
+use super::transaction::{Deed, NotDone, Prepared};
+use crate::state::journal::{State, Step};
+
+/// Why a transaction was not done, and what helps to try it again.
+pub(crate) struct Refused {
+    pub(crate) cause: NotDone,
+    /// Other places where the system says no.
+    pub(crate) others: Vec<(PathBuf, io::Error)>,
+    /// How the kernel describes now what is as it was.
+    pub(crate) as_before: Vec<(PathBuf, Stamp)>,
+}
+
+impl From<NotDone> for Refused {
+    fn from(cause: NotDone) -> Self {
+        Self { cause, others: Vec::new(), as_before: Vec::new() }
+    }
+}
+
+/// The system's answers that concern one file and not all.
+pub(crate) fn is_about_the_file(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidInput)
+}
+
+/// Describes what is as it was when the deeds were prepared.
+pub(super) fn as_before<'a>(
+    root: &Root,
+    deeds: impl Iterator<Item = (&'a Deed, &'a Prepared)>,
+) -> Vec<(PathBuf, Stamp)> {
+    deeds.filter_map(|(deed, prepared)| Some((deed.place.clone(), stamp(root, &deed.place, prepared)?))).collect()
+}
+
+fn stamp(root: &Root, place: &Path, Prepared { step, stat }: &Prepared) -> Option<Stamp> {
+    let seen = stat.as_ref()?;
+    let now = image::glance(root, place).ok()?.stat?;
+    if is_untouched(&now, seen) {
+        return Some(stamp_of(&now));
+    }
+    let Some(Step::Change { before, .. }) = step else { return None };
+    // A stamp from before the look: whoever changes it from then on is noticed.
+    let found = image::look(root, place).ok()?;
+    let is_back = found.state.is_same_content(before) && found.state.mode() == before.mode();
+    let is_stable = found.stat.is_some_and(|found| stamp_of(&found) == stamp_of(&now));
+    (is_back && is_stable && !matches!(before, State::Absent)).then(|| stamp_of(&now))
+}
+
+/// A folder that is the same one is untouched though things in it have come and gone.
+fn is_untouched(now: &Stat, seen: &Stat) -> bool {
+    let is_folder = kind_of(seen) == FileKind::Folder;
+    let identity = |stat: &Stat| (stat.st_dev, stat.st_ino, stat.st_mode, stat.st_uid, stat.st_gid);
+    if is_folder { identity(now) == identity(seen) } else { is_same(now, seen) }
+}

@@ -1,0 +1,133 @@
+//! Folders in which their own mode lets nobody work: they are opened for a transaction, and shut when it is done.
+//!
+//! A command may open a folder, work in it and shut it again; in the layer over it that is one change of what is in it.
+//! The journal has the modes before the first folder is opened, so that whoever comes after a kill shuts it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::open::Root;
+use super::order::{WORKABLE, is_workable};
+use super::structure;
+use super::transaction::{Action, Deed};
+use crate::state::journal::PathText;
+
+/// What becomes of folders in which one cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shut {
+    /// They stay as they are, and so does what is in them.
+    Stays,
+    /// Those that are ours are opened as long as it takes.
+    Opens,
+}
+
+/// The folders in which one cannot work.
+#[derive(Default)]
+pub(super) struct ShutFolders {
+    /// Those that are opened, with their modes.
+    pub(super) opened: BTreeMap<PathBuf, u32>,
+    /// Those that somebody else has shut.
+    closed: HashSet<PathBuf>,
+}
+
+impl ShutFolders {
+    /// Finds the folders that deeds need and that nobody can work in.
+    pub(super) fn of(root: &Root, deeds: &[Deed]) -> Self {
+        let mut found = Self::default();
+        let comes_open = |deed: &&Deed| match deed.action {
+            Action::MakeFolder(_) => true,
+            Action::SetMode(mode) => is_workable(mode),
+            _ => false,
+        };
+        let open: HashSet<&Path> = deeds.iter().filter(comes_open).map(|deed| deed.place.as_path()).collect();
+        let needed: BTreeSet<&Path> = deeds.iter().flat_map(folders_of).collect();
+        for folder in needed.into_iter().filter(|folder| !open.contains(folder) && !root.is_root(folder)) {
+            match state_of(root, folder) {
+                Some(State::Ours(mode)) => drop(found.opened.insert(folder.to_owned(), mode)),
+                Some(State::Others) => drop(found.closed.insert(folder.to_owned())),
+                None => {}
+            }
+        }
+        found
+    }
+
+    /// Says whether a deed cannot be done because of its folder.
+    pub(super) fn refuse(&self, deed: &Deed) -> io::Result<()> {
+        if folders_of(deed).any(|folder| self.closed.contains(folder)) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(())
+    }
+
+    /// Lets us work in them.
+    pub(super) fn open(&self, root: &Root) -> Result<(), (PathBuf, io::Error)> {
+        for (folder, mode) in &self.opened {
+            let failed = |errno: Errno| (folder.clone(), errno.into());
+            let held = held(root, folder).map_err(failed)?;
+            change(&held, mode | WORKABLE).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Gives them the modes that they had.
+    pub(super) fn close(&self, root: &Root) {
+        for (folder, mode) in self.opened.iter().rev() {
+            // It may be gone, and what somebody has done with it since counts more.
+            let _ = structure::narrow(root, folder, *mode);
+        }
+    }
+
+    /// Returns how the journal has them.
+    pub(super) fn recorded(&self) -> Vec<(PathText, u32)> {
+        self.opened.iter().map(|(folder, mode)| (PathText::from(folder.as_path()), *mode)).collect()
+    }
+}
+
+/// Whose folder it is that nobody can work in.
+enum State {
+    Ours(u32),
+    Others,
+}
+
+fn state_of(root: &Root, folder: &Path) -> Option<State> {
+    let held = held(root, folder).ok()?;
+    let stat = rustix::fs::fstat(&held).ok()?;
+    let mode = stat.st_mode & 0o7777;
+    if stat.st_uid == rustix::process::geteuid().as_raw() {
+        return (!is_workable(mode)).then_some(State::Ours(mode));
+    }
+    let access =
+        rustix::fs::accessat(rustix::fs::CWD, name_of(&held), Access::WRITE_OK | Access::EXEC_OK, AtFlags::empty());
+    matches!(access, Err(Errno::ACCESS)).then_some(State::Others)
+}
+
+fn held(root: &Root, folder: &Path) -> Result<OwnedFd, Errno> {
+    root.open_place(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)
+}
+
+/// The name of a folder among our descriptors leads to it and nowhere else.
+fn name_of(held: &OwnedFd) -> String {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", held.as_raw_fd())
+}
+
+fn change(held: &OwnedFd, mode: u32) -> Result<(), Errno> {
+    rustix::fs::chmodat(rustix::fs::CWD, name_of(held), Mode::from_raw_mode(mode), AtFlags::empty())
+}
+
+/// Returns the folders that a deed changes names in.
+fn folders_of(deed: &Deed) -> impl Iterator<Item = &Path> {
+    let (here, there) = match &deed.action {
+        Action::SetMode(_) => (None, None),
+        Action::Rename(to) => (deed.place.parent(), to.parent()),
+        Action::Put(..) | Action::Remove | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) => {
+            (deed.place.parent(), None)
+        }
+    };
+    here.into_iter().chain(there)
+}
