@@ -17,6 +17,7 @@ mod mounts;
 mod read;
 mod settle;
 mod show;
+mod sift;
 mod told;
 mod trees;
 

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -130,7 +130,7 @@ impl Search {
 pub(super) fn would_be_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
     let mut rules = Rules::default();
     let mut path: Vec<u8> = Vec::new();
-    let mut folder = None;
+    let mut folder = open_name(root, b".", OFlags::DIRECTORY | OFlags::RDONLY).ok();
     rules.enter(root, Present::PERHAPS, 0);
     for part in place.iter() {
         path.extend_from_slice(part.as_bytes());
@@ -138,11 +138,13 @@ pub(super) fn would_be_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
         if rules.verdict(&path, FileType::Directory) == Verdict::Ignored {
             return true;
         }
-        let above = folder.as_ref().map_or(root, AsFd::as_fd);
-        let Ok(opened) = open_name(above, part.as_bytes(), OFlags::DIRECTORY | OFlags::RDONLY) else { continue };
         path.push(b'/');
-        rules.enter(opened.as_fd(), Present::PERHAPS, path.len());
-        folder = Some(opened);
+        let above = folder.as_ref().map(|folder: &OwnedFd| folder.as_fd());
+        // Below a folder that is not there nothing is, and there are no rules.
+        folder = above.and_then(|above| open_name(above, part.as_bytes(), OFlags::DIRECTORY | OFlags::RDONLY).ok());
+        if let Some(opened) = &folder {
+            rules.enter(opened.as_fd(), Present::PERHAPS, path.len());
+        }
     }
     false
 }

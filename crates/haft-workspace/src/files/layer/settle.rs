@@ -311,8 +311,13 @@ impl OpenRoot {
     }
 
     /// Says whether a new folder comes in as a whole: programs fill it by themselves, and nobody tracks it.
+    ///
+    /// In a folder of version control the same names mean something else.
     fn comes_whole(&self, path: &Path) -> bool {
+        let is_in_a_repository = || path.ancestors().skip(1).any(|folder| self.is_repository(folder));
         apart::is_listed(path)
+            && haft::guarded::protected(&self.place_of(path)).is_none()
+            && !is_in_a_repository()
             && apart::would_be_ignored(self.folder.as_fd(), path)
             && !index::untracked(vec![self.real.join(path)]).is_empty()
     }

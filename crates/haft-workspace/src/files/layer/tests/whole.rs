@@ -27,6 +27,63 @@ fn a_whole_folder_comes_into_one_that_is_new_itself() {
         upper.write("lib/node_modules/b", "b");
     });
     assert!(scene.has("app/node_modules/b") && scene.has("lib/node_modules/b"), "{:?}", settled.notes);
+    for tree in ["app/node_modules", "lib/node_modules"] {
+        let begin = format!("{tree} is new and ignored by the repository: it came in as a whole");
+        assert!(settled.notes.iter().any(|note| note.starts_with(&begin)), "{tree}: {:?}", settled.notes);
+    }
+}
+
+#[test]
+fn what_makes_programs_run_does_not_come_in_with_a_whole_folder() {
+    let scene = Scene::new(&[(".gitignore", "build/\nout/\ndeps/\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let evil = "[core]\n\tfsmonitor = evil\n";
+    let settled = scene.run(|upper| {
+        upper.write(".git/modules/build/config", evil);
+        upper.write(".git/worktrees/out/commondir", "../../../evil\n");
+        upper.write(".git/refs/heads/build/a", "1");
+        upper.write("new/build/.git/config", evil);
+        upper.write("new/build/.git/HEAD", "ref: refs/heads/main\n");
+        upper.write("new/build/.git/hooks/pre-commit", "evil");
+        upper.write("new/build/.vscode/tasks.json", "evil");
+        upper.write("new/build/bare/HEAD", "ref: refs/heads/main\n");
+        upper.write("new/build/bare/commondir", "../evil\n");
+        upper.link("new/build/sub/.git", "../evil");
+        upper.write("new/build/a.o", "a");
+    });
+    let tree = scene.tree();
+    for refused in ["modules/build/config", "commondir", ".git/hooks", "build/.git/config", ".vscode", "sub/.git"] {
+        assert!(!tree.keys().any(|path| path.contains(refused)), "{refused} came in: {tree:?}");
+    }
+    assert!(scene.has("new/build/a.o") && scene.has("new/build/.git/HEAD"), "{:?}", settled.notes);
+    assert!(changed(&settled).contains(&"create .git/refs/heads/build/a".to_owned()), "{:?}", changed(&settled));
+    for named in ["new/build/.git/config", "new/build/.vscode", "new/build/sub/.git", "new/build/bare/commondir"] {
+        let is_named = |note: &String| note.starts_with("Refused, because") && note.contains(named);
+        assert!(settled.notes.iter().any(is_named), "{named}: {:?}", settled.notes);
+    }
+}
+
+#[test]
+fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
+    let scene = Scene::new(&[(".gitignore", "target\n")]);
+    scene.run(|upper| {
+        upper.write("target/a", "a");
+        upper.opaque("target/d");
+        let mark = |path: &str, name: &str| {
+            rustix::fs::setxattr(upper.0.join(path), name, b"x", XattrFlags::empty()).expect("there are attributes");
+        };
+        mark("target/a", "user.overlay.origin");
+        mark("target/a", "user.own");
+        mark("target/d", "user.overlay.whatever");
+        upper.mode("target/a", 0o4444);
+    });
+    let names = |path: &str| {
+        let mut names = vec![0_u8; 1024];
+        let length = rustix::fs::listxattr(scene.workspace().join(path), &mut names).expect("it is there");
+        String::from_utf8_lossy(&names[..length]).replace('\0', " ")
+    };
+    assert!(!names("target/a").contains("overlay") && names("target/a").contains("user.own"));
+    assert!(!names("target/d").contains("overlay"), "{}", names("target/d"));
+    assert_eq!(scene.tree()["target/a"], "file 444 a");
 }
 
 #[test]
