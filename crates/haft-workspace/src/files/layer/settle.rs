@@ -69,7 +69,6 @@ impl OpenRoot {
 /// What is needed to settle a ground.
 pub(super) struct Settling<'a> {
     pub(super) layers: &'a Layers,
-    pub(super) ground: &'a [GroundRoot],
     pub(super) roots: Vec<OpenRoot>,
     pub(super) errand: Errand,
     pub(super) receipts: Receipts,
@@ -105,12 +104,13 @@ impl Settling<'_> {
         let came = trees::bring(&self.roots, &judged.trees);
         for (spot, _) in came.iter().filter(|(_, outcome)| outcome.is_ok()) {
             let target = self.target(spot, Extent::Tree);
+            // Where it is not remembered, it is protected from the next process on.
+            let _ = self.layers.remembered.came_whole(&self.roots[spot.root].real, &spot.path);
             self.receipts.note(Receipt::Changed(target.clone(), Change::Create));
             settled.changes.push(Settlement { target, change: Change::Create, diff: None });
         }
         settled.notes.extend(told::of_judged(self, &judged, &kept));
         settled.notes.extend(told::of_trees(self, &came));
-        settled.notes.extend(told::of_apart(self));
         Ok(settled)
     }
 

@@ -87,13 +87,35 @@ fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
 }
 
 #[test]
-fn an_ignored_folder_that_was_there_lies_outside_the_layer_and_is_named_once() {
+fn an_ignored_folder_that_was_there_lies_outside_the_layer_and_is_named_when_it_was_written_to() {
     let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", ""), ("build/a", "")]);
     assert_eq!(scene.ground().roots()[0].through, [PathBuf::from("target")]);
     let named =
         |settled: &Settled| settled.notes.iter().any(|note| note.contains("undo does not take it back: target"));
-    assert!(named(&scene.run(|_| {})));
     assert!(!named(&scene.run(|_| {})));
+    scene.write("target/b/c/d", "d");
+    assert!(!named(&scene.run(|_| {})));
+    for content in ["e", "f"] {
+        assert!(named(&scene.run(|_| scene.write("target/b/c/d", content))), "{content}");
+    }
+    assert!(named(&scene.run(|_| fs::remove_file(scene.workspace().join("target/a")).expect("it is there"))));
+    // Where it fails it is said, too.
+    let failed = scene.try_run(|upper| {
+        scene.write("target/b/c/d", "g");
+        fs::remove_dir(&upper.0).expect("it is empty");
+        fs::write(&upper.0, "").expect("it is new");
+    });
+    let failed = failed.map(|settled| settled.notes);
+    assert!(failed.is_err_and(|error| error.what.contains("undo does not take it back: target")));
+}
+
+#[test]
+fn a_folder_with_more_than_is_looked_at_counts_as_written_to() {
+    let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", "")]);
+    for number in 0..=super::super::touched::MOST_LOOKS {
+        scene.write(&format!("target/{number}"), "");
+    }
+    assert!(scene.run(|_| {}).notes[0].contains("undo does not take it back: target"));
 }
 
 #[test]
