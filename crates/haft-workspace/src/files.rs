@@ -281,7 +281,13 @@ impl Files for JournalledFiles {
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
             let write = write::Write::of_rename(&self.root, permit, from, to)?;
-            self.change(permit, write).await.map(drop)
+            self.change(permit, write).await?;
+            let (layers, real) = (self.layers.clone(), self.root.path().join(to.place().path()));
+            blocking(move || {
+                layers.note_moved(&real);
+                Ok(())
+            })
+            .await
         })
     }
 

@@ -1,5 +1,7 @@
 //! Folders that lie outside the layer: the model cannot put the user's own files there, and what is written is said.
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 
 use crate::ground::Ground;
@@ -57,4 +59,24 @@ fn what_is_written_outside_the_layer_is_said_every_time() {
     assert_eq!(records.iter().map(said).collect::<Vec<_>>(), [true, true, false, true], "{records:#?}");
     let timed_out = ground.bash("echo d > target/new; sleep 20", 0.5);
     assert!(timed_out.to_string().contains("undo does not take it back: target"), "{timed_out:#}");
+}
+
+#[test]
+fn what_a_stopped_command_wrote_outside_the_layer_is_said_too() {
+    let ground = Ground::own();
+    ground.lay_out("mkdir target; echo a > target/a; echo target > .gitignore");
+    let mut child = ground.calling().spawn().expect("it can be started");
+    let mut input = child.stdin.take().expect("it is piped");
+    writeln!(input, "{}", bash("echo b > target/new; echo c > c; sleep 30")).expect("it reads");
+    while !ground.place.path("target/new").exists() {
+        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before");
+        std::thread::yield_now();
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it runs");
+    let mut said = String::new();
+    child.stdout.take().expect("it is piped").read_to_string(&mut said).expect("it is text");
+    child.wait().expect("it ends");
+    assert!(said.contains("undo does not take it back: target"), "{said}");
+    assert!(!ground.place.path("c").exists());
 }

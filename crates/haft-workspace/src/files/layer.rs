@@ -166,6 +166,19 @@ impl Layers {
         self.apart();
     }
 
+    /// Notes that a folder got this path: what is in it was protected before and stays so, whatever it is called now.
+    pub(super) fn note_moved(&self, to: &Path) {
+        for (path, folder) in self.root.folders() {
+            let Ok(moved) = to.strip_prefix(path) else { continue };
+            let seen = apart::find(folder.as_fd(), path);
+            let inside: Vec<_> = seen.outside.iter().filter(|place| place.starts_with(moved)).collect();
+            if !inside.is_empty() {
+                // Where it is not remembered, nothing else is: then nothing lies outside.
+                let _ = self.remembered.stays_inside(path, &inside);
+            }
+        }
+    }
+
     /// Returns the folders that lie outside the layers.
     fn apart(&self) -> Vec<BTreeSet<PathBuf>> {
         let mut known = self.known();

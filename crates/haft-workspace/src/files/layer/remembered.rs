@@ -2,8 +2,8 @@
 //!
 //! The ignore rules are the model's to edit, and a folder that lies outside is not protected. So a folder that was seen
 //! inside never comes outside, and one that is new comes outside only while the rules above it are those of the last
-//! look. What commands made and what came in as a whole is no loss, and comes outside. Every process looks before it
-//! changes anything. Where nothing can be remembered, nothing lies outside.
+//! look. A folder that a tool renamed stays inside; one that came in as a whole was made by a command, and comes
+//! outside. Every process looks before it changes anything. Where nothing can be remembered, nothing lies outside.
 //!
 //! Folders are kept as hashes of their places: only whether one is known is ever asked.
 
@@ -57,6 +57,14 @@ impl Remembered {
             if let Some(root) = memory.known(real) {
                 root.outside.insert(key(place));
             }
+        })
+    }
+
+    /// Remembers that folders stay inside.
+    pub(super) fn stays_inside(&self, real: &Path, places: &[&PathBuf]) -> io::Result<()> {
+        self.change(|memory| {
+            let root = memory.memory.roots.entry(key(real)).or_default();
+            root.inside.extend(places.iter().map(|place| key(place)));
         })
     }
 

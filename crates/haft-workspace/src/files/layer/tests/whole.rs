@@ -127,6 +127,27 @@ fn a_line_in_an_ignore_file_opens_no_folder_that_was_protected_before() {
     assert!(scene.ground().roots()[0].through.is_empty());
 }
 
+/// What lies outside for the next process.
+fn outside_next(scene: &Scene) -> Vec<PathBuf> {
+    let layers = Arc::new(Layers::new(scene.root.clone(), Arc::new(scene.state.journal()), &scene.state));
+    let ground = layers.prepare(Wanted::Layered, Settle::Keep).expect("it can be prepared");
+    ground.roots()[0].through.clone()
+}
+
+#[test]
+fn the_next_process_sets_apart_what_is_new_and_nothing_that_was_protected() {
+    let scene = Scene::new(&[(".gitignore", "target\nout\n"), ("docs/a", ""), ("lib/build/a", "")]);
+    scene.run(|upper| upper.write("target/a", "a"));
+    fs::rename(scene.workspace().join("docs"), scene.workspace().join("out")).expect("it is ours");
+    scene.layers.note_moved(&scene.workspace().join("out"));
+    assert_eq!(outside_next(&scene), [PathBuf::from("target")]);
+    scene.write("lib/.gitignore", "build\n");
+    fs::create_dir(scene.workspace().join("lib/out")).expect("it is new");
+    assert_eq!(outside_next(&scene), [PathBuf::from("target")]);
+    fs::create_dir_all(scene.workspace().join("web/out")).expect("it is new");
+    assert_eq!(outside_next(&scene), [PathBuf::from("target"), PathBuf::from("web/out")]);
+}
+
 #[test]
 fn what_is_only_shown_is_written_nowhere() {
     let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", "")]);
