@@ -11,6 +11,8 @@
 
 #[path = "shell/ground.rs"]
 mod ground;
+#[path = "shell/outside.rs"]
+mod outside;
 #[path = "shell/owners.rs"]
 mod owners;
 #[path = "survival/place.rs"]

@@ -112,7 +112,7 @@ impl Workspace {
         }
         let agreed = Agreed::new(state.agreed());
         self.agreed = Some(agreed.clone());
-        let layers = Arc::new(Layers::new(self.root.clone(), Arc::new(journal.clone()), state.layers()));
+        let layers = Arc::new(Layers::new(self.root.clone(), Arc::new(journal.clone()), state));
         let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal), layers, agreed };
         Doors {
             look: Arc::new(self),
@@ -284,7 +284,13 @@ impl Files for JournalledFiles {
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
             let write = write::Write::of_rename(&self.root, permit, from, to)?;
-            self.change(permit, write).await.map(drop)
+            self.change(permit, write).await?;
+            let (layers, real) = (self.layers.clone(), self.root.path().join(to.place().path()));
+            blocking(move || {
+                layers.note_moved(&real);
+                Ok(())
+            })
+            .await
         })
     }
 
@@ -322,7 +328,12 @@ impl JournalledFiles {
     async fn change(&self, permit: &Permit, write: write::Write) -> Result<Vec<Written>, ToolError> {
         let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
         let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
-        blocking(move || write.commit(&root, &journal, &errand, (&receipts, &stop))).await
+        let layers = self.layers.clone();
+        blocking(move || {
+            layers.look_before_changes();
+            write.commit(&root, &journal, &errand, (&receipts, &stop))
+        })
+        .await
     }
 }
 

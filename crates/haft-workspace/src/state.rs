@@ -56,6 +56,11 @@ impl WorkspaceState {
         self.folder.join("layers")
     }
 
+    /// Returns where it is remembered which folders may lie outside the layers.
+    pub(crate) fn apart(&self) -> PathBuf {
+        self.folder.join("apart")
+    }
+
     /// Returns where it is remembered which wide folders commands may write, because a person said so.
     pub(crate) fn agreed(&self) -> PathBuf {
         self.folder.join("agreed")

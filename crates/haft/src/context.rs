@@ -239,7 +239,11 @@ impl<'a> RunContext<'a> {
             }
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
-                Err(NotRun::Failed(error)) => return Err(error),
+                Err(NotRun::Failed(mut error)) => {
+                    // It may have been at work when it failed.
+                    error.what.extend(ground.written_at_once().map(|note| format!(" {note}")));
+                    return Err(error);
+                }
                 Err(NotRun::NoLayer(reason)) => {
                     wanted = match wanted {
                         Wanted::Layered => Wanted::LayeredInMemory(reason),
@@ -260,7 +264,9 @@ impl<'a> RunContext<'a> {
         uncovered: Option<String>,
     ) -> Result<Ran, ToolError> {
         let settled = match ended.how {
-            HowEnded::Stopped => Settled::default(),
+            HowEnded::Stopped => {
+                Settled { notes: ground.written_at_once().into_iter().collect(), ..Settled::default() }
+            }
             HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
                 ground.settle(self.permit, self.settle).await?
             }

@@ -197,6 +197,11 @@ pub trait Ground: Send + Sync {
     /// Says why what the command changes cannot be taken back, where that is so.
     fn uncovered(&self) -> Option<&str>;
 
+    /// Says what the command may have written at once, outside its layers: that stays, whatever becomes of the rest.
+    fn written_at_once(&self) -> Option<String> {
+        None
+    }
+
     /// Brings what the command changed into the workspace, or shows it and throws it away.
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>>;
 }

@@ -173,7 +173,7 @@ const OF_THE_LAYER: &str = "user.overlay.";
 const OF_A_COMMAND: &str = "user.overlay.overlay.";
 
 /// Removes the attributes that belong to the layer, or give a program powers; returns whether there were any.
-fn clear_attributes(file: &File, mode: u32) -> io::Result<bool> {
+pub(super) fn clear_attributes(file: &File, mode: u32) -> io::Result<bool> {
     let mut names = super::image::attributes_of(file);
     names.retain(|name| name.starts_with(OF_THE_LAYER) || name == "security.capability");
     if names.is_empty() {

@@ -15,9 +15,12 @@ mod index;
 mod judge;
 mod mounts;
 mod read;
+mod remembered;
 mod settle;
 mod show;
+mod sift;
 mod told;
+mod touched;
 mod trees;
 
 #[cfg(test)]
@@ -42,11 +45,13 @@ use rustix::fs::{AtFlags, OFlags};
 use super::blocking;
 use super::facts::kind_of;
 use super::open::{Root, open_name};
+use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 use crate::state::private;
 use clock::Moment;
 use difference::Caps;
 use folder::LayerFolder;
+use remembered::Remembered;
 use settle::{OpenRoot, Settling};
 
 /// Where layers lie that must be in memory.
@@ -58,31 +63,32 @@ pub(super) struct Layers {
     journal: Arc<Journal>,
     /// Where layers on disk lie.
     on_disk: PathBuf,
+    remembered: Remembered,
     caps: Caps,
     known: Mutex<Known>,
     /// Those who remove layers; they are waited for at the end.
     removing: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// What is known since the first command.
+/// What is known since the first change.
 #[derive(Default)]
 struct Known {
     /// The folders that lie outside the layers, for each root.
     apart: Option<Vec<BTreeSet<PathBuf>>>,
     /// Why layers on disk were refused.
     not_on_disk: Option<String>,
-    /// The folders outside the layers that were named.
-    named: BTreeSet<PathBuf>,
 }
 
 impl Layers {
-    pub(super) fn new(root: Arc<Root>, journal: Arc<Journal>, on_disk: PathBuf) -> Self {
+    pub(super) fn new(root: Arc<Root>, journal: Arc<Journal>, state: &WorkspaceState) -> Self {
         let (known, removing) = (Mutex::default(), Mutex::default());
-        Self { root, journal, on_disk, caps: Caps::default(), known, removing }
+        let (on_disk, remembered) = (state.layers(), Remembered::new(state.apart()));
+        Self { root, journal, on_disk, remembered, caps: Caps::default(), known, removing }
     }
 
     /// Prepares what a command works on.
     pub(super) fn prepare(self: &Arc<Self>, wanted: Wanted, how: Settle) -> Result<LayeredGround, ToolError> {
+        self.look_before_changes();
         let (beneath, in_memory) = match self.as_known(wanted) {
             Wanted::Layered => (self.on_disk.clone(), None),
             Wanted::LayeredInMemory(reason) => (in_memory(), Some(reason)),
@@ -155,20 +161,35 @@ impl Layers {
         Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since: Vec::new() })
     }
 
-    /// Returns the folders that lie outside the layers; looked for once, before the first command.
+    /// Notes which folders lie outside the layers, once. Whoever changes anything in the workspace calls it before.
+    pub(super) fn look_before_changes(&self) {
+        self.apart();
+    }
+
+    /// Notes that a folder got this path: what is in it was protected before and stays so, whatever it is called now.
+    pub(super) fn note_moved(&self, to: &Path) {
+        for (path, folder) in self.root.folders() {
+            let Ok(moved) = to.strip_prefix(path) else { continue };
+            let seen = apart::find(folder.as_fd(), path);
+            let inside: Vec<_> = seen.outside.iter().filter(|place| place.starts_with(moved)).collect();
+            if !inside.is_empty() {
+                // Where it is not remembered, nothing else is: then nothing lies outside.
+                let _ = self.remembered.stays_inside(path, &inside);
+            }
+        }
+    }
+
+    /// Returns the folders that lie outside the layers.
     fn apart(&self) -> Vec<BTreeSet<PathBuf>> {
         let mut known = self.known();
         let found = known.apart.get_or_insert_with(|| {
             let folders = self.root.folders();
-            folders.into_iter().map(|(path, folder)| apart::find(folder.as_fd(), path)).collect()
+            let seen: Vec<_> =
+                folders.into_iter().map(|(path, folder)| (path, apart::find(folder.as_fd(), path))).collect();
+            // Everything is protected where it cannot be known what was so before.
+            self.remembered.agree(&seen).unwrap_or_default()
         });
         found.clone()
-    }
-
-    /// Returns those of the folders that were not named before.
-    fn first_named(&self, folders: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
-        let mut known = self.known();
-        folders.filter(|folder| known.named.insert(folder.clone())).collect()
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -229,6 +250,16 @@ impl Ground for LayeredGround {
         self.uncovered.as_deref()
     }
 
+    fn written_at_once(&self) -> Option<String> {
+        let mut left = touched::MOST_LOOKS;
+        let mut names = Vec::new();
+        for (root, since) in self.roots.iter().zip(&self.since) {
+            let touched = root.through.iter().filter(|place| touched::is_touched(root, place, *since, &mut left));
+            names.extend(touched.map(|place| root.path.join(place)));
+        }
+        told::of_written_at_once(&self.layers.root, &names)
+    }
+
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         let (errand, receipts, stop) = (permit.errand().clone(), permit.receipts().clone(), permit.stop().clone());
         Box::pin(async move {
@@ -236,11 +267,8 @@ impl Ground for LayeredGround {
                 return Ok(Settled::default());
             }
             let whole = blocking(move || {
-                let settling = self.settling(errand, receipts, stop)?;
-                match how {
-                    Settle::Keep => settling.keep(),
-                    Settle::Show => settling.show(),
-                }
+                let settling = self.settling(errand, receipts, stop);
+                self.finish(settling, how)
             });
             whole.await
         })
@@ -248,6 +276,26 @@ impl Ground for LayeredGround {
 }
 
 impl LayeredGround {
+    /// Settles, and says what was written outside the layers, also where it fails.
+    fn finish(&self, settling: Result<Settling<'_>, ToolError>, how: Settle) -> Result<Settled, ToolError> {
+        let settled = settling.and_then(|settling| match how {
+            Settle::Keep => settling.keep(),
+            Settle::Show => settling.show(),
+        });
+        let note = self.written_at_once();
+        match settled {
+            Ok(mut settled) => {
+                // The last ones are cut where there are many.
+                settled.notes.splice(0..0, note);
+                Ok(settled)
+            }
+            Err(mut error) => {
+                error.what.extend(note.map(|note| format!(" {note}")));
+                Err(error)
+            }
+        }
+    }
+
     fn settling(
         &self,
         errand: haft::door::Errand,
@@ -258,7 +306,7 @@ impl LayeredGround {
         for (root, since) in self.roots.iter().zip(&self.since) {
             roots.push(OpenRoot::new(self.layers.root.clone(), root, *since).map_err(not_prepared)?);
         }
-        Ok(Settling { layers: &self.layers, ground: &self.roots, roots, errand, receipts, stop })
+        Ok(Settling { layers: &self.layers, roots, errand, receipts, stop })
     }
 }
 

@@ -1,21 +1,23 @@
 //! Folders that lie outside the layer: what programs make there is made anew at any time, and is large.
 //!
-//! A folder is set apart when its name is in the list, the ignore rules of the workspace leave it out, git tracks
-//! nothing in it, and all that was so before the first command. The rules are the model's to edit: a line added to
-//! `.gitignore` must not open a folder that was protected before.
+//! A folder is set apart when its name is in the list, the ignore rules of the workspace leave it out and git tracks
+//! nothing in it. The rules are the model's to edit: a line added to `.gitignore` must not open a folder that was
+//! protected before, and `remembered` sees to that.
 //!
 //! Not here: what a command makes that would have been set apart (`read`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags};
 
-use super::super::folder::Names;
-use super::super::open::open_name;
+use super::super::folder::{Names, stat_name};
+use super::super::open::{open_beneath, open_name};
 use super::super::rules::{Present, Rules, Verdict};
 use super::index;
 
@@ -61,24 +63,40 @@ const DEEPEST: usize = 3;
 const MOST_FOLDERS: usize = 192;
 /// A folder with more names is not looked into further.
 const MOST_NAMES: usize = 2_000;
+/// Most of an ignore file that is looked at, in bytes.
+const LONGEST_RULES: u64 = 1 << 20;
 
 /// Returns whether a path ends in a name of the list.
 pub(super) fn is_listed(path: &Path) -> bool {
     NAMES.iter().any(|name| path.ends_with(name))
 }
 
-/// Returns the folders beneath a root that can be set apart, by their place in it.
-pub(super) fn find(root: BorrowedFd<'_>, real: &Path) -> BTreeSet<PathBuf> {
-    let mut search = Search { rules: Rules::default(), found: Vec::new(), left: MOST_FOLDERS };
+/// What is beneath a root, by places in it.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The folders that can be set apart.
+    pub(super) outside: BTreeSet<PathBuf>,
+    /// Those that are listed and cannot.
+    pub(super) inside: BTreeSet<PathBuf>,
+    /// The folders that have rules, with a hash of those.
+    pub(super) rules: BTreeMap<PathBuf, String>,
+}
+
+/// Looks for the folders beneath a root that can be set apart.
+pub(super) fn find(root: BorrowedFd<'_>, real: &Path) -> Seen {
+    let mut search = Search { rules: Rules::default(), seen: Seen::default(), left: MOST_FOLDERS };
     search.look(root, &mut Vec::new(), 1);
-    let found = search.found.into_iter().map(|place| real.join(place)).collect();
-    let untracked = index::untracked(found).into_iter();
-    untracked.filter_map(|folder| folder.strip_prefix(real).ok().map(Path::to_owned)).collect()
+    let mut seen = search.seen;
+    let ignored = std::mem::take(&mut seen.outside);
+    let untracked = index::untracked(ignored.iter().map(|place| real.join(place)).collect()).into_iter();
+    seen.outside = untracked.filter_map(|folder| folder.strip_prefix(real).ok().map(Path::to_owned)).collect();
+    seen.inside.extend(ignored.difference(&seen.outside).cloned());
+    seen
 }
 
 struct Search {
     rules: Rules,
-    found: Vec<PathBuf>,
+    seen: Seen,
     left: usize,
 }
 
@@ -95,6 +113,10 @@ impl Search {
         let Ok(contents) = own.and_then(|own| names.read(&own)) else { return };
         let rules_before = self.rules.len();
         self.rules.enter(folder, contents.present, path.len());
+        if let Some(hash) = rules_hash(folder) {
+            let place = OsStr::from_bytes(path.strip_suffix(b"/").unwrap_or(path));
+            self.seen.rules.insert(place.into(), hash);
+        }
         let mut index = 0;
         while let Some((name, kind)) = names.at(index).filter(|_| index < MOST_NAMES) {
             index += 1;
@@ -112,8 +134,13 @@ impl Search {
     fn judge(&mut self, folder: BorrowedFd<'_>, name: &[u8], path: &mut Vec<u8>, depth: usize) {
         let is_ignored = self.rules.verdict(path, FileType::Directory) == Verdict::Ignored;
         let place = Path::new(OsStr::from_bytes(path));
+        if !is_ignored && is_listed(place) {
+            self.seen.inside.insert(place.to_owned());
+        }
         match (is_ignored, is_listed(place)) {
-            (true, true) => self.found.push(place.to_owned()),
+            (true, true) => {
+                self.seen.outside.insert(place.to_owned());
+            }
             // What is ignored and not in the list is not looked into: it may be large, and nothing says that it is junk.
             (true, false) => {}
             (false, _) if depth < DEEPEST => {
@@ -126,11 +153,26 @@ impl Search {
     }
 }
 
+/// Returns a hash of all that a folder says about what is ignored in it, if it says anything.
+fn rules_hash(folder: BorrowedFd<'_>) -> Option<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut has_any = stat_name(folder, b".git").is_ok();
+    hasher.update(&[u8::from(has_any)]);
+    for name in [".gitignore", ".ignore", ".git/info/exclude"] {
+        let mut bytes = Vec::new();
+        let opened = open_beneath(folder, name.as_bytes(), OFlags::RDONLY | OFlags::NONBLOCK);
+        let is_read = opened.is_ok_and(|file| File::from(file).take(LONGEST_RULES).read_to_end(&mut bytes).is_ok());
+        has_any |= is_read;
+        hasher.update(&[u8::from(is_read)]).update(blake3::hash(&bytes).as_bytes());
+    }
+    has_any.then(|| hasher.finalize().to_hex().to_string())
+}
+
 /// Returns whether the rules leave a folder out that does not exist yet.
 pub(super) fn would_be_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
     let mut rules = Rules::default();
     let mut path: Vec<u8> = Vec::new();
-    let mut folder = None;
+    let mut folder = open_name(root, b".", OFlags::DIRECTORY | OFlags::RDONLY).ok();
     rules.enter(root, Present::PERHAPS, 0);
     for part in place.iter() {
         path.extend_from_slice(part.as_bytes());
@@ -138,11 +180,13 @@ pub(super) fn would_be_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
         if rules.verdict(&path, FileType::Directory) == Verdict::Ignored {
             return true;
         }
-        let above = folder.as_ref().map_or(root, AsFd::as_fd);
-        let Ok(opened) = open_name(above, part.as_bytes(), OFlags::DIRECTORY | OFlags::RDONLY) else { continue };
         path.push(b'/');
-        rules.enter(opened.as_fd(), Present::PERHAPS, path.len());
-        folder = Some(opened);
+        let above = folder.as_ref().map(|folder: &OwnedFd| folder.as_fd());
+        // Below a folder that is not there nothing is, and there are no rules.
+        folder = above.and_then(|above| open_name(above, part.as_bytes(), OFlags::DIRECTORY | OFlags::RDONLY).ok());
+        if let Some(opened) = &folder {
+            rules.enter(opened.as_fd(), Present::PERHAPS, path.len());
+        }
     }
     false
 }
@@ -160,7 +204,7 @@ mod tests {
         }
         let root = std::fs::File::open(folder.path()).expect("it is there");
         let found = find(root.as_fd(), folder.path());
-        found.into_iter().map(|place| place.display().to_string()).collect()
+        found.outside.into_iter().map(|place| place.display().to_string()).collect()
     }
 
     #[test]

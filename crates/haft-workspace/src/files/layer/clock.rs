@@ -6,12 +6,16 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 
-/// How long the clock of a file system is waited for. It stands still for at most 10 ms.
-const PATIENCE_MS: u128 = 50;
+/// How long the clock of a file system is waited for: some count whole seconds, and one kind every second one.
+const PATIENCE: Duration = Duration::from_millis(2_100);
+/// Most clocks stand still for at most 10 ms. After this long, one is looked at only now and then.
+const BUSY: Duration = Duration::from_millis(20);
+/// How long to wait between two looks then.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A moment by the clock of a file system, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,8 +53,12 @@ impl Moment {
             if *first.get_or_insert(now) < now {
                 return Ok(Self(now));
             }
-            if begin.elapsed().as_millis() > PATIENCE_MS {
+            let waited = begin.elapsed();
+            if waited > PATIENCE {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "the clock of the file system stands still"));
+            }
+            if waited > BUSY {
+                std::thread::sleep(PAUSE);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! because what is tracked gets the better protection.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,11 @@ pub(super) fn untracked(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     repositories.sort();
     repositories.dedup();
     for repository in repositories {
-        let Some(index) = index_of(&repository) else { continue };
+        let index = match index_of(&repository) {
+            Index::None => continue,
+            Index::Read(bytes) => Some(bytes),
+            Index::Unclear => None,
+        };
         let inside: Vec<(usize, Vec<u8>)> = folders
             .iter()
             .enumerate()
@@ -32,7 +36,7 @@ pub(super) fn untracked(folders: Vec<PathBuf>) -> Vec<PathBuf> {
             })
             .collect();
         let names: Vec<&[u8]> = inside.iter().map(|(_, name)| name.as_slice()).collect();
-        let found = read(&index).and_then(|index| tracked_in(&index, &names));
+        let found = index.and_then(|index| tracked_in(&index, &names));
         for (position, (number, _)) in inside.iter().enumerate() {
             tracked[*number] |= found.as_ref().is_none_or(|found| found[position]);
         }
@@ -40,34 +44,48 @@ pub(super) fn untracked(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     folders.into_iter().zip(tracked).filter(|(_, tracked)| !tracked).map(|(folder, _)| folder).collect()
 }
 
-/// Returns where the index of a repository is, if the folder is one.
-fn index_of(folder: &Path) -> Option<PathBuf> {
-    let git = folder.join(".git");
-    let facts = git.symlink_metadata().ok()?;
-    if facts.is_dir() {
-        return Some(git.join("index"));
-    }
-    // A worktree or a submodule keeps its index elsewhere.
-    let mut text = String::new();
-    File::open(&git).ok()?.take(LONGEST_POINTER).read_to_string(&mut text).ok()?;
-    let to = text.strip_prefix("gitdir:")?.trim();
-    Some(folder.join(to).join("index"))
+/// What is known of the index of a folder.
+enum Index {
+    /// It is no repository, or one without an index.
+    None,
+    Read(Vec<u8>),
+    /// There may be one.
+    Unclear,
 }
 
-/// Reads an index; nothing when it is too large. Without one, nothing is tracked.
-fn read(index: &Path) -> Option<Vec<u8>> {
-    let Ok(file) = File::open(index) else { return Some(Vec::new()) };
+/// Reads the index of a folder, if it is a repository.
+fn index_of(folder: &Path) -> Index {
+    let git = folder.join(".git");
+    let data = match git.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Index::None,
+        Ok(facts) if facts.is_dir() => Some(git),
+        Ok(facts) if facts.is_file() => pointed_to(folder, &git).filter(|data| data.is_dir()),
+        Ok(_) | Err(_) => None,
+    };
+    let Some(data) = data else { return Index::Unclear };
+    let file = match File::open(data.join("index")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Index::None,
+        Err(_) => return Index::Unclear,
+        Ok(file) => file,
+    };
     let mut bytes = Vec::new();
-    let read = file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
-    (read as u64 <= LARGEST).then_some(bytes)
+    match file.take(LARGEST + 1).read_to_end(&mut bytes) {
+        Ok(read) if read as u64 <= LARGEST => Index::Read(bytes),
+        Ok(_) | Err(_) => Index::Unclear,
+    }
+}
+
+/// Returns where a worktree or a submodule says that its repository is.
+fn pointed_to(folder: &Path, pointer: &Path) -> Option<PathBuf> {
+    let mut text = String::new();
+    let read = File::open(pointer).ok()?.take(LONGEST_POINTER).read_to_string(&mut text).ok()?;
+    let to = text.strip_prefix("gitdir:")?.trim();
+    (read as u64 != LONGEST_POINTER && !to.is_empty()).then(|| folder.join(to))
 }
 
 /// Says of each folder whether an entry of the index lies in it; nothing when the index is not understood.
 fn tracked_in(index: &[u8], folders: &[&[u8]]) -> Option<Vec<bool>> {
     let mut tracked = vec![false; folders.len()];
-    if index.is_empty() {
-        return Some(tracked);
-    }
     let rest = index.strip_prefix(b"DIRC")?;
     let number = |at: usize| Some(u32::from_be_bytes(*rest.get(at..)?.first_chunk()?));
     let (version, entries) = (number(0)?, number(4)?);
@@ -164,9 +182,38 @@ mod tests {
         let mut split = index(2, &["a"]);
         split.truncate(split.len() - 4);
         split.extend(*b"link");
-        for index in [&b"DIRC\0\0\0\x09\0\0\0\0"[..], b"DIRC\0\0\0\x02\0\0\0\x01abc", b"?", &split] {
+        for index in [&b""[..], b"DIRC\0\0\0\x09\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\x01abc", b"?", &split] {
             assert_eq!(tracked_in(index, &[b"a"]), None);
         }
-        assert_eq!(tracked_in(b"", &[b"a"]), Some(vec![false]));
+    }
+
+    #[test]
+    fn only_where_no_index_is_nothing_is_tracked() {
+        let place = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = place.path();
+        let is_untracked = |at: &str| !untracked(vec![root.join(at).join("target")]).is_empty();
+        let write = |at: &str, content: &[u8]| {
+            let path = root.join(at);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+            std::fs::write(path, content).expect("it can be written");
+        };
+        write("plain/a", b"");
+        write("fresh/.git/HEAD", b"");
+        write("kept/.git/index", &index(2, &["target/a"]));
+        write("other/.git/index", &index(2, &["a"]));
+        write("empty/.git/index", b"");
+        std::fs::create_dir_all(root.join("folder/.git/index")).expect("it can be made");
+        std::fs::create_dir_all(root.join("linked")).expect("it can be made");
+        std::os::unix::fs::symlink("../fresh/.git", root.join("linked/.git")).expect("it is new");
+        write("pointed/.git", b"gitdir: ../other/.git\n");
+        write("astray/.git", b"gitdir: ../nowhere\n");
+        write("odd/.git", b"what\n");
+        for (at, wanted) in [("plain", true), ("fresh", true), ("kept", false), ("other", true), ("empty", false)] {
+            assert_eq!(is_untracked(at), wanted, "{at}");
+        }
+        for (at, wanted) in [("folder", false), ("linked", false), ("pointed", true), ("astray", false), ("odd", false)]
+        {
+            assert_eq!(is_untracked(at), wanted, "{at}");
+        }
     }
 }

@@ -30,6 +30,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// What a folder must hold for git to take it for a repository.
 const OF_A_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
+/// What makes a folder dangerous as soon as git takes it for a repository.
+const SETTINGS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 /// The names in such a folder that make programs run.
 const RUNS_PROGRAMS: [&str; 3] = ["config", "config.worktree", "commondir"];
 const WHY_TO_DO: &str = "git would run the programs that it names when it goes on";
@@ -44,54 +46,53 @@ pub(super) struct Judged {
     pub(super) clashes: Vec<Found>,
     pub(super) left_out: Vec<(Spot, LeftOut)>,
     pub(super) trees: Vec<Spot>,
+    /// The folders that are new; where one does not come in, nothing in it can.
+    new_folders: HashSet<Spot>,
 }
 
 /// Takes a difference apart.
 pub(super) fn judge(roots: &[OpenRoot], difference: Difference) -> Judged {
-    let mut judge = Judge { roots, repositories: HashMap::new(), judged: Judged::default(), blocked: None };
+    let mut judge = Judge { roots, repositories: HashMap::new(), judged: Judged::default() };
     judge.judged.left_out = difference.left_out;
-    judge.judged.trees = difference.trees;
+    for tree in difference.trees {
+        judge.tree(tree);
+    }
     for found in difference.found {
         judge.one(found);
     }
     let mut judged = judge.judged;
+    drop_what_is_in_folders_that_stay_out(&mut judged);
     wait_for_locks(roots, &mut judged);
     keep_repositories_whole(&mut judged);
     drop_folders(&mut judged);
     judged
 }
 
-struct Judge<'a> {
-    roots: &'a [OpenRoot],
+pub(super) struct Judge<'a> {
+    pub(super) roots: &'a [OpenRoot],
     /// Which folders git would take for a repository.
     repositories: HashMap<Spot, bool>,
-    judged: Judged,
-    /// A folder that does not come in; nothing in it does.
-    blocked: Option<Spot>,
+    pub(super) judged: Judged,
 }
 
 impl Judge<'_> {
-    fn one(&mut self, mut found: Found) {
-        let is_new_folder = matches!(found.comes, Comes::Folder { .. });
-        if self.blocked.as_ref().is_some_and(|blocked| blocked.holds(&found.spot)) {
-            found.clash = found.clash.or(Some(Clash::FolderMoved));
+    fn one(&mut self, found: Found) {
+        if matches!(found.comes, Comes::Folder { .. }) {
+            self.judged.new_folders.insert(found.spot.clone());
         }
-        if let Some(why) = self.refused(&found) {
-            self.judged.left_out.push((found.spot, LeftOut::Protected(why)));
-            return;
-        }
-        if is_left_lock(&found) {
-            self.judged.left_out.push((found.spot, LeftOut::Lock));
-            return;
-        }
-        if found.clash.is_none() {
+        if let Some(why) = self.left_out(&found) {
+            self.judged.left_out.push((found.spot, why));
+        } else if found.clash.is_none() {
             self.judged.comes.push(found);
-            return;
+        } else {
+            self.judged.clashes.push(found);
         }
-        if is_new_folder && self.blocked.as_ref().is_none_or(|blocked| !blocked.holds(&found.spot)) {
-            self.blocked = Some(found.spot.clone());
-        }
-        self.judged.clashes.push(found);
+    }
+
+    /// Says why a path is left out, whatever others did there.
+    pub(super) fn left_out(&mut self, found: &Found) -> Option<LeftOut> {
+        let lock = || is_left_lock(found).then_some(LeftOut::Lock);
+        self.refused(found).map(LeftOut::Protected).or_else(lock)
     }
 
     /// Says why a path is refused, if it is.
@@ -115,9 +116,9 @@ impl Judge<'_> {
     /// Returns whether a name makes programs run because of the folder it lies in.
     fn is_in_a_repository(&mut self, spot: &Spot) -> bool {
         let parts: Vec<String> = spot.path.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
-        let hooks = parts.iter().position(|part| part == "hooks");
+        let hooks = parts.iter().enumerate().filter(|(_, part)| *part == "hooks").map(|(index, _)| index);
         let named = parts.last().is_some_and(|last| RUNS_PROGRAMS.contains(&last.as_str())).then(|| parts.len() - 1);
-        let depths: Vec<usize> = hooks.into_iter().chain(named).collect();
+        let depths: Vec<usize> = hooks.chain(named).collect();
         depths.into_iter().any(|depth| {
             let folder = Spot { root: spot.root, path: spot.path.iter().take(depth).collect() };
             let root = &self.roots[spot.root];
@@ -133,7 +134,7 @@ impl Judge<'_> {
             return false;
         }
         let root = &self.roots[found.spot.root];
-        let has_settings = ["hooks", "config"].iter().any(|name| root.stat_below(&folder.join(name)).is_some());
+        let has_settings = SETTINGS.iter().any(|name| root.stat_below(&folder.join(name)).is_some());
         // The folder of a repository that was there before is known by its name.
         has_settings && repository_of(&found.spot.path).is_none() && root.is_repository(folder)
     }
@@ -171,13 +172,18 @@ impl Spot {
 
 impl OpenRoot {
     /// Returns whether git would take a folder for a repository.
-    fn is_repository(&self, folder: &Path) -> bool {
-        OF_A_REPOSITORY.iter().all(|name| {
+    ///
+    /// One that lacks nothing but `HEAD`, which is made in a moment, counts. With `commondir`, everything else is
+    /// elsewhere.
+    pub(super) fn is_repository(&self, folder: &Path) -> bool {
+        let has = |name: &str| {
             let path = folder.join(name);
             self.stat_layered(&path).is_some_and(|stat| {
                 stat.st_rdev != 0 || FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice
             }) || self.stat_below(&path).is_some()
-        })
+        };
+        let has_data = || has("objects") && has("refs");
+        if has("HEAD") { has("commondir") || has_data() } else { has_data() && (has("config") || has("hooks")) }
     }
 }
 
@@ -248,19 +254,44 @@ fn keep_repositories_whole(judged: &mut Judged) {
     }));
 }
 
-/// Drops folders that would come in for nothing, or cannot go because something in them stays.
+/// Leaves out what lies in new folders that do not come in themselves.
+fn drop_what_is_in_folders_that_stay_out(judged: &mut Judged) {
+    let is_new = |spot: &Spot| judged.new_folders.contains(spot);
+    let refused: HashMap<Spot, LeftOut> = judged.left_out.iter().filter(|(spot, _)| is_new(spot)).cloned().collect();
+    let clashing = judged.clashes.iter().map(|found| &found.spot).filter(|spot| is_new(spot));
+    let clashing: HashSet<Spot> = clashing.cloned().collect();
+    if refused.is_empty() && clashing.is_empty() {
+        return;
+    }
+    for mut found in std::mem::take(&mut judged.comes) {
+        let above = above(&found.spot);
+        if let Some(why) = above.iter().find_map(|folder| refused.get(folder)) {
+            judged.left_out.push((found.spot, *why));
+        } else if above.iter().any(|folder| clashing.contains(folder)) {
+            found.clash = Some(Clash::FolderMoved);
+            judged.clashes.push(found);
+        } else {
+            judged.comes.push(found);
+        }
+    }
+}
+
+/// Returns the folders that a path lies in.
+fn above(spot: &Spot) -> Vec<Spot> {
+    spot.path.ancestors().skip(1).map(|path| Spot { root: spot.root, path: path.to_owned() }).collect()
+}
+
+/// Drops folders that would come in for nothing, or cannot go because something in them stays, and what is in folders
+/// that do not come in.
 pub(super) fn drop_folders(judged: &mut Judged) {
-    let above = |spot: &Spot| {
-        let (root, path) = (spot.root, spot.path.clone());
-        path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
-    };
+    drop_what_is_in_folders_that_stay_out(judged);
     let refused: HashSet<Spot> = judged.left_out.iter().flat_map(|(spot, _)| above(spot)).collect();
     let clashing: HashSet<Spot> = judged.clashes.iter().flat_map(|found| above(&found.spot)).collect();
     if refused.is_empty() && clashing.is_empty() {
         return;
     }
     let contents = judged.comes.iter().filter(|found| !matches!(found.comes, Comes::Folder { .. } | Comes::Nothing));
-    let filled: HashSet<Spot> = contents.flat_map(|found| above(&found.spot)).collect();
+    let filled: HashSet<Spot> = contents.map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
     judged.comes.retain(|found| match (&found.comes, found.below.map(|below| below.kind)) {
         (Comes::Folder { .. }, _) => {
             filled.contains(&found.spot) || !(refused.contains(&found.spot) || clashing.contains(&found.spot))

@@ -71,7 +71,6 @@ impl OpenRoot {
 /// What is needed to settle a ground.
 pub(super) struct Settling<'a> {
     pub(super) layers: &'a Layers,
-    pub(super) ground: &'a [GroundRoot],
     pub(super) roots: Vec<OpenRoot>,
     pub(super) errand: Errand,
     pub(super) receipts: Receipts,
@@ -107,12 +106,13 @@ impl Settling<'_> {
         let came = trees::bring(&self.roots, &judged.trees);
         for (spot, _) in came.iter().filter(|(_, outcome)| outcome.is_ok()) {
             let target = self.target(spot, Extent::Tree);
+            // Where it is not remembered, it is protected from the next process on.
+            let _ = self.layers.remembered.came_whole(&self.roots[spot.root].real, &spot.path);
             self.receipts.note(Receipt::Changed(target.clone(), Change::Create));
             settled.changes.push(Settlement { target, change: Change::Create, diff: None });
         }
         settled.notes.extend(told::of_judged(self, &judged, &kept));
         settled.notes.extend(told::of_trees(self, &came));
-        settled.notes.extend(told::of_apart(self));
         Ok(settled)
     }
 
@@ -341,8 +341,13 @@ impl OpenRoot {
     }
 
     /// Says whether a new folder comes in as a whole: programs fill it by themselves, and nobody tracks it.
+    ///
+    /// In a folder of version control the same names mean something else.
     fn comes_whole(&self, path: &Path) -> bool {
+        let is_in_a_repository = || path.ancestors().skip(1).any(|folder| self.is_repository(folder));
         apart::is_listed(path)
+            && haft::guarded::protected(&self.place_of(path)).is_none()
+            && !is_in_a_repository()
             && apart::would_be_ignored(self.folder.as_fd(), path)
             && !index::untracked(vec![self.real.join(path)]).is_empty()
     }

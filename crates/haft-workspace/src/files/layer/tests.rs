@@ -45,7 +45,7 @@ impl Scene {
         }
         let state = WorkspaceState::new(&folder.path().join("state"), &workspace);
         let root = Arc::new(Root::open(&workspace).expect("it is there"));
-        let layers = Arc::new(Layers::new(root.clone(), Arc::new(state.journal()), state.layers()));
+        let layers = Arc::new(Layers::new(root.clone(), Arc::new(state.journal()), &state));
         Self { folder, state, root, layers, receipts: Receipts::default() }
     }
 
@@ -83,11 +83,7 @@ impl Scene {
     }
 
     fn settling(&self, ground: &LayeredGround, how: Settle) -> Result<Settled, ToolError> {
-        let settling = self.open(ground)?;
-        match how {
-            Settle::Keep => settling.keep(),
-            Settle::Show => settling.show(),
-        }
+        ground.finish(self.open(ground), how)
     }
 
     fn open<'g>(&self, ground: &'g LayeredGround) -> Result<Settling<'g>, ToolError> {

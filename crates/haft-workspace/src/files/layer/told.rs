@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, one_line};
 
+use super::super::open::Root;
 use super::super::write;
 use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
 use super::judge::{Judged, repository_of};
@@ -123,19 +124,15 @@ pub(super) fn of_trees(settling: &Settling<'_>, trees: &[(Spot, io::Result<Tree>
     trees.iter().map(note).collect()
 }
 
-/// Names the folders that lie outside the layers, once.
-pub(super) fn of_apart(settling: &Settling<'_>) -> Option<String> {
-    let all = settling.ground.iter().flat_map(|root| root.through.iter().map(|place| root.path.join(place)));
-    let new = settling.layers.first_named(all);
-    let names: Vec<String> = new
-        .iter()
-        .filter_map(|real| settling.layers.root.place_of(real))
-        .map(|place| one_line(&place.to_string_lossy()).into_owned())
-        .collect();
+/// Names the folders outside the layers that were written to.
+pub(super) fn of_written_at_once(root: &Root, folders: &[PathBuf]) -> Option<String> {
+    let places = folders.iter().filter_map(|real| root.place_of(real));
+    let names: Vec<String> = places.map(|place| one_line(&place.to_string_lossy()).into_owned()).collect();
     (!names.is_empty()).then(|| {
         let names = listed(&names);
         format!(
-            "What commands write in these ignored folders is written at once, and undo does not take it back: {names}."
+            "Whatever the command wrote in these ignored folders was written at once; it is not in the journal, and \
+             undo does not take it back: {names}."
         )
     })
 }

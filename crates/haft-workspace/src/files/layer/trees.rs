@@ -1,7 +1,8 @@
 //! New folders that programs filled by themselves, as `node_modules`: they come in as a whole, by one rename.
 //!
 //! They are not in the journal, file by file or otherwise: what made them makes them again. On the way the bits are
-//! taken away that let a program run as somebody else.
+//! taken away that let a program run as somebody else, and so are the layer's own
+//! attributes.
 
 use std::fs::File;
 use std::io;
@@ -11,6 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
+use super::super::bring::clear_attributes;
 use super::super::folder::{Names, stat_name};
 use super::super::open::open_beneath;
 use super::difference::Spot;
@@ -20,8 +22,6 @@ use super::settle::OpenRoot;
 
 /// Deepest folder that is entered.
 const DEEPEST: usize = 200;
-/// What the layer has noted of its folders.
-const MARKS: [&str; 3] = ["user.overlay.opaque", "user.overlay.impure", "user.overlay.origin"];
 
 /// How much came in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,16 +72,17 @@ fn clean(folder: BorrowedFd<'_>, name: &[u8], depth: usize, tree: &mut Tree) -> 
                 index += 1;
                 clean(opened.as_fd(), inner, depth + 1, tree)?;
             }
-            for mark in MARKS {
-                let _ = rustix::fs::fremovexattr(&opened, mark);
-            }
-            rustix::fs::fchmod(&opened, Mode::from_raw_mode(stat.st_mode & FOLDER_MODE | 0o700))?;
+            let mode = stat.st_mode & FOLDER_MODE | 0o700;
+            let opened = File::from(opened);
+            clear_attributes(&opened, mode)?;
+            rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode))?;
         }
         FileType::RegularFile => {
             tree.bytes += u64::try_from(stat.st_size).unwrap_or(0);
-            if stat.st_mode & !MODE & 0o7777 != 0 {
-                let mode = Mode::from_raw_mode(stat.st_mode & MODE);
-                rustix::fs::chmodat(folder, name, mode, AtFlags::empty())?;
+            let mode = stat.st_mode & MODE;
+            let opened = open_file(folder, name)?;
+            if clear_attributes(&opened, mode)? || stat.st_mode & 0o7777 != mode {
+                rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode))?;
             }
         }
         FileType::Symlink => {}

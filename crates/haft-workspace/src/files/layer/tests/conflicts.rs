@@ -99,7 +99,7 @@ fn a_file_that_changes_right_before_it_is_replaced_is_left_out_and_the_rest_come
 fn more_than_may_come_in_leaves_everything_as_it_was() {
     let mut scene = Scene::new(&[("a", "a")]);
     let (root, journal) = (scene.root.clone(), Arc::new(scene.state.journal()));
-    let mut layers = Layers::new(root, journal, scene.state.layers());
+    let mut layers = Layers::new(root, journal, &scene.state);
     layers.caps = super::super::Caps { entries: 3, bytes: 1 << 30 };
     scene.layers = Arc::new(layers);
     let before = scene.tree();

@@ -60,6 +60,60 @@ fn a_folder_with_hooks_is_not_made_a_repository_later() {
 }
 
 #[test]
+fn a_folder_that_says_where_its_repository_is_counts_as_one() {
+    let scene = Scene::new(&[("old/HEAD", "h"), ("ready/commondir", "../evil\n"), ("hooks/bare/objects/a", "")]);
+    let settled = scene.run(|upper| {
+        upper.write("old/commondir", "../evil\n");
+        upper.write("ready/HEAD", "ref: refs/heads/main\n");
+        upper.write("new/HEAD", "ref: refs/heads/main\n");
+        upper.write("new/commondir", "../evil\n");
+        upper.write("new/config.worktree", "[core]\n\tfsmonitor = evil\n");
+        upper.write("hooks/bare/refs/a", "");
+        upper.write("hooks/bare/HEAD", "ref: refs/heads/main\n");
+        upper.write("hooks/bare/hooks/pre-commit", "evil");
+        upper.write("almost/objects/a", "");
+        upper.write("almost/refs/a", "");
+        upper.write("almost/config", "[core]\n\tfsmonitor = evil\n");
+        upper.write("other/commondir", "fine");
+    });
+    let came = changed(&settled);
+    let wanted = [
+        "create almost/objects/a",
+        "create almost/refs/a",
+        "create hooks/bare/head",
+        "create hooks/bare/refs/a",
+        "create new/head",
+        "create other/commondir",
+    ];
+    assert_eq!(came, wanted);
+}
+
+#[test]
+fn a_worktree_that_git_adds_still_comes_in() {
+    let scene = Scene::new(&[(".git/HEAD", "h"), (".git/objects/a", ""), (".git/refs/a", "")]);
+    scene.run(|upper| {
+        upper.write(".git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+        upper.write(".git/worktrees/w/commondir", "../..\n");
+        upper.write("w/.git", "gitdir: ../.git/worktrees/w\n");
+    });
+    assert!(scene.has(".git/worktrees/w/commondir") && scene.has(".git/worktrees/w/HEAD") && scene.has("w/.git"));
+}
+
+#[test]
+fn where_a_folder_is_refused_nothing_in_it_comes_and_the_rest_does() {
+    let scene = Scene::new(&[("a", "a"), ("sub/.git", "gitdir: ../.git/modules/sub\n")]);
+    let settled = scene.run(|upper| {
+        upper.write("a", "b");
+        upper.write("sub/.git/HEAD", "ref: refs/heads/main\n");
+        upper.write("sub/.git/objects/info/a", "");
+        upper.write("sub/b", "b");
+    });
+    assert_eq!(changed(&settled), ["create sub/b", "replace a"]);
+    assert!(scene.content("sub/.git").starts_with("gitdir:"));
+    assert!(settled.notes.iter().any(|note| note.contains("sub/.git")), "{:?}", settled.notes);
+}
+
+#[test]
 fn what_git_is_to_do_when_it_goes_on_names_no_program() {
     let scene = Scene::new(&[(".git/HEAD", "h")]);
     scene.run(|upper| {

@@ -27,16 +27,95 @@ fn a_whole_folder_comes_into_one_that_is_new_itself() {
         upper.write("lib/node_modules/b", "b");
     });
     assert!(scene.has("app/node_modules/b") && scene.has("lib/node_modules/b"), "{:?}", settled.notes);
+    for tree in ["app/node_modules", "lib/node_modules"] {
+        let begin = format!("{tree} is new and ignored by the repository: it came in as a whole");
+        assert!(settled.notes.iter().any(|note| note.starts_with(&begin)), "{tree}: {:?}", settled.notes);
+    }
 }
 
 #[test]
-fn an_ignored_folder_that_was_there_lies_outside_the_layer_and_is_named_once() {
+fn what_makes_programs_run_does_not_come_in_with_a_whole_folder() {
+    let scene = Scene::new(&[(".gitignore", "build/\nout/\ndeps/\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let evil = "[core]\n\tfsmonitor = evil\n";
+    let settled = scene.run(|upper| {
+        upper.write(".git/modules/build/config", evil);
+        upper.write(".git/worktrees/out/commondir", "../../../evil\n");
+        upper.write(".git/refs/heads/build/a", "1");
+        upper.write("new/build/.git/config", evil);
+        upper.write("new/build/.git/HEAD", "ref: refs/heads/main\n");
+        upper.write("new/build/.git/hooks/pre-commit", "evil");
+        upper.write("new/build/.vscode/tasks.json", "evil");
+        upper.write("new/build/bare/HEAD", "ref: refs/heads/main\n");
+        upper.write("new/build/bare/commondir", "../evil\n");
+        upper.link("new/build/sub/.git", "../evil");
+        upper.write("new/build/a.o", "a");
+    });
+    let tree = scene.tree();
+    for refused in ["modules/build/config", "commondir", ".git/hooks", "build/.git/config", ".vscode", "sub/.git"] {
+        assert!(!tree.keys().any(|path| path.contains(refused)), "{refused} came in: {tree:?}");
+    }
+    assert!(scene.has("new/build/a.o") && scene.has("new/build/.git/HEAD"), "{:?}", settled.notes);
+    assert!(changed(&settled).contains(&"create .git/refs/heads/build/a".to_owned()), "{:?}", changed(&settled));
+    for named in ["new/build/.git/config", "new/build/.vscode", "new/build/sub/.git", "new/build/bare/commondir"] {
+        let is_named = |note: &String| note.starts_with("Refused, because") && note.contains(named);
+        assert!(settled.notes.iter().any(is_named), "{named}: {:?}", settled.notes);
+    }
+}
+
+#[test]
+fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
+    let scene = Scene::new(&[(".gitignore", "target\n")]);
+    scene.run(|upper| {
+        upper.write("target/a", "a");
+        upper.opaque("target/d");
+        let mark = |path: &str, name: &str| {
+            rustix::fs::setxattr(upper.0.join(path), name, b"x", XattrFlags::empty()).expect("there are attributes");
+        };
+        mark("target/a", "user.overlay.origin");
+        mark("target/a", "user.own");
+        mark("target/d", "user.overlay.whatever");
+        upper.mode("target/a", 0o4444);
+    });
+    let names = |path: &str| {
+        let mut names = vec![0_u8; 1024];
+        let length = rustix::fs::listxattr(scene.workspace().join(path), &mut names).expect("it is there");
+        String::from_utf8_lossy(&names[..length]).replace('\0', " ")
+    };
+    assert!(!names("target/a").contains("overlay") && names("target/a").contains("user.own"));
+    assert!(!names("target/d").contains("overlay"), "{}", names("target/d"));
+    assert_eq!(scene.tree()["target/a"], "file 444 a");
+}
+
+#[test]
+fn an_ignored_folder_that_was_there_lies_outside_the_layer_and_is_named_when_it_was_written_to() {
     let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", ""), ("build/a", "")]);
     assert_eq!(scene.ground().roots()[0].through, [PathBuf::from("target")]);
     let named =
         |settled: &Settled| settled.notes.iter().any(|note| note.contains("undo does not take it back: target"));
-    assert!(named(&scene.run(|_| {})));
     assert!(!named(&scene.run(|_| {})));
+    scene.write("target/b/c/d", "d");
+    assert!(!named(&scene.run(|_| {})));
+    for content in ["e", "f"] {
+        assert!(named(&scene.run(|_| scene.write("target/b/c/d", content))), "{content}");
+    }
+    assert!(named(&scene.run(|_| fs::remove_file(scene.workspace().join("target/a")).expect("it is there"))));
+    // Where it fails it is said, too.
+    let failed = scene.try_run(|upper| {
+        scene.write("target/b/c/d", "g");
+        fs::remove_dir(&upper.0).expect("it is empty");
+        fs::write(&upper.0, "").expect("it is new");
+    });
+    let failed = failed.map(|settled| settled.notes);
+    assert!(failed.is_err_and(|error| error.what.contains("undo does not take it back: target")));
+}
+
+#[test]
+fn a_folder_with_more_than_is_looked_at_counts_as_written_to() {
+    let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", "")]);
+    for number in 0..=super::super::touched::MOST_LOOKS {
+        scene.write(&format!("target/{number}"), "");
+    }
+    assert!(scene.run(|_| {}).notes[0].contains("undo does not take it back: target"));
 }
 
 #[test]
@@ -46,6 +125,27 @@ fn a_line_in_an_ignore_file_opens_no_folder_that_was_protected_before() {
     scene.write(".gitignore", "target\nbuild\n");
     fs::create_dir(scene.workspace().join("target")).expect("it is new");
     assert!(scene.ground().roots()[0].through.is_empty());
+}
+
+/// What lies outside for the next process.
+fn outside_next(scene: &Scene) -> Vec<PathBuf> {
+    let layers = Arc::new(Layers::new(scene.root.clone(), Arc::new(scene.state.journal()), &scene.state));
+    let ground = layers.prepare(Wanted::Layered, Settle::Keep).expect("it can be prepared");
+    ground.roots()[0].through.clone()
+}
+
+#[test]
+fn the_next_process_sets_apart_what_is_new_and_nothing_that_was_protected() {
+    let scene = Scene::new(&[(".gitignore", "target\nout\n"), ("docs/a", ""), ("lib/build/a", "")]);
+    scene.run(|upper| upper.write("target/a", "a"));
+    fs::rename(scene.workspace().join("docs"), scene.workspace().join("out")).expect("it is ours");
+    scene.layers.note_moved(&scene.workspace().join("out"));
+    assert_eq!(outside_next(&scene), [PathBuf::from("target")]);
+    scene.write("lib/.gitignore", "build\n");
+    fs::create_dir(scene.workspace().join("lib/out")).expect("it is new");
+    assert_eq!(outside_next(&scene), [PathBuf::from("target")]);
+    fs::create_dir_all(scene.workspace().join("web/out")).expect("it is new");
+    assert_eq!(outside_next(&scene), [PathBuf::from("target"), PathBuf::from("web/out")]);
 }
 
 #[test]
