@@ -109,6 +109,11 @@ impl Cage {
         self.place.call(&around, &[call]).remove(0)
     }
 
+    /// Sets something for the commands that follow.
+    pub(crate) fn settings(&self, text: &str) {
+        std::fs::write(self.place.root().join("config/haft/config.toml"), text).expect("it can be written");
+    }
+
     /// Returns the absolute path of something around the workspace.
     pub(crate) fn around(&self, name: &str) -> String {
         self.place.root().join(name).display().to_string()
