@@ -80,3 +80,28 @@ fn what_a_stopped_command_wrote_outside_the_layer_is_said_too() {
     assert!(said.contains("undo does not take it back: target"), "{said}");
     assert!(!ground.place.path("c").exists());
 }
+
+#[test]
+fn an_ignored_name_brings_nothing_in_that_others_run_and_the_rest_comes() {
+    let ground = Ground::own();
+    if !ground.has_git() {
+        return;
+    }
+    ground.lay_out("git init -q .; echo build/ > .gitignore; mkdir sub; echo gitdir: ../x > sub/.git; echo a > a");
+    let evil = "printf '[core]\\n\\tfsmonitor = evil\\n' >";
+    let command = format!(
+        "mkdir -p .git/modules/build build/.git build/.vscode; {evil} .git/modules/build/config; {evil} build/.git/config; \
+         echo {{}} > build/.vscode/tasks.json; echo o > build/a.o; echo b > a; cd sub; rm .git; git init -q"
+    );
+    let record = ground.bash(&command, 20.0);
+    let has = |path: &str| ground.place.path(path).exists();
+    for refused in [".git/modules/build/config", "build/.git/config", "build/.vscode", "sub/.git/HEAD"] {
+        assert!(!has(refused), "{refused}: {record:#}");
+    }
+    let content = record["content"].to_string();
+    for named in [".git/modules/build/config", "build/.git/config", "build/.vscode", "sub/.git"] {
+        assert!(content.contains(named), "{named}: {record:#}");
+    }
+    assert!(has("build/a.o") && has("sub/.git"), "{record:#}");
+    assert_eq!(std::fs::read_to_string(ground.place.path("a")).ok().as_deref(), Some("b\n"), "{record:#}");
+}
