@@ -241,7 +241,7 @@ impl<'a> RunContext<'a> {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
                 Err(NotRun::Failed(mut error)) => {
                     // It may have been at work when it failed.
-                    error.what.extend(ground.written_at_once().map(|note| format!(" {note}")));
+                    error.what.extend(ground.written_at_once(self.permit.receipts()).map(|note| format!(" {note}")));
                     return Err(error);
                 }
                 Err(NotRun::NoLayer(reason)) => {
@@ -265,7 +265,8 @@ impl<'a> RunContext<'a> {
     ) -> Result<Ran, ToolError> {
         let settled = match ended.how {
             HowEnded::Stopped => {
-                Settled { notes: ground.written_at_once().into_iter().collect(), ..Settled::default() }
+                let note = ground.written_at_once(self.permit.receipts());
+                Settled { notes: note.into_iter().collect(), ..Settled::default() }
             }
             HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
                 ground.settle(self.permit, self.settle).await?

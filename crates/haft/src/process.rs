@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::BoxFuture;
 use crate::diff::Diff;
-use crate::door::Permit;
+use crate::door::{Permit, Receipts};
 use crate::effect::Change;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
@@ -198,7 +198,7 @@ pub trait Ground: Send + Sync {
     fn uncovered(&self) -> Option<&str>;
 
     /// Says what the command may have written at once, outside its layers: that stays, whatever becomes of the rest.
-    fn written_at_once(&self) -> Option<String> {
+    fn written_at_once(&self, _receipts: &Receipts) -> Option<String> {
         None
     }
 

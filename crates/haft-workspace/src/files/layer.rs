@@ -35,10 +35,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use haft::BoxFuture;
-use haft::door::{FileKind, Permit};
+use haft::door::{FileKind, Permit, Receipt, Receipts};
+use haft::effect::Change;
 use haft::error::{Next, ToolError};
 use haft::guarded;
 use haft::kinds::ErrorKind;
+use haft::path::{Extent, Place, Target};
 use haft::process::{Ground, GroundRoot, Layer, Settle, Settled, Wanted};
 use rustix::fs::{AtFlags, OFlags};
 
@@ -250,12 +252,16 @@ impl Ground for LayeredGround {
         self.uncovered.as_deref()
     }
 
-    fn written_at_once(&self) -> Option<String> {
+    fn written_at_once(&self, receipts: &Receipts) -> Option<String> {
         let mut left = touched::MOST_LOOKS;
         let mut names = Vec::new();
         for (root, since) in self.roots.iter().zip(&self.since) {
             let touched = root.through.iter().filter(|place| touched::is_touched(root, place, *since, &mut left));
             names.extend(touched.map(|place| root.path.join(place)));
+        }
+        for place in names.iter().filter_map(|name| self.layers.root.place_of(name)) {
+            let folder = Target::Inside(Place::new(place, Extent::Tree));
+            receipts.note(Receipt::Changed(folder, Change::Replace));
         }
         told::of_written_at_once(&self.layers.root, &names)
     }
@@ -267,8 +273,8 @@ impl Ground for LayeredGround {
                 return Ok(Settled::default());
             }
             let whole = blocking(move || {
-                let settling = self.settling(errand, receipts, stop);
-                self.finish(settling, how)
+                let settling = self.settling(errand, receipts.clone(), stop);
+                self.finish(settling, how, &receipts)
             });
             whole.await
         })
@@ -277,12 +283,17 @@ impl Ground for LayeredGround {
 
 impl LayeredGround {
     /// Settles, and says what was written outside the layers, also where it fails.
-    fn finish(&self, settling: Result<Settling<'_>, ToolError>, how: Settle) -> Result<Settled, ToolError> {
+    fn finish(
+        &self,
+        settling: Result<Settling<'_>, ToolError>,
+        how: Settle,
+        receipts: &Receipts,
+    ) -> Result<Settled, ToolError> {
         let settled = settling.and_then(|settling| match how {
             Settle::Keep => settling.keep(),
             Settle::Show => settling.show(),
         });
-        let note = self.written_at_once();
+        let note = self.written_at_once(receipts);
         match settled {
             Ok(mut settled) => {
                 // The last ones are cut where there are many.

@@ -132,7 +132,12 @@ impl Search {
     }
 
     fn judge(&mut self, folder: BorrowedFd<'_>, name: &[u8], path: &mut Vec<u8>, depth: usize) {
-        let is_ignored = self.rules.verdict(path, FileType::Directory) == Verdict::Ignored;
+        // What has a history of its own is nobody's build product.
+        let has_history = || {
+            let opened = open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY);
+            opened.is_ok_and(|opened| stat_name(opened.as_fd(), b".git").is_ok())
+        };
+        let is_ignored = self.rules.verdict(path, FileType::Directory) == Verdict::Ignored && !has_history();
         let place = Path::new(OsStr::from_bytes(path));
         if !is_ignored && is_listed(place) {
             self.seen.inside.insert(place.to_owned());
@@ -226,5 +231,6 @@ mod tests {
         assert!(found(&[("target/a", ""), (".gitignore", "*.o\n")]).is_empty());
         assert!(found(&[("target/a", ""), (".gitignore", "target\n"), (".git/index", "no index")]).is_empty());
         assert!(found(&[("secret/a", ""), (".gitignore", "secret\n")]).is_empty());
+        assert!(found(&[("target/.git/HEAD", ""), (".gitignore", "target\n")]).is_empty());
     }
 }

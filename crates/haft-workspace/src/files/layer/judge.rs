@@ -34,6 +34,8 @@ const OF_A_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 const SETTINGS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 /// The names in such a folder that make programs run.
 const RUNS_PROGRAMS: [&str; 3] = ["config", "config.worktree", "commondir"];
+const WHY_OFF_LIMITS: &str = "it belongs to haft itself";
+const WHY_A_HOLDER: &str = "what lies in a folder of that name is read by programs as their settings";
 const WHY_TO_DO: &str = "git would run the programs that it names when it goes on";
 const WHY_A_REPOSITORY: &str = "git would take its folder for a repository, where hooks and settings run programs";
 
@@ -101,12 +103,18 @@ impl Judge<'_> {
         let place = root.place_of(&found.spot.path);
         // Where a folder of that name was and a file comes, either would be changed.
         let old_kind = found.below.map(|below| below.kind).filter(|kind| *kind != found.kind());
-        let why = guarded::refused_from_commands(&place, found.kind())
+        let is_link = matches!(found.comes, Comes::Link);
+        let why = root
+            .is_off_limits(&found.spot.path)
+            .then_some(WHY_OFF_LIMITS)
+            // A link of such a name gives another meaning to whatever it leads to.
+            .or_else(|| (is_link && guarded::may_hold_guarded(&place)).then_some(WHY_A_HOLDER))
+            .or_else(|| guarded::refused_from_commands(&place, found.kind()))
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
             .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.makes_a_repository(found).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
-        if why != WHY_TO_DO && matches!(found.comes, Comes::File(_)) && found.below.is_none() && self.is_harmless(found)
+        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER].contains(&why) && matches!(found.comes, Comes::File(_)) && found.below.is_none() && self.is_harmless(found)
         {
             return None;
         }

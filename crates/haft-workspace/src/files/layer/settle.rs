@@ -63,7 +63,7 @@ impl OpenRoot {
         self.whole.place_of(&real).map_or_else(|| real.clone(), Path::to_owned)
     }
 
-    fn is_off_limits(&self, path: &Path) -> bool {
+    pub(super) fn is_off_limits(&self, path: &Path) -> bool {
         self.whole.place_of(&self.real.join(path)).is_none()
     }
 }
