@@ -114,7 +114,10 @@ impl Judge<'_> {
             .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.makes_a_repository(found).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
-        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER].contains(&why) && matches!(found.comes, Comes::File(_)) && found.below.is_none() && self.is_harmless(found)
+        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER].contains(&why)
+            && matches!(found.comes, Comes::File(_))
+            && found.below.is_none()
+            && self.is_harmless(found)
         {
             return None;
         }

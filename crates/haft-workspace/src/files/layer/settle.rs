@@ -187,7 +187,7 @@ impl Settling<'_> {
     }
 
     /// Takes out what stood in the way, so that the rest can be tried again; fails where that does not help.
-    fn without(&self, judged: &mut Judged, refused: Refused, rounds: usize) -> Result<(), ToolError> {
+    pub(super) fn without(&self, judged: &mut Judged, refused: Refused, rounds: usize) -> Result<(), ToolError> {
         self.note_as_before(judged, &refused);
         let others = refused.others.into_iter().map(|(place, _)| place);
         let place = match refused.cause {

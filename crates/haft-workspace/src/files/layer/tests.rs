@@ -83,7 +83,7 @@ impl Scene {
     }
 
     fn settling(&self, ground: &LayeredGround, how: Settle) -> Result<Settled, ToolError> {
-        ground.finish(self.open(ground), how)
+        ground.finish(self.open(ground), how, &Receipts::default())
     }
 
     fn open<'g>(&self, ground: &'g LayeredGround) -> Result<Settling<'g>, ToolError> {

@@ -201,9 +201,11 @@ mod tests {
         let before = State::File { mode: 0o644, size: 0, hash, content: Kept::Object { hash }, owner: None };
         let path = PathText::Text("sparse".into());
         let step = Step::Change { path, before, after: State::Absent, beside: None };
-        let (_, mut writing) = changed(&journal, 10, vec![step]);
-        writing.note_kept();
-        assert_eq!(writing.make_room().expect("it can be written"), None);
+        for steps in [vec![step], Vec::new()] {
+            let (_, mut writing) = changed(&journal, 10, steps);
+            writing.note_kept();
+            assert_eq!(writing.make_room().expect("it can be written"), None);
+        }
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What somebody else does while a command runs is never lost.
 
 use super::*;
+use crate::files::facts::stamp_of;
+use crate::files::refused::Refused;
+use crate::files::transaction::NotDone;
 
 #[test]
 fn a_file_that_somebody_else_changed_stays_and_the_commands_version_lies_beside_it() {
@@ -93,6 +96,31 @@ fn a_file_that_changes_right_before_it_is_replaced_is_left_out_and_the_rest_come
     let settled = settling.keep_judged(judged).expect("the rest comes in");
     assert_eq!(changed(&settled), ["create b.kept-by-haft", "replace a", "replace c"]);
     assert_eq!(scene.content("b"), "by somebody else");
+}
+
+#[test]
+fn what_a_refused_attempt_wrote_anew_is_not_taken_for_somebody_elses() {
+    let scene = Scene::new(&[("a", "a"), ("b", "b"), ("c", "c"), ("d", "d")]);
+    let ground = scene.ground();
+    let upper = Upper(upper_of(&ground));
+    for name in ["a", "b", "c", "d"] {
+        upper.write(name, "by the command");
+    }
+    let settling = scene.open(&ground).expect("it is open");
+    let mut judged = settling.judged().expect("it can be read");
+    let denied = |name: &str| (PathBuf::from(name), std::io::ErrorKind::PermissionDenied.into());
+    let ((place, error), others) = (denied("c"), vec![denied("d")]);
+    let mut refused = Refused { others, ..NotDone::System(place, error).into() };
+    for name in ["a", "b"] {
+        let path = scene.workspace().join(name);
+        fs::remove_file(&path).expect("it is there");
+        scene.write(name, name);
+        refused.as_before.push((name.into(), stamp_of(&rustix::fs::stat(&path).expect("it is there"))));
+    }
+    settling.without(&mut judged, refused, 1).expect("the rest can be tried again");
+    let settled = settling.keep_judged(judged).expect("the rest comes in");
+    assert_eq!(changed(&settled), ["replace a", "replace b"]);
+    assert_eq!((scene.content("c"), scene.content("d")), ("c".into(), "d".into()));
 }
 
 #[test]
