@@ -28,7 +28,7 @@ pub(crate) fn of_repositories() -> Vec<Script> {
 
 /// Scripts whose names tell of many files.
 pub(crate) fn of_many_files() -> Vec<Script> {
-    all().into_iter().filter(|script| is_large(script)).collect()
+    all().into_iter().filter(is_large).collect()
 }
 
 pub(crate) fn of_files() -> Vec<Script> {
