@@ -73,8 +73,6 @@ pub(crate) enum NoFinish {
     NoLauncher(String, Option<i32>),
     /// It did not do what launchers do; a sentence.
     Broken(String),
-    /// It was killed while it started the command, and nobody is left who could say whether that ran.
-    Lost,
     /// Processes do not end although they were killed.
     Stuck,
 }
@@ -280,7 +278,7 @@ impl Attendance {
 
 /// Says how a command ended that was not refused: by whose wish, by what the launcher said, and how far it had come.
 ///
-/// Who did not say that the command runs has not run it, whatever else was said.
+/// Who did not say that the command is being started has not run it, whatever else was said.
 fn ending(
     why: Option<HowEnded>,
     verdict: Option<Verdict>,
@@ -298,7 +296,11 @@ fn ending(
             Err(NoFinish::Broken("did not do what it was told in time".into()))
         }
         (Some(why), _, Course::Preparing | Course::Starting) => Ok((why, 0, Vec::new())),
-        (None, _, Course::Starting) => Err(NoFinish::Lost),
+        (None, _, Course::Starting) => {
+            let note =
+                "The process that watched over the command was killed while it started it; the command may have run.";
+            Ok((HowEnded::Killed(libc::SIGKILL), 0, vec![note.into()]))
+        }
         (None, _, Course::Preparing) => Err(NoFinish::Broken("ended before it ran anything".into())),
     }
 }
@@ -313,14 +315,18 @@ mod tests {
         let broken = Err(NoFinish::Broken("ended before it ran anything".into()));
         assert_eq!(ending(None, None, Course::Preparing), broken);
         assert_eq!(ending(None, ended(), Course::Preparing), broken);
-        assert_eq!(ending(None, None, Course::Starting), Err(NoFinish::Lost));
         assert!(ending(Some(HowEnded::TimedOut), None, Course::Preparing).is_err());
     }
 
     #[test]
-    fn who_dies_while_the_command_runs_has_ended_it() {
-        let killed = ending(None, None, Course::Ready(Vec::new()));
-        assert!(matches!(&killed, Ok((HowEnded::Killed(libc::SIGKILL), 0, notes)) if notes.len() == 1), "{killed:?}");
+    fn who_dies_while_the_command_runs_or_may_run_has_ended_it() {
+        for course in [Course::Starting, Course::Ready(Vec::new())] {
+            let killed = ending(None, None, course);
+            assert!(
+                matches!(&killed, Ok((HowEnded::Killed(libc::SIGKILL), 0, notes)) if notes.len() == 1),
+                "{killed:?}"
+            );
+        }
         let stopped = ending(Some(HowEnded::Stopped), None, Course::Ready(Vec::new()));
         assert_eq!(stopped, Ok((HowEnded::Stopped, 0, Vec::new())));
     }

@@ -88,11 +88,6 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
                 Next::AskUser(next.into()),
             )
         }
-        NoFinish::Lost => {
-            let what = "The process that watches over the command was killed while it started the command, which may have \
-                        run for a moment. What it changed is thrown away where it was kept apart.";
-            ToolError::new(ErrorKind::Io, what, Next::RetryAfter(Duration::from_secs(1), "try again".into()))
-        }
         NoFinish::Stuck => {
             let what = "Processes of the command do not end although they were killed: they hang in the kernel, for \
                         instance in a file system that does not answer. What they changed is thrown away where it \
