@@ -69,6 +69,8 @@ enum Means {
     ForeignOwner,
     /// Something cannot be moved or linked from one place to another.
     OtherDevice,
+    /// Two names of one file look like two files.
+    SecondNames,
     /// There are too many processes.
     TooManyProcesses,
     /// Something lies at a place by itself.
@@ -77,7 +79,7 @@ enum Means {
 
 /// In the order in which they are tried: of one line the first that fits is told.
 #[rustfmt::skip]
-const SIGNS: [Sign; 17] = [
+const SIGNS: [Sign; 18] = [
     Sign { words: &["network is unreachable", "enetunreach"], with: &[], means: Means::NoNetwork },
     Sign { words: &["could not resolve host", "temporary failure in name resolution", "name or service not known", "no address associated with hostname", "failed to lookup address", "eai_again", "getaddrinfo", "no such host", "dns error"], with: &[], means: Means::NoNetwork },
     Sign { words: &["operation not permitted", "permission denied"], with: &["socket", "connect", "bind"], means: Means::NoNetwork },
@@ -88,6 +90,7 @@ const SIGNS: [Sign; 17] = [
     Sign { words: &["operation not permitted", "permission denied", "must be superuser", "function not implemented"], with: &["mount", "ptrace", "unshare", "chroot", "setns", "pivot_root", "io_uring", "perf_event", "bpf", "keyctl", "mknod", "namespace", "attach"], means: Means::SystemCall },
     Sign { words: &["bad system call"], with: &[], means: Means::SystemCall },
     Sign { words: &["value too large for defined data type", "eoverflow", "(os error 75)"], with: &[], means: Means::ForeignOwner },
+    Sign { words: &["hardlink different from source"], with: &[], means: Means::SecondNames },
     Sign { words: &["invalid cross-device link", "exdev", "(os error 18)"], with: &[], means: Means::OtherDevice },
     Sign { words: &["resource temporarily unavailable", "(os error 11)"], with: &["fork", "thread", "process", "clone", "spawn"], means: Means::TooManyProcesses },
     Sign { words: &["device or resource busy", "ebusy", "(os error 16)"], with: &[], means: Means::Mounted },
@@ -163,6 +166,11 @@ impl Scene<'_> {
             }),
             Means::OtherDevice => self.is_layered().then(|| {
                 "Where a folder of the workspace cannot be renamed or a file linked, mv and cp do it by copying.".into()
+            }),
+            Means::SecondNames => self.is_layered().then(|| {
+                "In the layer over the workspace a second name of a file looks like another file: git clone needs \
+                 --no-hardlinks here."
+                    .into()
             }),
             Means::TooManyProcesses => {
                 Some(format!("A command may have at most {} processes and threads.", self.settings.processes))

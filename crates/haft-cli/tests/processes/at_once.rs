@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use haft::process::HowEnded;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{block_on, houses};
+use crate::house::{alone, block_on, houses};
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("it is there").count()
@@ -13,6 +13,7 @@ fn descriptors() -> usize {
 
 #[test]
 fn fifty_calls_at_once_each_get_their_own_result() {
+    let _alone = alone();
     for (level, house) in houses() {
         let outputs: Vec<(usize, String)> = block_on(async {
             let calls = (0..50).map(|number| {
@@ -36,6 +37,7 @@ fn fifty_calls_at_once_each_get_their_own_result() {
 
 #[test]
 fn a_hundred_calls_leave_no_descriptor_open() {
+    let _alone = alone();
     for (level, house) in houses() {
         block_on(async {
             let runs = || house.script("sleep 1000 & echo x", 10.0);

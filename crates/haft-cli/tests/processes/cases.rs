@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use haft::process::{HowEnded, Level, Processes};
 
-use crate::house::House;
+use crate::house::{House, alone};
 
 /// A script, its seconds, how it ends, how many it leaves behind, and what it prints.
 struct Case {
@@ -89,16 +89,19 @@ const CASES: [Case; 44] = [
 
 #[test]
 fn every_case_ends_in_its_time_and_leaves_nobody_in_the_full_sandbox() {
+    let _alone = alone();
     check_all(Level::Full);
 }
 
 #[test]
 fn every_case_ends_in_its_time_and_leaves_nobody_without_namespaces() {
+    let _alone = alone();
     check_all(Level::Partial);
 }
 
 #[test]
 fn every_case_ends_in_its_time_and_leaves_nobody_without_sandbox() {
+    let _alone = alone();
     check_all(Level::None);
 }
 

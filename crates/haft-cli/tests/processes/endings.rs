@@ -9,7 +9,7 @@ use haft::process::{HowEnded, Level, Processes};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{House, OpenGround, block_on, children, houses, permit};
+use crate::house::{House, OpenGround, alone, block_on, children, houses, permit};
 
 /// Tells the stand-in for haft at which level to run which script.
 const STAND_IN: &str = "HAFT_TEST_STAND_IN";
@@ -23,6 +23,7 @@ echo ready; wait; sleep 1000";
 
 #[test]
 fn a_stopped_call_is_over_within_half_a_second() {
+    let _alone = alone();
     for (level, house) in houses() {
         // The fastest of three: this machine may have more to do than this test.
         let took = (0..3).map(|_| stopped(&house)).min().expect("there are three");
@@ -51,6 +52,7 @@ fn stopped(house: &House) -> Duration {
 
 #[test]
 fn a_call_that_is_stopped_before_it_begins_runs_nothing() {
+    let _alone = alone();
     let house = House::at(Level::Full);
     let stop = CancellationToken::new();
     stop.cancel();
@@ -61,6 +63,7 @@ fn a_call_that_is_stopped_before_it_begins_runs_nothing() {
 
 #[test]
 fn wherever_a_call_is_stopped_nothing_is_left_and_a_command_that_ran_is_noted() {
+    let _alone = alone();
     for (level, house) in houses() {
         for microseconds in (0..40).map(|step| step * 300) {
             let stop = CancellationToken::new();
@@ -83,6 +86,7 @@ fn wherever_a_call_is_stopped_nothing_is_left_and_a_command_that_ran_is_noted() 
 
 #[test]
 fn a_dropped_call_ends_its_command() {
+    let _alone = alone();
     for (level, house) in houses() {
         let command = house.script(STUBBORN, 60.0);
         let permit = permit(&command, &CancellationToken::new());
@@ -106,6 +110,7 @@ fn a_dropped_call_ends_its_command() {
 
 #[test]
 fn when_haft_is_killed_nothing_of_its_commands_is_left() {
+    let _alone = alone();
     for (level, house) in houses() {
         let mut haft = Command::new(std::env::current_exe().expect("it is known"))
             .args(["--exact", "endings::stands_in_for_haft", "--nocapture"])
@@ -127,6 +132,7 @@ fn when_haft_is_killed_nothing_of_its_commands_is_left() {
 /// Is nothing by itself; the test above starts it in a process of its own, to be killed.
 #[test]
 fn stands_in_for_haft() {
+    let _alone = alone();
     let Ok(told) = std::env::var(STAND_IN) else { return };
     let (level, path) = told.split_once(' ').expect("both are told");
     let level = [Level::None, Level::Partial, Level::Full].into_iter().find(|each| each.code() == level);
@@ -140,6 +146,7 @@ fn stands_in_for_haft() {
 
 #[test]
 fn when_the_watcher_is_killed_nothing_is_left_and_it_is_said() {
+    let _alone = alone();
     for (level, house) in houses() {
         let command = house.script("setsid sleep 1000 & setsid sleep 1000 & echo ready; sleep 1000", 10.0);
         let permit = permit(&command, &CancellationToken::new());
@@ -164,6 +171,7 @@ fn parent_of(pid: Pid) -> Option<Pid> {
 
 #[test]
 fn a_command_that_stops_or_kills_its_watcher_ends_all_the_same() {
+    let _alone = alone();
     for (level, house) in houses() {
         let stopping = house.run("kill -STOP $PPID; setsid sleep 1000 & sleep 1000", 0.3);
         assert_eq!(stopping.how(), HowEnded::TimedOut, "{level}");
@@ -174,6 +182,7 @@ fn a_command_that_stops_or_kills_its_watcher_ends_all_the_same() {
 
 #[test]
 fn when_the_sandbox_is_dropped_nothing_stands_by_any_more() {
+    let _alone = alone();
     for (level, house) in houses() {
         house.run("true", 10.0);
         assert!(children().iter().any(|words| words.starts_with("haft-launcher")), "{level}: {:?}", children());
@@ -184,6 +193,7 @@ fn when_the_sandbox_is_dropped_nothing_stands_by_any_more() {
 
 #[test]
 fn when_the_launcher_that_stands_by_is_killed_the_next_command_runs() {
+    let _alone = alone();
     let levels: Vec<Level> = houses().into_iter().map(|(level, _)| level).collect();
     for (level, house) in levels.into_iter().map(|level| (level, House::at(level))) {
         house.run("true", 10.0);

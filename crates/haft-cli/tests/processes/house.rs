@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft::BoxFuture;
@@ -255,6 +255,12 @@ fn settings(folder: &Path, required: Level) -> Settings {
 fn words(pid: &Pid) -> String {
     let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
     String::from_utf8_lossy(&line).replace('\0', " ")
+}
+
+/// Keeps the tests of one process apart: each of them looks at all children of the process.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the command lines of the children of this process; those that have ended have their state instead.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use haft::process::{HowEnded, Processes};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{House, OpenGround, block_on, houses, permit};
+use crate::house::{House, OpenGround, alone, block_on, houses, permit};
 
 const GIGABYTE: usize = 1 << 30;
 /// Most memory of this process, in kilobytes.
@@ -29,21 +29,25 @@ fn check_gigabyte(script: &str, bytes: usize) {
 
 #[test]
 fn a_gigabyte_in_one_line_is_passed_on_in_flat_memory() {
+    let _alone = alone();
     check_gigabyte("head -c 1G /dev/zero", GIGABYTE);
 }
 
 #[test]
 fn a_gigabyte_of_lines_on_the_error_stream_is_passed_on_in_flat_memory() {
+    let _alone = alone();
     check_gigabyte("yes 'a line of some words' | head -c 1G >&2", GIGABYTE);
 }
 
 #[test]
 fn gigabytes_on_both_streams_at_once_are_passed_on_in_flat_memory() {
+    let _alone = alone();
     check_gigabyte("head -c 1G /dev/zero & head -c 1G /dev/zero >&2; wait", 2 * GIGABYTE);
 }
 
 #[test]
 fn bytes_that_are_no_text_come_as_they_are() {
+    let _alone = alone();
     for (_, house) in houses() {
         let outcome = house.run("printf '\\x00\\xff\\xfe\\r\\n\\x80'; head -c 200000 /dev/urandom >&2", 10.0);
         assert_eq!(outcome.out, b"\x00\xff\xfe\r\n\x80");
@@ -53,6 +57,7 @@ fn bytes_that_are_no_text_come_as_they_are() {
 
 #[test]
 fn what_is_printed_right_before_the_end_is_not_lost() {
+    let _alone = alone();
     for (_, house) in houses() {
         for _ in 0..20 {
             let outcome = house.run("head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2", 10.0);
@@ -63,6 +68,7 @@ fn what_is_printed_right_before_the_end_is_not_lost() {
 
 #[test]
 fn a_command_ends_in_its_time_although_nobody_takes_what_it_prints() {
+    let _alone = alone();
     for (level, house) in houses() {
         let command = house.script("exec yes", 0.2);
         let permit = permit(&command, &CancellationToken::new());
@@ -88,6 +94,7 @@ fn a_command_ends_in_its_time_although_nobody_takes_what_it_prints() {
 
 #[test]
 fn pieces_come_while_the_command_runs() {
+    let _alone = alone();
     let house = House::at(haft::process::Level::None);
     let path = house.path().join("go on");
     // It goes on when the file is there, which is made when its first line was heard.

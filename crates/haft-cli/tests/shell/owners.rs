@@ -13,16 +13,19 @@ fn owner(path: &Path) -> (u32, u32) {
 #[test]
 fn what_root_runs_in_somebody_elses_workspace_belongs_to_them_also_when_it_is_taken_back() {
     let ground = Ground::own();
-    ground.lay_out("mkdir -p src/deep; echo one > src/one.txt; echo two > src/deep/two.txt; echo run > run.sh");
+    ground.lay_out(
+        "mkdir -p src/deep; echo one > src/one.txt; echo two > src/deep/two.txt; echo run > run.sh; ln -s src link",
+    );
     let given = ["", "src", "src/deep", "src/one.txt", "src/deep/two.txt", "run.sh"]
         .iter()
-        .try_for_each(|path| chown(ground.place.path(path), Some(ORDINARY), Some(ORDINARY)));
+        .try_for_each(|path| chown(ground.place.path(path), Some(ORDINARY), Some(ORDINARY)))
+        .and_then(|()| std::os::unix::fs::lchown(ground.place.path("link"), Some(ORDINARY), Some(ORDINARY)));
     if given.is_err() {
         return println!("not tried, only root can give files away");
     }
     let before = ground.tree();
     let record =
-        ground.bash("id -u; echo x > src/one.txt; mkdir new; echo y > new/file; rm run.sh; rm -r src/deep", 20.0);
+        ground.bash("id -u; echo x > src/one.txt; mkdir new; echo y > new/file; rm run.sh; rm -r src/deep link", 20.0);
     assert_eq!(record["data"]["stdout"], format!("{ORDINARY}\n"), "{record:#}");
     for path in ["src/one.txt", "new", "new/file"] {
         assert_eq!(owner(&ground.place.path(path)), (ORDINARY, ORDINARY), "{path}: {record:#}");

@@ -19,6 +19,7 @@ use super::facts::kind_of;
 use super::image::{copy_metadata, is_same};
 use super::open::Root;
 use super::owner;
+use super::structure;
 use crate::eager::Eager;
 use crate::state::journal::Rights;
 
@@ -222,6 +223,9 @@ fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New<'_>, rights: Option<
     let has_mode = spot.seen.is_some() || rights.is_some() || matches!(new, New::Copy(_));
     let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
     let file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
+    if spot.seen.is_none() && rights.is_none_or(|rights| rights.owner.is_none()) {
+        structure::let_belong_like(&file, folder);
+    }
     let filled = fill(spot, file, new, rights);
     if filled.is_err() {
         let _ = rustix::fs::unlinkat(folder, spot.beside, AtFlags::empty());

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 use haft::door::FileKind;
@@ -48,13 +48,23 @@ pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trou
     spot.sync(&folder)
 }
 
-/// Root makes folders in the workspaces of others: they belong to whom the folder around them belongs.
-fn let_belong_like(made: &OwnedFd, around: &OwnedFd) {
+/// Root makes things in the workspaces of others: they belong to whom the folder around them belongs.
+pub(super) fn let_belong_like(made: impl AsFd, around: &OwnedFd) {
     if rustix::process::geteuid().is_root()
         && let Ok(around) = rustix::fs::fstat(around)
     {
         // Who may not give it away keeps it.
         let _ = owner::give(made, owner::of(&around));
+    }
+}
+
+/// The same for a link.
+fn let_link_belong_like(around: &OwnedFd, name: &OsStr) {
+    if rustix::process::geteuid().is_root()
+        && let Ok(facts) = rustix::fs::fstat(around)
+    {
+        let (uid, gid) = (rustix::fs::Uid::from_raw(facts.st_uid), rustix::fs::Gid::from_raw(facts.st_gid));
+        let _ = rustix::fs::chownat(around, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
     }
 }
 
@@ -91,8 +101,10 @@ pub(super) fn make_link(spot: &Spot<'_>, to: &Path) -> Result<(), Trouble> {
             Err(Errno::EXIST) => return Err(Trouble::Overtaken),
             made => made?,
         }
+        let_link_belong_like(&folder, name);
     } else {
         rustix::fs::symlinkat(to, &folder, spot.beside)?;
+        let_link_belong_like(&folder, spot.beside.as_ref());
         let ours = statted(&folder, spot.beside)?;
         let swapped = swap(spot, (&folder, name), &ours);
         if matches!(swapped, Err(Trouble::System(_))) {
