@@ -57,7 +57,9 @@ impl Reached {
     }
 
     pub(crate) fn into_confinement(self, required: Level) -> Confinement {
-        let Self { level, missing, untried } = self;
+        let Self { level, mut missing, untried } = self;
+        // Two levels may lack the same.
+        missing.dedup();
         Confinement { required, reached: level.unwrap_or(Level::None), missing, untried }
     }
 }

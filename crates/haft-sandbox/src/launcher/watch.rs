@@ -81,6 +81,11 @@ impl Entered for Bare {
 /// Runs the command and watches over it; never returns.
 pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> ! {
     if orders.words.is_empty() {
+        // There is no program to execute, but everything up to there is tried.
+        if let Err(NotStarted::Unconfined(why)) = command::start(orders, &mut entered) {
+            line.report(&Report::Missing(why));
+            leave(0)
+        }
         line.report(&Report::Ready(entered.notes()));
         line.report(&Report::Exited { status: 0, left_behind: 0 });
         leave(0)
