@@ -38,6 +38,10 @@ impl Cage {
     pub(crate) fn for_an_ordinary_user() -> Option<Self> {
         let cage = Self::new(vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
         let given = cage.files().iter().try_for_each(|path| chown(path, Some(ORDINARY), Some(ORDINARY)));
+        // Last: whoever gives a file away takes such bits off.
+        let set_id = cage.place.path("set-id-prober");
+        let given = given.and_then(|()| chown(&set_id, Some(0), Some(0)));
+        let given = given.and_then(|()| std::fs::set_permissions(&set_id, PermissionsExt::from_mode(0o4755)));
         let can_run = given.is_ok() && cage.place.run_around(&cage.around, &["--version"], "").status.success();
         can_run.then_some(cage)
     }
@@ -58,6 +62,7 @@ impl Cage {
         std::os::unix::fs::symlink(root.join("outside/song"), place.path("link")).expect("it is new");
         std::os::unix::fs::symlink(root.join("outside"), place.path("folder-link")).expect("it is new");
         std::fs::copy(std::env::current_exe().expect("it is known"), place.path("prober")).expect("it can be copied");
+        std::fs::copy(place.path("prober"), place.path("set-id-prober")).expect("it can be copied");
         let abstract_name = format!("haft-canary-{}", root.file_name().expect("it has a name").to_string_lossy());
         let name = SocketAddr::from_abstract_name(&abstract_name).expect("it is short");
         let cage = Self {

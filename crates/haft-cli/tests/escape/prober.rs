@@ -11,7 +11,12 @@ const ASKED: &str = "HAFT_PROBE";
 
 /// Returns the command that tries one thing inside.
 pub(crate) fn probe(what: &str, about: &str) -> String {
-    format!("{ASKED}={what}={about} ./prober --exact prober::inside --nocapture; echo done")
+    probe_of("./prober", what, about)
+}
+
+/// The same with another copy of this program.
+pub(crate) fn probe_of(program: &str, what: &str, about: &str) -> String {
+    format!("{ASKED}={what}={about} {program} --exact prober::inside --nocapture; echo done")
 }
 
 /// Not a test by itself: it does what it is asked when it runs inside.
@@ -30,6 +35,10 @@ fn inside() {
             .and_then(|_| Err(std::io::Error::other("sent into the void"))),
         "unix" => UnixStream::connect(about).map(drop),
         "abstract" => SocketAddr::from_abstract_name(about).and_then(|name| UnixStream::connect_addr(&name)).map(drop),
+        "identity" => {
+            let (real, effective) = (rustix::process::getuid(), rustix::process::geteuid());
+            if real == effective { Err(std::io::Error::other("nobody else")) } else { Ok(()) }
+        }
         "loopback" => return println!("{}", own_loopback()),
         what => system_call(what, about),
     };

@@ -46,7 +46,7 @@ fn settings() -> Settings {
 fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
     let file = || tempfile::tempfile().unwrap().into();
     let root = GroundRoot {
-        path: "/work/space".into(),
+        path: "/srv/space".into(),
         folder: file(),
         layer: Some(Layer { upper: file(), work: file() }),
         through: vec!["target".into()],
@@ -55,7 +55,7 @@ fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
     let command = Command {
         words: vec!["bash".into()],
         line: "x".into(),
-        folder: "/work/space".into(),
+        folder: "/srv/space".into(),
         time: Duration::from_secs(1),
     };
     let (settings, ground) = (settings(), Layered(vec![root]));
@@ -91,7 +91,7 @@ fn a_place_outside_that_was_to_be_written_is_named_with_the_grant() {
 fn a_protected_name_is_named() {
     check("bash: line 1: .git/hooks/pre-commit: Read-only file system", ".git/hooks/pre-commit is protected");
     check("error: could not lock config file .git/config: Read-only file system", ".git/config is protected");
-    check("mv: cannot move 'a' to '/work/space/.git/config': Device or resource busy", ".git/config is protected");
+    check("mv: cannot move 'a' to '/srv/space/.git/config': Device or resource busy", ".git/config is protected");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_link_to_a_protected_name_and_the_system_are_named_as_what_they_are() {
 
 #[test]
 fn a_folder_that_is_passed_through_cannot_be_removed_itself() {
-    check("rm: cannot remove './target/': Device or resource busy", "/work/space/target is passed through");
+    check("rm: cannot remove './target/': Device or resource busy", "/srv/space/target is passed through");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn what_is_not_visible_is_named_with_the_setting_and_nobody_looks_whether_it_exi
         check(&line, &format!("readable = [\"{path}\"] under [sandbox] in config.toml."));
         assert!(!explained(Level::Full, HowEnded::Exited(1), "", &line)[0].contains("--add-dir"));
     }
-    let in_root = "cat: /work/space/x: No such file or directory";
+    let in_root = "cat: /srv/space/x: No such file or directory";
     assert!(explained(Level::Full, HowEnded::Exited(1), "", in_root).is_empty());
 }
 
@@ -188,7 +188,7 @@ fn nothing_is_said_where_nothing_fits() {
     silent(Level::Full, failed, "", "error: expected `;`");
     silent(Level::Full, failed, "", "/usr/bin/cat: src/notes.txt: Permission denied");
     silent(Level::Full, failed, "", "cat: notes.txt: Permission denied");
-    silent(Level::Full, failed, "", "cat: /work/space/a: Permission denied");
+    silent(Level::Full, failed, "", "cat: /srv/space/a: Permission denied");
     silent(Level::Full, failed, "", "EAGAIN: Resource temporarily unavailable");
     silent(Level::None, failed, "", "touch: cannot touch '/opt/x': Read-only file system");
     silent(Level::Full, HowEnded::Exited(0), "a book about the error /opt/x: Read-only file system", "");
