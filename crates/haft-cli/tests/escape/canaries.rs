@@ -59,6 +59,8 @@ impl Cage {
         std::fs::write(root.join("outside/song"), SONG).expect("it can be written");
         std::fs::set_permissions(root.join("outside/song"), PermissionsExt::from_mode(0o644)).expect("it is ours");
         place.put("inside.txt", "inside\n");
+        place.put(".ignore", "target\n");
+        place.put("target/kept", "kept\n");
         std::os::unix::fs::symlink(root.join("outside/song"), place.path("link")).expect("it is new");
         std::os::unix::fs::symlink(root.join("outside"), place.path("folder-link")).expect("it is new");
         std::fs::copy(std::env::current_exe().expect("it is known"), place.path("prober")).expect("it can be copied");
