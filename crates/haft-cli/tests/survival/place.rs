@@ -44,15 +44,29 @@ impl Place {
 
     /// Returns the command with its surroundings, around another program when there is one.
     pub(crate) fn haft(&self, around: &[&str], arguments: &[&str]) -> Command {
-        let mut words: Vec<&str> = around.to_vec();
-        words.push(env!("CARGO_BIN_EXE_haft"));
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).args(arguments).current_dir(self.path(""));
+        let mut command = match around {
+            [] => Command::new(env!("CARGO_BIN_EXE_haft")),
+            [program, words @ ..] => {
+                let mut command = Command::new(program);
+                command.args(words).arg(self.binary_for_others());
+                command
+            }
+        };
+        command.args(arguments).current_dir(self.path(""));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
         command.env("HOME", self.root().join("home")).env("TMPDIR", self.root());
         command.env("XDG_STATE_HOME", self.root().join("state")).env("XDG_CONFIG_HOME", self.root().join("config"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    /// Returns a copy of the command that another user can reach, wherever it was built.
+    fn binary_for_others(&self) -> PathBuf {
+        let copy = self.root().join("haft");
+        if !copy.exists() {
+            std::fs::copy(env!("CARGO_BIN_EXE_haft"), &copy).expect("it can be copied");
+        }
+        copy
     }
 
     /// Runs the command to its end.
