@@ -37,6 +37,7 @@ impl GrantScope {
             (GrantScope::ChangesTo(granted), Effect::Change(target, _)) => target.is_inside() && granted == target,
             (GrantScope::ChangesInside, Effect::Change(target, _)) => target.is_inside(),
             (GrantScope::Command(granted), Effect::Run(command)) => granted == command,
+            (GrantScope::Command(granted), Effect::Step(step)) => granted.0 == *step.command,
             (GrantScope::Host(granted), Effect::Connect(host)) => granted == host,
             (GrantScope::Remote { server, tool }, Effect::Remote(claim)) => {
                 *server == claim.server && *tool == claim.tool
@@ -58,6 +59,7 @@ impl GrantScope {
                 vec![GrantScope::Remote { server: claim.server.clone(), tool: claim.tool.clone() }]
             }
             Effect::Delegate(agent) => vec![GrantScope::Agent(agent.clone())],
+            Effect::Step(step) => vec![GrantScope::Command(CommandLine(step.command.as_ref().to_owned()))],
             Effect::Change(..) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
         }
     }

@@ -5,7 +5,9 @@
 //!
 //! Not here: asking anybody, I/O, names of tools in code.
 
+pub mod command;
 pub mod decision;
 pub mod grant;
 pub mod policy;
 pub mod rule;
+mod zone;

@@ -70,13 +70,15 @@ impl Policy {
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
-        let by_effect = effects.iter().map(|effect| self.judge_effect(effect, situation));
+        let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(effect, situation));
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
     /// Returns the effects that still need somebody's yes.
     pub fn open_questions<'a>(&self, effects: &'a [Effect], situation: Situation<'_>) -> Vec<&'a Effect> {
-        effects.iter().filter(|effect| self.judge_effect(effect, situation).decision != Decision::Allow).collect()
+        to_be_judged(effects)
+            .filter(|effect| self.judge_effect(effect, situation).decision != Decision::Allow)
+            .collect()
     }
 
     fn judge_effect(&self, effect: &Effect, Situation { mode, grants }: Situation<'_>) -> Ruling {
@@ -93,6 +95,12 @@ impl Policy {
         }
         judged
     }
+}
+
+/// A command whose parts are told is judged by them.
+fn to_be_judged(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
+    let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
+    effects.iter().filter(move |effect| !(is_told && matches!(effect, Effect::Run(_))))
 }
 
 fn touches_nothing() -> Ruling {

@@ -1,10 +1,11 @@
 //! Rules: what they match and what they decide.
 
-use haft::effect::{Claim, Effect};
+use haft::effect::{Change, Claim, Danger, Does, Effect};
 use haft::guarded::{is_secret, may_hold_guarded, protected};
 use haft::path::Target;
 
 use crate::decision::{Class, Decision, Ruling};
+use crate::zone::Zone;
 
 /// One rule with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,52 @@ pub enum EffectSort {
     Delegate,
     /// Touches the session's own state.
     Session,
+    /// A command that reads what the system shows to everybody, or writes where nothing is kept.
+    CommandReadsSystem,
+    /// A command that reads outside the workspace and the system, or lists names there.
+    CommandReadsElsewhere,
+    /// A command that reads something known only when it runs.
+    CommandReadsUnknown,
+    /// A command that reveals a secret.
+    CommandRevealsSecret,
+    /// A command that creates something inside the workspace.
+    CommandCreatesInside,
+    /// A command that changes something inside the workspace.
+    CommandChangesInside,
+    /// A command that removes something inside the workspace.
+    CommandRemovesInside,
+    /// A command that removes the workspace itself.
+    CommandRemovesWorkspace,
+    /// A command that changes something known only when it runs.
+    CommandChangesUnknown,
+    /// A command that writes into a folder for temporary files.
+    CommandChangesTemporary,
+    /// A command that changes a file of the workspace whose content is a secret.
+    CommandChangesSecret,
+    /// A command that changes a name that makes programs run, or the folder of version control.
+    CommandChangesProtected,
+    /// A command that changes something anywhere else.
+    CommandChangesOutside,
+    /// A command that uses the network.
+    CommandConnects,
+    /// A command that sends something out for others.
+    CommandPublishes,
+    /// A command that runs code of the workspace.
+    CommandRunsCode,
+    /// A command with a program that is not in the table.
+    CommandRunsUnknownProgram,
+    /// A command that cannot be understood before it runs.
+    CommandNotUnderstood,
+    /// A command that changes settings.
+    CommandChangesSettings,
+    /// A command that changes the state of its shell.
+    CommandChangesShell,
+    /// A command that adds to the history of version control or moves in it.
+    CommandChangesHistory,
+    /// A command that acts on other processes.
+    CommandActsOnProcesses,
+    /// A command that does something dangerous.
+    Dangerous(Danger),
 }
 
 impl EffectSort {
@@ -78,12 +125,67 @@ impl EffectSort {
             Effect::Change(Target::Inside(_), _) => EffectSort::ChangeInside,
             Effect::Change(Target::Outside(_), _) => EffectSort::ChangeOutside,
             Effect::Run(_) => EffectSort::Run,
+            Effect::Step(step) => EffectSort::of_step(&step.does),
             Effect::Expose(_) => EffectSort::Expose,
             Effect::Connect(_) => EffectSort::Connect,
             Effect::Remote(claim) if claim.claims == Claim::OnlyReads => EffectSort::RemoteRead,
             Effect::Remote(_) => EffectSort::RemoteChange,
             Effect::Delegate(_) => EffectSort::Delegate,
             Effect::Session(_) => EffectSort::Session,
+        }
+    }
+
+    fn of_step(does: &Does) -> Self {
+        match does {
+            Does::Read(target) => Self::of_command_reading(target),
+            Does::List(target) => match Zone::of(target) {
+                zone if zone.is_inside() => EffectSort::ReadInside,
+                Zone::Secret if target.is_inside() => EffectSort::ReadInside,
+                Zone::Sink | Zone::Temporary | Zone::System | Zone::Device => EffectSort::CommandReadsSystem,
+                _ => EffectSort::CommandReadsElsewhere,
+            },
+            Does::ReadUnknown => EffectSort::CommandReadsUnknown,
+            Does::Change(target, change) => Self::of_command_changing(target, *change),
+            Does::ChangeUnknown(_) => EffectSort::CommandChangesUnknown,
+            Does::Connect(_) => EffectSort::CommandConnects,
+            Does::Publish(_) => EffectSort::CommandPublishes,
+            Does::Code(_) => EffectSort::CommandRunsCode,
+            Does::Program(_) => EffectSort::CommandRunsUnknownProgram,
+            Does::Unknown(_) => EffectSort::CommandNotUnderstood,
+            Does::Settings(_) => EffectSort::CommandChangesSettings,
+            Does::ShellState(_) => EffectSort::CommandChangesShell,
+            Does::History(_) => EffectSort::CommandChangesHistory,
+            Does::Process(_) => EffectSort::CommandActsOnProcesses,
+            Does::Danger(danger, _) => EffectSort::Dangerous(*danger),
+        }
+    }
+
+    fn of_command_reading(target: &Target) -> Self {
+        match Zone::of(target) {
+            Zone::Root | Zone::Inside | Zone::Protected => EffectSort::ReadInside,
+            Zone::Sink | Zone::Temporary | Zone::System => EffectSort::CommandReadsSystem,
+            Zone::Device => EffectSort::Dangerous(Danger::Device),
+            Zone::Secret => EffectSort::CommandRevealsSecret,
+            Zone::Haft | Zone::Start | Zone::Elsewhere => EffectSort::CommandReadsElsewhere,
+        }
+    }
+
+    fn of_command_changing(target: &Target, change: Change) -> Self {
+        match Zone::of(target) {
+            Zone::Root if change == Change::Remove => EffectSort::CommandRemovesWorkspace,
+            Zone::Root | Zone::Inside => match change {
+                Change::Create => EffectSort::CommandCreatesInside,
+                Change::Replace => EffectSort::CommandChangesInside,
+                Change::Remove => EffectSort::CommandRemovesInside,
+            },
+            Zone::Protected => EffectSort::CommandChangesProtected,
+            Zone::Sink => EffectSort::CommandReadsSystem,
+            Zone::Temporary => EffectSort::CommandChangesTemporary,
+            Zone::Device => EffectSort::Dangerous(Danger::Device),
+            Zone::Haft => EffectSort::Dangerous(Danger::Haft),
+            Zone::Start => EffectSort::Dangerous(Danger::PlantedCode),
+            Zone::Secret if target.is_inside() => EffectSort::CommandChangesSecret,
+            Zone::System | Zone::Secret | Zone::Elsewhere => EffectSort::CommandChangesOutside,
         }
     }
 }
@@ -125,6 +227,86 @@ fn said(effect: &Effect) -> String {
 
 /// Returns the rules that hold where the user has said nothing.
 pub fn defaults() -> Vec<Rule> {
+    let mut rules = of_tools();
+    rules.extend(of_commands());
+    rules
+}
+
+fn of_commands() -> Vec<Rule> {
+    use Decision::{Allow, Ask, Deny};
+    let rule = |name: &str, sort, decision, instead: &str| Rule {
+        name: name.to_owned(),
+        matches: Pattern::Effect(sort),
+        decision,
+        class: Class::Ordinary,
+        reason: "It would {}.".to_owned(),
+        instead: instead.to_owned(),
+    };
+    let ask = "ask the user to allow it";
+    let by_hand = "do without it, or ask the user to do it by hand";
+    let inside = "work inside the workspace, or ask the user to do it by hand";
+    let dangers = [
+        ("rights", Danger::Rights, "do it with the rights you have"),
+        ("devices", Danger::Device, by_hand),
+        ("system", Danger::System, by_hand),
+        ("downloaded code", Danger::DownloadedCode, "download it to a file, read it, and run it after the user agreed"),
+        ("hidden code", Danger::HiddenCode, "write the command as plain text"),
+        ("secrets", Danger::Secret, "do without the secret, or ask the user for the one thing you need"),
+        ("planted code", Danger::PlantedCode, by_hand),
+        ("lost history", Danger::HistoryLost, "keep the history: work on a new branch"),
+        ("haft itself", Danger::Haft, "leave haft's rules and state to the user"),
+        ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
+    ];
+    let mut rules = vec![
+        rule("commands that read the system", EffectSort::CommandReadsSystem, Allow, ""),
+        rule(
+            "commands that read elsewhere",
+            EffectSort::CommandReadsElsewhere,
+            Ask,
+            "ask the user to copy it into the workspace",
+        ),
+        rule("commands that read the unknown", EffectSort::CommandReadsUnknown, Ask, "name the files"),
+        rule(
+            "secrets in commands",
+            EffectSort::CommandRevealsSecret,
+            Deny,
+            "do without the secret, or ask the user for the one thing you need",
+        ),
+        rule("commands that create", EffectSort::CommandCreatesInside, Allow, ""),
+        rule("commands that change", EffectSort::CommandChangesInside, Ask, ask),
+        rule("commands that remove", EffectSort::CommandRemovesInside, Ask, ask),
+        rule(
+            "the workspace itself",
+            EffectSort::CommandRemovesWorkspace,
+            Deny,
+            "name what in the workspace is to be removed",
+        ),
+        rule("commands that change the unknown", EffectSort::CommandChangesUnknown, Ask, "name the files"),
+        rule("temporary files", EffectSort::CommandChangesTemporary, Ask, ask),
+        rule("secrets changed by commands", EffectSort::CommandChangesSecret, Ask, ask),
+        rule(
+            "protected names in commands",
+            EffectSort::CommandChangesProtected,
+            Deny,
+            "use \"edit_file\" or \"write_file\", where the user sees the change",
+        ),
+        rule("commands that change elsewhere", EffectSort::CommandChangesOutside, Deny, inside),
+        rule("network", EffectSort::CommandConnects, Ask, ask),
+        rule("publishing", EffectSort::CommandPublishes, Ask, ask),
+        rule("code of the workspace", EffectSort::CommandRunsCode, Ask, ask),
+        rule("unknown programs", EffectSort::CommandRunsUnknownProgram, Ask, ask),
+        rule("not understood", EffectSort::CommandNotUnderstood, Ask, "write it in a plainer form"),
+        rule("settings", EffectSort::CommandChangesSettings, Ask, ask),
+        rule("shell state", EffectSort::CommandChangesShell, Ask, ask),
+        rule("version control", EffectSort::CommandChangesHistory, Ask, ask),
+        rule("processes", EffectSort::CommandActsOnProcesses, Ask, ask),
+    ];
+    let dangers = dangers.map(|(name, danger, instead)| rule(name, EffectSort::Dangerous(danger), Deny, instead));
+    rules.extend(dangers);
+    rules
+}
+
+fn of_tools() -> Vec<Rule> {
     use Decision::{Allow, Ask, Deny};
     let rule = |name: &str, sort, decision, reason: &str, instead: &str| Rule {
         name: name.to_owned(),

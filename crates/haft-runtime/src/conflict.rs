@@ -10,12 +10,12 @@ pub(crate) fn conflict(left: &[Effect], right: &[Effect]) -> bool {
 }
 
 fn collide(a: &Effect, b: &Effect) -> bool {
-    use Effect::{Change, Connect, Delegate, Expose, Read, Remote, Run, Session};
+    use Effect::{Change, Connect, Delegate, Expose, Read, Remote, Run, Session, Step};
     match (a, b) {
         // A sub-agent would wait for its parent for ever; a connection touches nothing here.
         (Connect(_) | Delegate(_), _) | (_, Connect(_) | Delegate(_)) => false,
-        // Whatever is exposed is exposed to a command, which is there beside it.
-        (Expose(_), _) | (_, Expose(_)) => false,
+        // Both come beside a command, which says it all.
+        (Expose(_) | Step(_), _) | (_, Expose(_) | Step(_)) => false,
         (Read(_), Read(_)) => false,
         (Read(x) | Change(x, _), Change(y, _)) | (Change(x, _), Read(y)) => x.overlaps(y),
         // A command may touch anything in the workspace, and the session's state is no file.

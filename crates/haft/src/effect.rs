@@ -3,8 +3,9 @@
 //! Not here: whether it may (`haft-policy`), what may overlap (`haft-runtime`), doing it (doors).
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::path::Target;
+use crate::path::{Target, one_line};
 use crate::process::Level;
 
 /// One thing that a call would touch.
@@ -16,6 +17,8 @@ pub enum Effect {
     Change(Target, Change),
     /// Runs a command.
     Run(CommandLine),
+    /// One thing that a part of a command would do, as far as its words tell. It comes beside the `Run` of the command.
+    Step(Step),
     /// Runs it with less between it and the user's files than it should be.
     Expose(Exposure),
     /// Opens a network connection.
@@ -42,6 +45,79 @@ pub enum Change {
 /// The text of a command, as the shell would get it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CommandLine(pub String);
+
+/// One thing that a part of a command would do.
+///
+/// It is read out of words and is advice: whatever the words say, the sandbox holds the command.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The whole command.
+    pub command: Arc<str>,
+    /// Which bytes of it are the part that does this.
+    pub part: (usize, usize),
+    /// What the part does.
+    pub does: Does,
+}
+
+/// What a part of a command does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Does {
+    /// Reads the content of a file or a tree.
+    Read(Target),
+    /// Reads names and facts, no content.
+    List(Target),
+    /// Reads something that is known only when it runs.
+    ReadUnknown,
+    /// Changes a file or a tree.
+    Change(Target, Change),
+    /// Changes something that is known only when it runs.
+    ChangeUnknown(Change),
+    /// Opens a connection; to which host, where it is known.
+    Connect(Option<Host>),
+    /// Sends something out for others to see or take, such as a push or an upload; in words.
+    Publish(String),
+    /// Runs code of the workspace, such as a build, tests or a script; in words.
+    Code(String),
+    /// Runs a program that the table does not know; its name.
+    Program(String),
+    /// Cannot be understood before it runs; why.
+    Unknown(String),
+    /// Changes settings that later commands follow; in words.
+    Settings(String),
+    /// Changes the state of the shell for the rest of the command; in words.
+    ShellState(String),
+    /// Adds to the history of version control or moves in it; in words.
+    History(String),
+    /// Acts on other processes; in words.
+    Process(String),
+    /// Does something that is refused; in words.
+    Danger(Danger, String),
+}
+
+/// What is refused in commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Danger {
+    /// Gains rights or leaves the sandbox.
+    Rights,
+    /// Touches a device or a file system as a whole.
+    Device,
+    /// Stops or changes the system, or all processes.
+    System,
+    /// Runs text that comes from the network.
+    DownloadedCode,
+    /// Runs text that is hidden by an encoding.
+    HiddenCode,
+    /// Prints or sends secrets.
+    Secret,
+    /// Plants something that runs later.
+    PlantedCode,
+    /// Loses history that nothing else holds.
+    HistoryLost,
+    /// Touches haft itself: its rules, its state, its processes.
+    Haft,
+    /// Uses up the machine.
+    Exhaustion,
+}
 
 /// What stands open to a command that should not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -93,7 +169,8 @@ impl Effect {
     /// Returns whether something outside the session could be different afterwards.
     pub fn changes(&self) -> bool {
         match self {
-            Effect::Read(_) | Effect::Session(_) => false,
+            // What a command changes is said by its `Run`.
+            Effect::Read(_) | Effect::Session(_) | Effect::Step(_) => false,
             Effect::Remote(claim) => claim.claims == Claim::MayChange,
             Effect::Change(..) | Effect::Run(_) | Effect::Expose(_) | Effect::Connect(_) | Effect::Delegate(_) => true,
         }
@@ -120,6 +197,7 @@ impl fmt::Display for Effect {
             Effect::Change(target, Change::Replace) => write!(f, "change {target}"),
             Effect::Change(target, Change::Remove) => write!(f, "remove {target}"),
             Effect::Run(command) => write!(f, "run {}", command.0),
+            Effect::Step(step) => step.does.fmt(f),
             Effect::Expose(Exposure::BelowRequired { required, reached }) => {
                 write!(f, "run it in a sandbox of the level \"{reached}\", where \"{required}\" is required")
             }
@@ -128,6 +206,34 @@ impl fmt::Display for Effect {
             Effect::Remote(claim) => write!(f, "call {} of the server {}", claim.tool, claim.server),
             Effect::Delegate(agent) => write!(f, "hand work to {}", agent.0),
             Effect::Session(key) => write!(f, "use the session's {}", key.0),
+        }
+    }
+}
+
+/// Says in words what a part of a command does, as the end of "it would …".
+impl fmt::Display for Does {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Does::Read(target) => write!(f, "read {target}"),
+            Does::List(target) => write!(f, "list {target}"),
+            Does::ReadUnknown => f.write_str("read something that is known only when it runs"),
+            Does::Change(target, Change::Create) => write!(f, "create {target}"),
+            Does::Change(target, Change::Replace) => write!(f, "change {target}"),
+            Does::Change(target, Change::Remove) => write!(f, "remove {target}"),
+            Does::ChangeUnknown(Change::Create) => f.write_str("create something that is known only when it runs"),
+            Does::ChangeUnknown(Change::Replace) => f.write_str("change something that is known only when it runs"),
+            Does::ChangeUnknown(Change::Remove) => f.write_str("remove something that is known only when it runs"),
+            Does::Connect(Some(host)) => write!(f, "connect to {}", host.0),
+            Does::Connect(None) => f.write_str("use the network"),
+            Does::Program(name) => write!(f, "run {}, which is not in the table of programs", one_line(name)),
+            Does::Unknown(why) => write!(f, "do something that cannot be understood before it runs: {}", one_line(why)),
+            Does::Publish(words)
+            | Does::Code(words)
+            | Does::Settings(words)
+            | Does::ShellState(words)
+            | Does::History(words)
+            | Does::Process(words)
+            | Does::Danger(_, words) => f.write_str(&one_line(words)),
         }
     }
 }

@@ -1,0 +1,110 @@
+//! What a program does with its words, before anybody has looked where paths lead.
+
+use haft::effect::Danger;
+
+use super::value::Value;
+
+/// One thing that a program does. Paths are words as the program gets them, relative to the folder it runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Does something with a path, or with everything below it.
+    Path(Deed, Value),
+    /// Opens a connection; to which host, where it is known.
+    Connect(Option<String>),
+    /// See `haft::effect::Does` for these.
+    Publish(String),
+    /// Runs code of the workspace.
+    Code(String),
+    /// Runs a program that is not in the table.
+    Program(String),
+    /// Cannot be understood before it runs.
+    Unknown(String),
+    /// Changes settings.
+    Settings(String),
+    /// Changes the state of the shell.
+    ShellState(String),
+    /// Adds to the history or moves in it.
+    History(String),
+    /// Acts on other processes.
+    Process(String),
+    /// Is refused.
+    Danger(Danger, String),
+}
+
+/// What is done with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Deed {
+    /// Its content is read.
+    Read,
+    /// Its name and facts are read.
+    List,
+    /// It is made, and was not there; over something that is there it is `Replace`.
+    Create,
+    /// It is made or changed.
+    Replace,
+    /// It is removed.
+    Remove,
+    /// It is run, as a program or a script.
+    Run,
+}
+
+/// What the table says of a program with its words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// What it does itself.
+    pub acts: Vec<Act>,
+    /// What it runs.
+    pub inner: Vec<Inner>,
+    /// What it prints, as far as that matters to the next program of a pipe.
+    pub output: Flow,
+}
+
+/// Something that a program runs in its turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// A program with its words: `env A=1 rm x` runs `rm x`.
+    Words(Vec<Value>),
+    /// Like `Words`, with more words behind that come from the input, as `xargs` adds them.
+    WordsAndInput(Vec<Value>),
+    /// Text for a shell, with the parameters `$0`, `$1`, … that it gets: `sh -c 'rm "$1"' x y`.
+    Script(Value, Vec<Value>),
+    /// The standard input as text in a language: `bash`, `python3 -`.
+    Input(Language),
+    /// Text in a language: `python3 -c '…'`.
+    Text(Language, Value),
+    /// Assigns an environment variable for what is run: `env A=1 …`.
+    Variable(String, Value),
+}
+
+/// A language that programs take as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// bash, sh, zsh and their kin.
+    Shell,
+    /// awk.
+    Awk,
+    /// sed.
+    Sed,
+    /// Python, Perl, Ruby, JavaScript, PHP, Lua, …: read for the strings in it.
+    General,
+}
+
+/// What goes from one program of a pipe to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// Exactly this text.
+    Text(Value),
+    /// Paths, one a line or as words: each of these, or something below it.
+    Paths(Vec<Value>),
+    /// Content of files of the workspace.
+    Content,
+    /// Text from the network.
+    Downloaded,
+    /// Text that was decoded from another form.
+    Decoded,
+    /// What came in, perhaps cut or put in another order.
+    Passed,
+}

@@ -1,0 +1,203 @@
+//! The tree of a command: what the shell reads, without anything expanded but braces.
+//!
+//! Every kind of node is on a list; what is not on it becomes [`Node::Opaque`] and is asked about. Quotes and escapes
+//! are resolved here, so that `r"m"`, `\rm` and `$'\x72m'` are the same word.
+
+use std::ops::Range;
+
+/// A list of commands, in the order of their text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// The commands.
+    pub items: Vec<Item>,
+}
+
+/// One command of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// When it runs.
+    pub link: Link,
+    /// The programs of a pipe; mostly one.
+    pub stages: Vec<Stage>,
+    /// Whether nobody waits for it (`&`).
+    pub in_background: bool,
+}
+
+/// When a command of a list runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Always: it is the first, or stands behind `;`, `&` or a new line.
+    Always,
+    /// When the one before worked (`&&`).
+    And,
+    /// When the one before failed (`||`).
+    Or,
+}
+
+/// One program of a pipe, or a compound command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// What it is.
+    pub node: Node,
+    /// Where its input comes from and its output goes.
+    pub redirects: Vec<Redirect>,
+    /// Which bytes of the text it is, redirections included.
+    pub span: Range<usize>,
+}
+
+/// What the shell does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// Assigns variables and runs a program; either list may be empty.
+    Simple(Vec<Assignment>, Vec<Word>),
+    /// `{ …; }`.
+    Group(Script),
+    /// `( … )`.
+    Subshell(Script),
+    /// `if`, with all conditions and bodies in the order of the text.
+    If(Vec<Script>),
+    /// `while` and `until`: condition and body.
+    While(Script, Script),
+    /// `for name in words` and `select`; without words it goes through the parameters.
+    For(String, Option<Vec<Word>>, Script),
+    /// `for ((…; …; …))`: its expressions, as words for the substitutions in them, and its body.
+    CountingFor(Vec<Word>, Script),
+    /// `case word in pattern) … esac`.
+    Case(Word, Vec<(Vec<Word>, Script)>),
+    /// `name() { … }`.
+    Function(String, Box<Stage>),
+    /// `[[ … ]]` and `(( … ))`: the words in it, for the substitutions in them.
+    Test(Vec<Word>),
+    /// Something that is not understood; why.
+    Opaque(String),
+}
+
+/// `name=value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The variable.
+    pub name: String,
+    /// Whether it is added to what is there (`+=`), or sets one field of an array (`a[1]=`).
+    pub is_partial: bool,
+    /// The values: one, or those of an array.
+    pub values: Vec<Word>,
+}
+
+/// A redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The number of the descriptor, where it is written.
+    pub descriptor: Option<u32>,
+    /// What happens.
+    pub kind: RedirectKind,
+    /// The file, the descriptor, or the text.
+    pub target: Word,
+}
+
+/// What a redirection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectKind {
+    /// `<`.
+    Read,
+    /// `>` and `>|`.
+    Write,
+    /// `>>`.
+    Append,
+    /// `<>`.
+    ReadWrite,
+    /// `&>` and `>&file`.
+    WriteBoth,
+    /// `&>>`.
+    AppendBoth,
+    /// `<&` and `>&` with a number or `-`.
+    Duplicate,
+    /// `<<`: the target is the text, with substitutions unless its end was quoted.
+    HereDocument,
+    /// `<<<`.
+    HereString,
+}
+
+/// A word before expansion. Braces are expanded already: `{a,b}` has become two words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Its parts, in order.
+    pub parts: Vec<WordPart>,
+    /// Which bytes of the text it is.
+    pub span: Range<usize>,
+}
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WordPart {
+    /// Text. Where it is not quoted, `*`, `?` and `[…]` in it are patterns.
+    Text(String, Quoting),
+    /// `~` or `~user` at the beginning of a word: the user, empty for oneself.
+    Home(String),
+    /// `$name`, `${name}`, `${name…}`.
+    Parameter(Parameter, Quoting),
+    /// `$(…)` and `` `…` ``.
+    Substitution(Script, Quoting),
+    /// `<(…)` and `>(…)`.
+    Process(Script, Direction),
+    /// `$((…))`: the words in it, for the substitutions in them. Its value is a number.
+    Arithmetic(Vec<Word>),
+    /// Something that is not understood; why.
+    Opaque(String),
+}
+
+/// Whether a part stands in quotes: then it is neither split nor a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quoting {
+    /// It does not.
+    Bare,
+    /// It does.
+    Quoted,
+}
+
+/// Which way a process substitution goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// `<(…)`: its output is read.
+    Out,
+    /// `>(…)`: it reads what is written.
+    In,
+}
+
+/// A parameter and what is done with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name: a variable, a number, or one of `@*#?-$!0`.
+    pub name: String,
+    /// What is done with the value.
+    pub operation: Operation,
+}
+
+/// What is done with the value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Nothing.
+    Plain,
+    /// `${x:-word}`, `${x-word}`, `${x:=word}`, `${x=word}`: the word where there is no value.
+    Default(Word),
+    /// `${x:+word}`, `${x+word}`: the word where there is a value.
+    Alternative(Word),
+    /// `${x:?word}`: an error where there is no value.
+    Required,
+    /// `${x:from}`, `${x:from:length}`, where both are numbers.
+    Slice(i64, Option<i64>),
+    /// `${x#pattern}`, `${x%pattern}` and their doubles, `${x/pattern/text}` and its kin: the words in it.
+    Edited(Vec<Word>),
+    /// `${#x}`: a number.
+    Length,
+    /// `${x[0]}` and `${x[@]}`: any one of the values, or all of them.
+    Element,
+    /// `${!x}`, `${x@P}` and whatever else: anything can come of it; the words in it.
+    Strange(Vec<Word>),
+}
+
+/// Reads a command. What is not understood is [`Node::Opaque`] or [`WordPart::Opaque`] in the tree.
+pub fn parse(text: &str) -> Script {
+    let node = Node::Opaque("it is not read yet".to_owned());
+    let stage = Stage { node, redirects: Vec::new(), span: 0..text.len() };
+    Script { items: vec![Item { link: Link::Always, stages: vec![stage], in_background: false }] }
+}

@@ -1,0 +1,98 @@
+//! The value of a word, as far as it can be known before the command runs.
+
+/// A word after expansion: known text with gaps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Value {
+    pieces: Vec<Piece>,
+}
+
+/// A piece of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Known text.
+    Text(String),
+    /// Names that a pattern finds: any text without a slash.
+    Glob,
+    /// Anything.
+    Unknown,
+}
+
+impl Value {
+    /// A value that is wholly known.
+    pub fn text(text: impl Into<String>) -> Self {
+        let mut value = Self::default();
+        value.push(Piece::Text(text.into()));
+        value
+    }
+
+    /// A value of which nothing is known.
+    pub fn unknown() -> Self {
+        Self { pieces: vec![Piece::Unknown] }
+    }
+
+    /// Adds a piece at the end; neighbouring texts become one.
+    pub fn push(&mut self, piece: Piece) {
+        match (self.pieces.last_mut(), piece) {
+            (_, Piece::Text(text)) if text.is_empty() => {}
+            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+            (Some(Piece::Unknown), Piece::Unknown) => {}
+            (_, piece) => self.pieces.push(piece),
+        }
+    }
+
+    /// Adds another value at the end.
+    pub fn append(&mut self, other: &Value) {
+        other.pieces.iter().cloned().for_each(|piece| self.push(piece));
+    }
+
+    /// Returns the pieces in order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Returns the text when all of it is known.
+    pub fn known(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the known text at the beginning; empty when it begins with a gap.
+    pub fn prefix(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Returns whether a part of it can be anything.
+    pub fn has_unknown(&self) -> bool {
+        self.pieces.contains(&Piece::Unknown)
+    }
+
+    /// Returns what is left behind a known beginning.
+    pub fn strip_prefix(&self, prefix: &str) -> Option<Value> {
+        let rest = self.prefix().strip_prefix(prefix)?;
+        let mut value = Value::text(rest);
+        self.pieces.iter().skip(1).cloned().for_each(|piece| value.push(piece));
+        Some(value)
+    }
+
+    /// Returns it for people: gaps are shown as `*` and `…`.
+    pub fn shown(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Glob => "*".to_owned(),
+            Piece::Unknown => "…".to_owned(),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::text(text)
+    }
+}

@@ -1,0 +1,117 @@
+//! What lies at a path that a command names: a file of the workspace, of the system, a device, a secret.
+//!
+//! File tools reach nothing outside the workspace; commands see the system's folders as well, read-only, and private
+//! empty folders in the place of the others. So what a command names outside is judged by what it is.
+
+use std::path::{Component, Path, PathBuf};
+
+use haft::guarded::{is_secret, protected};
+use haft::path::Target;
+
+/// What lies at a path, as commands meet it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Zone {
+    /// The workspace itself, as a whole.
+    Root,
+    /// A file of the workspace.
+    Inside,
+    /// A name of the workspace that makes programs run, or belongs to version control.
+    Protected,
+    /// A device into which one can write what one likes, such as `/dev/null`.
+    Sink,
+    /// A folder for passing things, private to each command.
+    Temporary,
+    /// Folders of the system that commands see, read-only.
+    System,
+    /// A device, or the memory of the machine.
+    Device,
+    /// A secret by its name, wherever it lies.
+    Secret,
+    /// haft's own settings and state.
+    Haft,
+    /// Something outside that a shell, a login or a timer runs.
+    Start,
+    /// Anything else outside: the home, other homes, other folders.
+    Elsewhere,
+}
+
+/// Devices that take everything and hold nothing, and the streams of the command itself.
+const SINKS: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+const SINK_FOLDERS: &[&str] = &["/dev/fd", "/proc/self/fd"];
+const READABLE_DEVICES: &[&str] = &["/dev/urandom", "/dev/random"];
+const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+const SYSTEM: &[&str] = &[
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc", "/sys",
+    "/var/lib", "/var/log", "/snap",
+];
+const SYSTEM_SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/ssh",
+    "/etc/krb5.keytab",
+    "/etc/security/opasswd",
+    "/proc/kcore",
+    "/proc/kallsyms",
+    "/var/lib/private",
+    "/run/secrets",
+    "/var/run/secrets",
+];
+/// Parts of `/proc/ID/` that show the memory or the environment of a process.
+const PROCESS_SECRETS: &[&str] = &["environ", "mem", "maps", "auxv"];
+
+impl Zone {
+    /// Says what lies at a target.
+    pub fn of(target: &Target) -> Self {
+        match target {
+            Target::Inside(place) => inside(place.path()),
+            Target::Outside(place) => outside(place.path()),
+        }
+    }
+
+    /// Returns whether it lies in the workspace.
+    pub fn is_inside(self) -> bool {
+        matches!(self, Zone::Root | Zone::Inside | Zone::Protected)
+    }
+}
+
+fn inside(path: &Path) -> Zone {
+    if path.components().all(|part| part == Component::CurDir) {
+        return Zone::Root;
+    }
+    match path {
+        path if is_secret(path) => Zone::Secret,
+        path if protected(path).is_some() => Zone::Protected,
+        _ => Zone::Inside,
+    }
+}
+
+fn outside(path: &Path) -> Zone {
+    let path: PathBuf = path.components().collect();
+    let is_any = |list: &[&str]| list.iter().any(|name| path == Path::new(name));
+    let below_any = |list: &[&str]| list.iter().any(|name| path.starts_with(name));
+    let is_haft = ["/.config/haft", "/.local/state/haft", "/.haft"];
+    let text = path.to_string_lossy().to_lowercase();
+    let has_part = |name: &str| text.contains(&format!("{name}/")) || text.ends_with(name);
+    match () {
+        () if is_any(SINKS) || below_any(SINK_FOLDERS) => Zone::Sink,
+        () if is_haft.iter().any(|name| has_part(name)) => Zone::Haft,
+        () if below_any(SYSTEM_SECRETS) || is_process_secret(&path) => Zone::Secret,
+        () if below_any(TEMPORARY) => Zone::Temporary,
+        () if is_any(READABLE_DEVICES) => Zone::System,
+        () if path.starts_with("/dev") => Zone::Device,
+        () if below_any(SYSTEM) => Zone::System,
+        () if is_secret(&path) => Zone::Secret,
+        () if protected(&path).is_some() => Zone::Start,
+        () => Zone::Elsewhere,
+    }
+}
+
+fn is_process_secret(path: &Path) -> bool {
+    let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    parts.next().as_deref() == Some("proc") && parts.any(|part| PROCESS_SECRETS.contains(&part.as_str()))
+}
