@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
+use crate::commands::rules::RulesArguments;
+
 /// The handle between a model and its tools.
 #[derive(Parser)]
 #[command(name = "haft", version, about, arg_required_else_help = false)]
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Check configuration and tool descriptions, with the fix for every problem
     Check(Check),
+    /// Say how commands are judged, and by which rules
+    Rules(RulesArguments),
     /// Say how this workspace, or one tool, is doing
     Doctor(Doctor),
     /// List what was changed in this workspace, the newest first

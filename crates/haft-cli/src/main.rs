@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(check),
+        Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
         Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
         Some(Command::Log(ref log)) => commands::log::run(&arguments.common, log),
         Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),

@@ -62,6 +62,8 @@ pub enum EffectSort {
     Delegate,
     /// Touches the session's own state.
     Session,
+    /// A command that only computes or prints.
+    CommandPrints,
     /// A command that reads what the system shows to everybody, or writes where nothing is kept.
     CommandReadsSystem,
     /// A command that reads outside the workspace and the system, or lists names there.
@@ -137,6 +139,7 @@ impl EffectSort {
 
     fn of_step(does: &Does) -> Self {
         match does {
+            Does::Nothing => EffectSort::CommandPrints,
             Does::Read(target) => Self::of_command_reading(target),
             Does::List(target) => match Zone::of(target) {
                 zone if zone.is_inside() => EffectSort::ReadInside,
@@ -258,6 +261,7 @@ fn of_commands() -> Vec<Rule> {
         ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
     ];
     let mut rules = vec![
+        rule("commands that print", EffectSort::CommandPrints, Allow, ""),
         rule("commands that read the system", EffectSort::CommandReadsSystem, Allow, ""),
         rule(
             "commands that read elsewhere",

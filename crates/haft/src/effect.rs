@@ -55,6 +55,8 @@ pub struct Step {
     pub command: Arc<str>,
     /// Which bytes of it are the part that does this.
     pub part: (usize, usize),
+    /// The words of the part as values, the program first and by its last path component. Gaps are shown as `…`.
+    pub words: Arc<[String]>,
     /// What the part does.
     pub does: Does,
 }
@@ -62,6 +64,8 @@ pub struct Step {
 /// What a part of a command does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Does {
+    /// Only computes or prints. Each simple command has at least one step, so that rules see its words.
+    Nothing,
     /// Reads the content of a file or a tree.
     Read(Target),
     /// Reads names and facts, no content.
@@ -214,6 +218,7 @@ impl fmt::Display for Effect {
 impl fmt::Display for Does {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Does::Nothing => f.write_str("only compute or print"),
             Does::Read(target) => write!(f, "read {target}"),
             Does::List(target) => write!(f, "list {target}"),
             Does::ReadUnknown => f.write_str("read something that is known only when it runs"),

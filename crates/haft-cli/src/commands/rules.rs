@@ -1,0 +1,35 @@
+//! `haft rules`: which rules there are, whether their examples hold, and what they say of a command.
+
+use clap::{Args, Subcommand};
+
+use crate::arguments::Common;
+use crate::exit::Exit;
+
+mod explain;
+mod list;
+mod test;
+
+#[derive(Args)]
+pub(crate) struct RulesArguments {
+    #[command(subcommand)]
+    command: RulesCommand,
+}
+
+#[derive(Subcommand)]
+enum RulesCommand {
+    /// Say what a command would do, and which rule decides
+    Explain(explain::Explain),
+    /// List the rules that hold, the strictest first
+    List,
+    /// Run the examples of all rules
+    Test,
+}
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, arguments: &RulesArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        RulesCommand::Explain(explain) => explain::run(common, explain),
+        RulesCommand::List => list::run(common),
+        RulesCommand::Test => test::run(common),
+    }
+}
