@@ -10,4 +10,5 @@ pub mod decision;
 pub mod grant;
 pub mod policy;
 pub mod rule;
+pub mod sort_names;
 mod zone;
