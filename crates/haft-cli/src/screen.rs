@@ -9,6 +9,9 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
+/// The columns of an answer that no terminal shows.
+const USUAL_WIDTH: usize = 100;
+
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {
     let mut stderr = anstream::stderr().lock();
@@ -41,6 +44,12 @@ pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     }
     let mut stdout = anstream::stdout().lock();
     writeln!(stdout, "{text}")
+}
+
+/// Returns how many columns the answer has; the usual number where it goes into a pipe.
+pub(crate) fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
 }
 
 /// A part of a line.

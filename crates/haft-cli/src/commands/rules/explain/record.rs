@@ -69,7 +69,8 @@ pub(super) fn code(decision: Decision) -> &'static str {
 
 fn of_part(command: &str, part: &JudgedPart) -> Value {
     let text = command.get(part.part.clone()).unwrap_or_default();
-    let cut = text.char_indices().nth(LONGEST_PART).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]));
+    let cut =
+        text.char_indices().nth(LONGEST_PART).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]));
     json!({
         "does": part.does,
         "part": cut,
