@@ -9,6 +9,7 @@
 //! Not here: where a path leads ([`Locate`] is asked), what is decided (`policy`).
 
 pub mod act;
+pub mod examples;
 mod languages;
 mod places;
 mod programs;
