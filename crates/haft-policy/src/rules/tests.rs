@@ -1,5 +1,7 @@
 //! Written rules as the judge meets them.
 
+mod lattice;
+
 use std::path::Path;
 use std::sync::Arc;
 
