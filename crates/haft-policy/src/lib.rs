@@ -10,5 +10,6 @@ pub mod decision;
 pub mod grant;
 pub mod policy;
 pub mod rule;
+pub mod rules;
 pub mod sort_names;
 mod zone;

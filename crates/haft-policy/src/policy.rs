@@ -5,11 +5,14 @@ use haft::process::Settle;
 
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
-use crate::rule::{Rule, defaults};
+use crate::rule::{EffectSort, Rule, defaults};
 
 /// All rules that hold.
 #[derive(Clone, Debug)]
 pub struct Policy {
+    /// Those that hold where nobody has said anything.
+    defaults: Vec<Rule>,
+    /// Those that were added.
     rules: Vec<Rule>,
 }
 
@@ -52,12 +55,13 @@ impl From<Mode> for Situation<'_> {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { rules: defaults() }
+        Self { defaults: defaults(), rules: Vec::new() }
     }
 }
 
 impl Policy {
-    /// Adds rules. They can only make things stricter.
+    /// Adds rules. What they ask or deny makes things stricter, whoever they come from; what they allow answers an
+    /// ordinary question of the default rules, and nothing else.
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
         self
@@ -65,25 +69,25 @@ impl Policy {
 
     /// Judges the name of a tool, known or not.
     pub fn judge_tool(&self, tool: &str) -> Option<Ruling> {
-        self.rules.iter().filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
+        let all = self.defaults.iter().chain(&self.rules);
+        all.filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
     }
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
-        let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(effect, situation));
+        let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(tool, effect, situation));
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
-    /// Returns the effects that still need somebody's yes.
-    pub fn open_questions<'a>(&self, effects: &'a [Effect], situation: Situation<'_>) -> Vec<&'a Effect> {
+    /// Returns the effects of a call of this tool that still need somebody's yes.
+    pub fn open_questions<'a>(&self, tool: &str, effects: &'a [Effect], situation: Situation<'_>) -> Vec<&'a Effect> {
         to_be_judged(effects)
-            .filter(|effect| self.judge_effect(effect, situation).decision != Decision::Allow)
+            .filter(|effect| self.judge_effect(tool, effect, situation).decision != Decision::Allow)
             .collect()
     }
 
-    fn judge_effect(&self, effect: &Effect, Situation { mode, grants }: Situation<'_>) -> Ruling {
-        let judged = self.rules.iter().filter_map(|rule| rule.on_effect(effect)).reduce(Ruling::stricter);
-        let judged = judged.unwrap_or_else(|| no_rule_knows(effect));
+    fn judge_effect(&self, tool: &str, effect: &Effect, Situation { mode, grants }: Situation<'_>) -> Ruling {
+        let judged = self.judge_by_rules(tool, effect);
         // What a command changes is thrown away then, by the door.
         if mode == Mode::Plan && effect.changes() && !matches!(effect, Effect::Run(_)) {
             return judged.stricter(plan_mode(effect));
@@ -94,6 +98,27 @@ impl Policy {
             return Ruling { decision: Decision::Allow, ..judged };
         }
         judged
+    }
+
+    /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
+    /// of a default rule is left, those that allow.
+    fn judge_by_rules(&self, tool: &str, effect: &Effect) -> Ruling {
+        let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
+            rules.iter().filter_map(|rule| rule.on_effect(tool, effect)).collect()
+        };
+        let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
+        let by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
+        let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
+            opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
+        let is_answerable = by_default.decision == Decision::Ask
+            && by_default.class == Class::Ordinary
+            && EffectSort::of(effect).is_answerable();
+        match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
+            // Somebody's own words go before ours.
+            (Some(added), _) => added.stricter(by_default),
+            (None, Some(allowing)) if is_answerable => allowing,
+            (None, _) => by_default,
+        }
     }
 }
 
@@ -136,7 +161,7 @@ fn plan_mode(effect: &Effect) -> Ruling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{EffectSort, Pattern};
+    use crate::rule::Pattern;
     use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey};
     use haft::path::{Extent, Place, Target};
 
@@ -195,16 +220,16 @@ mod tests {
 
     #[test]
     fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
-        let nothing = Policy { rules: Vec::new() };
+        let nothing = Policy { defaults: Vec::new(), rules: Vec::new() };
         for effect in every_sort() {
             assert_eq!(nothing.judge("t", &[effect], Situation::default()).decision, Decision::Ask);
         }
     }
 
     #[test]
-    fn adding_a_rule_never_loosens() {
+    fn adding_a_rule_that_asks_or_denies_never_loosens() {
         let sorts = [EffectSort::ReadInside, EffectSort::Run, EffectSort::ChangeOutside];
-        for decision in [Decision::Allow, Decision::Ask, Decision::Deny] {
+        for decision in [Decision::Ask, Decision::Deny] {
             for sort in sorts {
                 let rule = Rule {
                     name: "added".into(),

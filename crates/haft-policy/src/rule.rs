@@ -5,6 +5,8 @@ use haft::guarded::{is_secret, may_hold_guarded, protected};
 use haft::path::Target;
 
 use crate::decision::{Class, Decision, Ruling};
+use crate::rules::conditions::Conditions;
+use crate::rules::fit::Fit;
 use crate::zone::Zone;
 
 /// One rule with its reason.
@@ -31,6 +33,8 @@ pub enum Pattern {
     Tool(String),
     /// Every effect of this sort.
     Effect(EffectSort),
+    /// Every effect that fits all conditions of a rule that somebody wrote.
+    Written(Box<Conditions>),
 }
 
 /// Sorts of effects that rules speak about.
@@ -194,23 +198,52 @@ impl EffectSort {
 }
 
 impl Rule {
-    /// Returns the rule's opinion on a tool, if it has one.
+    /// Returns the rule's opinion on a tool, if it has one whatever the tool would do.
     pub fn on_tool(&self, tool: &str) -> Option<Ruling> {
-        matches!(&self.matches, Pattern::Tool(name) if name == tool).then(|| self.ruling(&format!("call {tool}")))
+        let is_meant = match &self.matches {
+            Pattern::Tool(name) => name == tool,
+            Pattern::Effect(_) => false,
+            // What such a rule allows is allowed effect by effect.
+            Pattern::Written(conditions) => self.decision != Decision::Allow && conditions.is_of_tool(tool),
+        };
+        is_meant.then(|| self.ruling(&format!("call {tool}")))
     }
 
-    /// Returns the rule's opinion on an effect, if it has one.
-    pub fn on_effect(&self, effect: &Effect) -> Option<Ruling> {
-        matches!(self.matches, Pattern::Effect(sort) if sort == EffectSort::of(effect))
-            .then(|| self.ruling(&said(effect)))
+    /// Returns the rule's opinion on an effect of a call of this tool, if it has one.
+    pub fn on_effect(&self, tool: &str, effect: &Effect) -> Option<Ruling> {
+        let fit = match &self.matches {
+            Pattern::Tool(_) => Fit::Not,
+            Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectSort::of(effect)),
+            Pattern::Written(conditions) => conditions.fit(tool, effect),
+        };
+        match (fit, self.decision) {
+            (Fit::Not, _) | (Fit::Perhaps | Fit::Loosely, Decision::Allow) => None,
+            (Fit::Perhaps, Decision::Deny) => Some(self.perhaps(effect)),
+            (Fit::Perhaps | Fit::Loosely | Fit::Exactly, _) => Some(self.ruling(&said(effect))),
+        }
+    }
+
+    /// Asks about what would be refused if it is what it may be.
+    fn perhaps(&self, effect: &Effect) -> Ruling {
+        Ruling {
+            decision: Decision::Ask,
+            class: Class::Dangerous,
+            reason: format!("It would {effect}, which may be what the rule refuses: {}", self.reason),
+            ..self.ruling("")
+        }
     }
 
     fn ruling(&self, what: &str) -> Ruling {
+        let reason = match &self.matches {
+            Pattern::Tool(_) | Pattern::Effect(_) => self.reason.replace("{}", what),
+            Pattern::Written(_) if self.reason.is_empty() => format!("It would {what}."),
+            Pattern::Written(_) => self.reason.clone(),
+        };
         Ruling {
             decision: self.decision,
             class: self.class,
             rule: self.name.clone(),
-            reason: self.reason.replace("{}", what),
+            reason,
             instead: self.instead.clone(),
         }
     }

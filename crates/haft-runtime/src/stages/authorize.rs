@@ -103,7 +103,7 @@ fn request(cx: &CallContext<'_>, policy: &Policy, planned: &Planned, mut ruling:
     let hide = |text: &mut String| redactor.redact_in_place(text);
     let grants = cx.session.grants();
     let situation = Situation { mode: cx.session.mode(), grants: &grants };
-    let open = policy.open_questions(&planned.plan.effects, situation);
+    let open = policy.open_questions(planned.entry.native_name(), &planned.plan.effects, situation);
     let mut arguments = planned.called.arguments.clone();
     redactor.redact_value(&mut arguments);
     let mut preview = planned.plan.preview.clone();
