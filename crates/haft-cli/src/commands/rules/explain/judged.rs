@@ -114,7 +114,7 @@ impl Judge {
         if ruling.decision != Decision::Ask {
             return Vec::new();
         }
-        let open = self.policy.open_questions(effects, self.situation);
+        let open = self.policy.open_questions(TOOL, effects, self.situation);
         let offered = open.first().map(|effect| GrantScope::offered_for(effect)).unwrap_or_default();
         let covers_all = |scope: &GrantScope| open.iter().all(|effect| scope.covers(effect));
         offered.into_iter().filter(covers_all).map(|scope| scope.to_string()).collect()
