@@ -200,6 +200,7 @@ impl<'a> Walk<'a> {
             }
             Node::Test(words) => {
                 self.touch(words);
+                self.shell.reads_secrets.clear();
                 self.tell(Does::Nothing);
                 Flow::Text(Value::default())
             }
@@ -268,8 +269,12 @@ impl<'a> Walk<'a> {
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
         let reads_unset = self.shell.reads_unset;
         self.shell.reads_unset = false;
+        let secrets_before = std::mem::take(&mut self.shell.reads_secrets);
         let before = self.found.len();
         let flow = self.simple_once(assignments, words, input);
+        for name in std::mem::replace(&mut self.shell.reads_secrets, secrets_before) {
+            self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+        }
         if std::mem::replace(&mut self.shell.reads_unset, reads_unset) && !self.second_look {
             self.with_unset_as_nothing(words);
         }
@@ -300,7 +305,13 @@ impl<'a> Walk<'a> {
             self.environment(name, values);
         }
         let mut flow = None;
-        for words in self.command_lines(words) {
+        let lines = self.command_lines(words);
+        let only_tests =
+            lines.iter().flat_map(|words| words.first()).all(|name| matches!(name.known(), Some("test" | "[")));
+        if only_tests {
+            self.shell.reads_secrets.clear();
+        }
+        for words in lines {
             let printed = self.run(&words, input);
             flow = Some(match flow {
                 None => printed,

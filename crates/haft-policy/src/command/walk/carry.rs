@@ -27,7 +27,7 @@ impl Walk<'_> {
     }
 
     fn run_named(&mut self, name: &Value, words: &[Value], input: Option<&Flow>) -> Flow {
-        let Some(known) = name.known() else { return self.run_unknown(words) };
+        let Some(known) = name.known() else { return self.run_unknown(words, input) };
         if let Some(function) = self.shell.functions.get(known).cloned() {
             let outer = self.shell.parameters.replace(words[1..].to_vec());
             let flow = self.deeper(|walk| walk.stage(&function, input));
@@ -42,10 +42,9 @@ impl Walk<'_> {
     }
 
     /// A program whose name is a gap. What its other words tell is not let through for that.
-    fn run_unknown(&mut self, words: &[Value]) -> Flow {
-        match words[0].origin() {
-            Some(origin) => self.emit(pipes::danger_of(origin)),
-            None => self.emit(Act::Unknown("the name of the program is known only when it runs".to_owned())),
+    fn run_unknown(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        if let Some(origin) = words[0].origin() {
+            self.emit(pipes::danger_of(origin));
         }
         let is_destructive = |word: &Value| {
             let text = word.prefix();
@@ -56,7 +55,8 @@ impl Walk<'_> {
             let operands = words[1..].iter().filter(|word| !word.prefix().starts_with('-'));
             operands.for_each(|word| self.emit(Act::Path(Deed::Remove, word.clone())));
         }
-        Flow::Unknown
+        let reading = programs::read(words);
+        self.carry_out(reading, input)
     }
 
     /// Does what was read; returns what is printed.
@@ -114,6 +114,19 @@ impl Walk<'_> {
             Inner::WordsAndInput(mut words) => {
                 words.extend(words_of(input));
                 Some(self.run(&words, None))
+            }
+            Inner::WordsAroundInput(words, mark) => {
+                let given = words_of(input);
+                for value in &given {
+                    let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
+                    self.run(&words, None);
+                }
+                None
+            }
+            Inner::Folder(folder) => {
+                let folders = self.shell.folders.iter().map(|before| before.changed(&folder)).collect();
+                self.shell.move_to(folders, true);
+                None
             }
             Inner::Script(text, parameters) => Some(self.run_text(&text, &parameters, input)),
             Inner::Input(language) => Some(self.run_input(language, input)),
@@ -188,6 +201,24 @@ fn as_script(text: &Value) -> (String, bool) {
         Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
     };
     (text.pieces().iter().map(piece).collect(), text.has_unknown())
+}
+
+/// Puts a value in the place of a mark.
+fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
+    let mut result = Value::default();
+    for piece in word.pieces() {
+        let Piece::Text(text) = piece else {
+            result.push(piece.clone());
+            continue;
+        };
+        for (index, part) in text.split(mark).enumerate() {
+            if index > 0 {
+                result.append(value);
+            }
+            result.push(Piece::Text(part.to_owned()));
+        }
+    }
+    result
 }
 
 /// Returns the words that come from the input.

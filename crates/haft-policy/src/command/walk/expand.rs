@@ -6,6 +6,7 @@ use super::super::act::Act;
 use super::super::syntax::{Assignment, Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::state::Unset;
+use super::variables::is_secret_name;
 use super::{Walk, pipes};
 
 /// How many values of one word are followed.
@@ -182,6 +183,10 @@ impl Walk<'_> {
 
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
+        let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
+        if values.is_none() && shows_value && is_secret_name(&parameter.name) {
+            self.shell.reads_secrets.push(parameter.name.clone());
+        }
         match &parameter.operation {
             Operation::Plain | Operation::Required => values.unwrap_or_else(|| self.unset()),
             Operation::Default(word) => {
@@ -237,10 +242,7 @@ impl Walk<'_> {
                 }]])
             }
             name => {
-                let values = self.shell.values(name).map(|values| {
-                    // Without an index an array is its first value; the others are followed as well.
-                    values.into_iter().flat_map(|list| if list.len() > 1 { vec![list] } else { vec![list] }).collect()
-                });
+                let values = self.shell.values(name);
                 self.shell.reads_unset |= values.is_none();
                 values
             }

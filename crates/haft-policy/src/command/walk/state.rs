@@ -29,8 +29,8 @@ pub(super) struct Shell {
     pub(super) unset: Unset,
     /// Whether such a variable was read.
     pub(super) reads_unset: bool,
-    /// Whether words are split at other characters than blanks.
-    pub(super) splits_oddly: bool,
+    /// Variables that nobody has set here, were read, and whose names say that they hold secrets.
+    pub(super) reads_secrets: Vec<String>,
 }
 
 /// What a variable is taken for that nobody has set.
@@ -53,7 +53,7 @@ impl Shell {
             parameters: Some(Vec::new()),
             unset: Unset::Unknown,
             reads_unset: false,
-            splits_oddly: false,
+            reads_secrets: Vec::new(),
         };
         let known = [
             ("HOME", scene.home.as_str()),
