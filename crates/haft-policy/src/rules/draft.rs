@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::WrittenRule;
 use super::conditions::Conditions;
-use super::examples::{Examples, Failure, Read};
+use super::examples::{Examples, Failure, Reader};
 use super::names::NamePattern;
 use super::paths::PathPattern;
 use super::words::{FlagPattern, ProgramPattern};
@@ -53,7 +53,7 @@ pub struct Known<'a> {
     /// The user's home.
     pub home: &'a Path,
     /// What reads examples.
-    pub read: Read<'a>,
+    pub reader: Reader<'a>,
 }
 
 /// Something wrong with a draft.
@@ -83,7 +83,7 @@ impl Draft {
         let mut problems = Vec::new();
         let decision = self.decision(&mut problems);
         let name = self.name(&mut problems);
-        let conditions = self.conditions(known, &mut problems);
+        let conditions = self.conditions(known.tools, known.home, &mut problems);
         self.check_keys(decision, &mut problems);
         if let Some(conditions) = &conditions {
             self.check_together(conditions, decision, &mut problems);
@@ -104,7 +104,10 @@ impl Draft {
             matches: self.matches.clone().unwrap_or_default(),
             not_matches: self.not_matches.clone().unwrap_or_default(),
         };
-        let failed: Vec<Problem> = examples.failures(&rule, known.read).into_iter().map(of_failure).collect();
+        // A path in the home is another one where examples are read.
+        let there = self.conditions(known.tools, known.reader.home, &mut problems).unwrap_or_default();
+        let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
+        let failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
         if failed.is_empty() { Ok(WrittenRule { rule, examples }) } else { Err(failed) }
     }
 
@@ -159,10 +162,10 @@ impl Draft {
         }
     }
 
-    fn conditions(&self, known: Known<'_>, problems: &mut Vec<Problem>) -> Option<Conditions> {
+    fn conditions(&self, tools: &[String], home: &Path, problems: &mut Vec<Problem>) -> Option<Conditions> {
         let before = problems.len();
         let conditions = Conditions {
-            tool: self.tool.as_deref().and_then(|name| tool(name, known.tools, problems)),
+            tool: self.tool.as_deref().and_then(|name| tool(name, tools, problems)),
             effect: self.effect.as_deref().and_then(|name| effect(name, problems)),
             program: self.program.as_deref().and_then(|text| {
                 let problem = || Problem::of("program", "the program is blank", "name one, such as \"git push\"");
@@ -171,7 +174,7 @@ impl Draft {
             flags: self.flags(problems),
             path: self.path.as_deref().and_then(|text| {
                 let problem = |(problem, fix): (String, String)| Problem::of("path", problem, fix);
-                noted(PathPattern::new(text, known.home).map_err(problem), problems)
+                noted(PathPattern::new(text, home).map_err(problem), problems)
             }),
             host: self.host.as_deref().and_then(|text| noted(host(text), problems)),
             text: self.pattern.as_deref().and_then(|text| {

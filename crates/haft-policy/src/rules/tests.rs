@@ -9,7 +9,7 @@ use haft::effect::{Change, CommandLine, Does, Effect, Host, Step};
 use haft::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
-use super::imagined;
+use super::examples::Reader;
 use crate::decision::{Class, Decision};
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
@@ -25,7 +25,9 @@ fn known() -> [String; 2] {
 
 fn checked(draft: &Draft) -> Result<Rule, Vec<String>> {
     let tools = known();
-    let known = Known { tools: &tools, home: Path::new("/home/me"), read: &imagined::read };
+    let read = |command: &str| vec![step(command, Does::Nothing)];
+    let home = Path::new("/home/me");
+    let known = Known { tools: &tools, home, reader: Reader { home, read: &read } };
     let told = |problem: &super::draft::Problem| {
         format!("{}: {}; {}", problem.key.unwrap_or("rule"), problem.problem, problem.fix)
     };
