@@ -114,7 +114,7 @@ impl Draft {
     fn name(&self, problems: &mut Vec<Problem>) -> Option<String> {
         let taken = |name: &str| defaults().iter().any(|rule| rule.name == name);
         match self.name.as_deref().map(str::trim) {
-            None => problems.push(Problem::of_rule("the rule has no name", "add name = \"…\"")),
+            None => problems.push(Problem::of("name", "the rule has no name", "add name = \"…\"")),
             Some("") => problems.push(Problem::of("name", "the name is empty", "say in a few words what it is about")),
             Some(name) if name.chars().any(char::is_control) => {
                 problems.push(Problem::of("name", "the name has a control character", "write it in one line"));
@@ -137,8 +137,11 @@ impl Draft {
                 let problem = format!("\"{other}\" is no decision");
                 problems.push(Problem::of("decision", problem, "use \"allow\", \"ask\" or \"deny\""));
             }
-            None => problems
-                .push(Problem::of_rule("the rule has no decision", "add decision = \"deny\", \"ask\" or \"allow\"")),
+            None => problems.push(Problem::of(
+                "decision",
+                "the rule has no decision",
+                "add decision = \"deny\", \"ask\" or \"allow\"",
+            )),
         }
         None
     }
@@ -148,7 +151,7 @@ impl Draft {
         let is_missing = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
         if decision != Some(Decision::Allow) && is_missing(&self.reason) {
             let fix = "add reason = \"…\": whoever is refused reads it";
-            problems.push(Problem::of_rule("the rule has no reason", fix));
+            problems.push(Problem::of("reason", "the rule has no reason", fix));
         }
         if self.dangerous == Some(true) && decision.is_some_and(|decision| decision != Decision::Ask) {
             let problem = "\"dangerous\" is about questions, and this rule asks none";
@@ -233,7 +236,7 @@ impl Draft {
         }
         if about.is_about_commands() && self.matches.as_ref().is_none_or(Vec::is_empty) {
             let fix = "add matches = [\"…\"] with a command that it is about";
-            problems.push(Problem::of_rule("a rule about commands needs an example", fix));
+            problems.push(Problem::of("matches", "a rule about commands needs an example", fix));
         }
     }
 }
