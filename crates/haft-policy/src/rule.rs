@@ -265,35 +265,47 @@ fn said(effect: &Effect) -> String {
 pub fn defaults() -> Vec<Rule> {
     let mut rules = of_tools();
     rules.extend(of_commands());
+    rules.extend(of_dangers());
     rules
 }
 
-fn of_commands() -> Vec<Rule> {
-    use Decision::{Allow, Ask, Deny};
-    let rule = |name: &str, sort, decision, instead: &str| Rule {
+/// What the refusal of something dangerous proposes.
+const BY_HAND: &str = "do without it, or ask the user to do it by hand";
+
+fn of_dangers() -> Vec<Rule> {
+    let dangers = [
+        ("rights", Danger::Rights, "do it with the rights you have"),
+        ("devices", Danger::Device, BY_HAND),
+        ("system", Danger::System, BY_HAND),
+        ("downloaded code", Danger::DownloadedCode, "download it to a file, read it, and run it after the user agreed"),
+        ("hidden code", Danger::HiddenCode, "write the command as plain text"),
+        ("secrets", Danger::Secret, "do without the secret, or ask the user for the one thing you need"),
+        ("planted code", Danger::PlantedCode, BY_HAND),
+        ("lost history", Danger::HistoryLost, "keep the history: work on a new branch"),
+        ("haft itself", Danger::Haft, "leave haft's rules and state to the user"),
+        ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
+    ];
+    let rule = |(name, danger, instead)| of_command(name, EffectSort::Dangerous(danger), Decision::Deny, instead);
+    dangers.map(rule).into()
+}
+
+fn of_command(name: &str, sort: EffectSort, decision: Decision, instead: &str) -> Rule {
+    Rule {
         name: name.to_owned(),
         matches: Pattern::Effect(sort),
         decision,
         class: Class::Ordinary,
         reason: "It would {}.".to_owned(),
         instead: instead.to_owned(),
-    };
+    }
+}
+
+fn of_commands() -> Vec<Rule> {
+    use Decision::{Allow, Ask, Deny};
+    let rule = of_command;
     let ask = "ask the user to allow it";
-    let by_hand = "do without it, or ask the user to do it by hand";
     let inside = "work inside the workspace, or ask the user to do it by hand";
-    let dangers = [
-        ("rights", Danger::Rights, "do it with the rights you have"),
-        ("devices", Danger::Device, by_hand),
-        ("system", Danger::System, by_hand),
-        ("downloaded code", Danger::DownloadedCode, "download it to a file, read it, and run it after the user agreed"),
-        ("hidden code", Danger::HiddenCode, "write the command as plain text"),
-        ("secrets", Danger::Secret, "do without the secret, or ask the user for the one thing you need"),
-        ("planted code", Danger::PlantedCode, by_hand),
-        ("lost history", Danger::HistoryLost, "keep the history: work on a new branch"),
-        ("haft itself", Danger::Haft, "leave haft's rules and state to the user"),
-        ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
-    ];
-    let mut rules = vec![
+    vec![
         rule("commands that print", EffectSort::CommandPrints, Allow, ""),
         rule("commands that read the system", EffectSort::CommandReadsSystem, Allow, ""),
         rule(
@@ -337,10 +349,7 @@ fn of_commands() -> Vec<Rule> {
         rule("shell state", EffectSort::CommandChangesShell, Ask, ask),
         rule("version control", EffectSort::CommandChangesHistory, Ask, ask),
         rule("processes", EffectSort::CommandActsOnProcesses, Ask, ask),
-    ];
-    let dangers = dangers.map(|(name, danger, instead)| rule(name, EffectSort::Dangerous(danger), Deny, instead));
-    rules.extend(dangers);
-    rules
+    ]
 }
 
 fn of_tools() -> Vec<Rule> {

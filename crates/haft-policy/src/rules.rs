@@ -10,7 +10,6 @@ pub mod conditions;
 pub mod draft;
 pub mod examples;
 pub mod fit;
-pub mod imagined;
 pub mod names;
 pub mod paths;
 pub mod words;

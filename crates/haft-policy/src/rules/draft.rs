@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::WrittenRule;
 use super::conditions::Conditions;
-use super::examples::{Examples, Failure, Read};
+use super::examples::{Examples, Failure, Reader};
 use super::names::NamePattern;
 use super::paths::PathPattern;
 use super::words::{FlagPattern, ProgramPattern};
@@ -53,7 +53,7 @@ pub struct Known<'a> {
     /// The user's home.
     pub home: &'a Path,
     /// What reads examples.
-    pub read: Read<'a>,
+    pub reader: Reader<'a>,
 }
 
 /// Something wrong with a draft.
@@ -83,7 +83,7 @@ impl Draft {
         let mut problems = Vec::new();
         let decision = self.decision(&mut problems);
         let name = self.name(&mut problems);
-        let conditions = self.conditions(known, &mut problems);
+        let conditions = self.conditions(known.tools, known.home, &mut problems);
         self.check_keys(decision, &mut problems);
         if let Some(conditions) = &conditions {
             self.check_together(conditions, decision, &mut problems);
@@ -104,14 +104,17 @@ impl Draft {
             matches: self.matches.clone().unwrap_or_default(),
             not_matches: self.not_matches.clone().unwrap_or_default(),
         };
-        let failed: Vec<Problem> = examples.failures(&rule, known.read).into_iter().map(of_failure).collect();
+        // A path in the home is another one where examples are read.
+        let there = self.conditions(known.tools, known.reader.home, &mut problems).unwrap_or_default();
+        let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
+        let failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
         if failed.is_empty() { Ok(WrittenRule { rule, examples }) } else { Err(failed) }
     }
 
     fn name(&self, problems: &mut Vec<Problem>) -> Option<String> {
         let taken = |name: &str| defaults().iter().any(|rule| rule.name == name);
         match self.name.as_deref().map(str::trim) {
-            None => problems.push(Problem::of_rule("the rule has no name", "add name = \"…\"")),
+            None => problems.push(Problem::of("name", "the rule has no name", "add name = \"…\"")),
             Some("") => problems.push(Problem::of("name", "the name is empty", "say in a few words what it is about")),
             Some(name) if name.chars().any(char::is_control) => {
                 problems.push(Problem::of("name", "the name has a control character", "write it in one line"));
@@ -134,8 +137,11 @@ impl Draft {
                 let problem = format!("\"{other}\" is no decision");
                 problems.push(Problem::of("decision", problem, "use \"allow\", \"ask\" or \"deny\""));
             }
-            None => problems
-                .push(Problem::of_rule("the rule has no decision", "add decision = \"deny\", \"ask\" or \"allow\"")),
+            None => problems.push(Problem::of(
+                "decision",
+                "the rule has no decision",
+                "add decision = \"deny\", \"ask\" or \"allow\"",
+            )),
         }
         None
     }
@@ -145,7 +151,7 @@ impl Draft {
         let is_missing = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
         if decision != Some(Decision::Allow) && is_missing(&self.reason) {
             let fix = "add reason = \"…\": whoever is refused reads it";
-            problems.push(Problem::of_rule("the rule has no reason", fix));
+            problems.push(Problem::of("reason", "the rule has no reason", fix));
         }
         if self.dangerous == Some(true) && decision.is_some_and(|decision| decision != Decision::Ask) {
             let problem = "\"dangerous\" is about questions, and this rule asks none";
@@ -159,10 +165,10 @@ impl Draft {
         }
     }
 
-    fn conditions(&self, known: Known<'_>, problems: &mut Vec<Problem>) -> Option<Conditions> {
+    fn conditions(&self, tools: &[String], home: &Path, problems: &mut Vec<Problem>) -> Option<Conditions> {
         let before = problems.len();
         let conditions = Conditions {
-            tool: self.tool.as_deref().and_then(|name| tool(name, known.tools, problems)),
+            tool: self.tool.as_deref().and_then(|name| tool(name, tools, problems)),
             effect: self.effect.as_deref().and_then(|name| effect(name, problems)),
             program: self.program.as_deref().and_then(|text| {
                 let problem = || Problem::of("program", "the program is blank", "name one, such as \"git push\"");
@@ -171,7 +177,7 @@ impl Draft {
             flags: self.flags(problems),
             path: self.path.as_deref().and_then(|text| {
                 let problem = |(problem, fix): (String, String)| Problem::of("path", problem, fix);
-                noted(PathPattern::new(text, known.home).map_err(problem), problems)
+                noted(PathPattern::new(text, home).map_err(problem), problems)
             }),
             host: self.host.as_deref().and_then(|text| noted(host(text), problems)),
             text: self.pattern.as_deref().and_then(|text| {
@@ -230,7 +236,7 @@ impl Draft {
         }
         if about.is_about_commands() && self.matches.as_ref().is_none_or(Vec::is_empty) {
             let fix = "add matches = [\"…\"] with a command that it is about";
-            problems.push(Problem::of_rule("a rule about commands needs an example", fix));
+            problems.push(Problem::of("matches", "a rule about commands needs an example", fix));
         }
     }
 }

@@ -1,15 +1,29 @@
 //! Examples of a rule: commands that it must match, and commands that it must not.
 
 use std::fmt;
+use std::path::Path;
 
 use haft::effect::Effect;
 
 use super::fit::Fit;
+use crate::command::examples::{HOME, steps_in_scene};
 use crate::decision::Decision;
 use crate::rule::{Pattern, Rule};
 
-/// Says what a command would do, as the shell would run it.
-pub type Read<'a> = &'a dyn Fn(&str) -> Vec<Effect>;
+/// Reads examples as the shell would, in a workspace that is only imagined: they mean the same on every machine.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The home there.
+    pub home: &'a Path,
+    /// Says what a command would do there.
+    pub read: &'a dyn Fn(&str) -> Vec<Effect>,
+}
+
+impl Default for Reader<'_> {
+    fn default() -> Self {
+        Self { home: Path::new(HOME), read: &steps_in_scene }
+    }
+}
 
 /// Commands that prove a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,9 +54,9 @@ impl fmt::Display for Failure {
 
 impl Examples {
     /// Returns the examples that do not hold for this rule.
-    pub fn failures(&self, rule: &Rule, read: Read<'_>) -> Vec<Failure> {
+    pub fn failures(&self, rule: &Rule, reader: Reader<'_>) -> Vec<Failure> {
         let best = |command: &String| {
-            let effects = read(command);
+            let effects = (reader.read)(command);
             effects.iter().map(|effect| fit(rule, effect)).max().unwrap_or(Fit::Not)
         };
         let enough = if rule.decision == Decision::Allow { Fit::Exactly } else { Fit::Loosely };

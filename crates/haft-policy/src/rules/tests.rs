@@ -9,7 +9,7 @@ use haft::effect::{Change, CommandLine, Does, Effect, Host, Step};
 use haft::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
-use super::imagined;
+use super::examples::Reader;
 use crate::decision::{Class, Decision};
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
@@ -25,7 +25,9 @@ fn known() -> [String; 2] {
 
 fn checked(draft: &Draft) -> Result<Rule, Vec<String>> {
     let tools = known();
-    let known = Known { tools: &tools, home: Path::new("/home/me"), read: &imagined::read };
+    let read = |command: &str| vec![step(command, Does::Nothing)];
+    let home = Path::new("/home/me");
+    let known = Known { tools: &tools, home, reader: Reader { home, read: &read } };
     let told = |problem: &super::draft::Problem| {
         format!("{}: {}; {}", problem.key.unwrap_or("rule"), problem.problem, problem.fix)
     };
@@ -174,13 +176,13 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
     let some = |text: &str| Some(text.to_owned());
     let told = |draft: Draft| checked(&draft).expect_err("it is wrong").join("\n");
     let cases = [
-        (Draft::default(), "rule: the rule has no decision"),
+        (Draft::default(), "decision: the rule has no decision"),
         (draft("forbid"), "decision: \"forbid\" is no decision; use \"allow\", \"ask\" or \"deny\""),
         (draft("deny"), "rule: the rule is about nothing"),
         (Draft { tool: some("writefile"), ..draft("deny") }, "did you mean \"write_file\"?"),
         (Draft { effect: some("netwrk"), ..draft("deny") }, "did you mean \"network\"? There are read, read-secret"),
         (Draft { program: some("  "), ..draft("deny") }, "program: the program is blank"),
-        (Draft { program: some("git"), ..draft("deny") }, "rule: a rule about commands needs an example"),
+        (Draft { program: some("git"), ..draft("deny") }, "matches: a rule about commands needs an example"),
         (Draft { flags: Some(vec!["-f".into()]), ..draft("deny") }, "flags: flags without a program say too little"),
         (Draft { path: some("a"), host: some("b"), ..draft("deny") }, "host: nothing touches a path and a host"),
         (Draft { path: some("a"), effect: some("network"), ..draft("deny") }, "\"network\" touches no path"),
@@ -193,7 +195,7 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
             "dangerous: \"dangerous\" is about questions",
         ),
         (Draft { name: some("network"), tool: some("bash"), ..draft("deny") }, "name of a built-in rule"),
-        (Draft { reason: None, tool: some("bash"), ..draft("ask") }, "rule: the rule has no reason"),
+        (Draft { reason: None, tool: some("bash"), ..draft("ask") }, "reason: the rule has no reason"),
     ];
     for (draft, problem) in cases {
         let told = told(draft.clone());

@@ -89,7 +89,8 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
                 ..draft(decision)
             };
             let tools = known();
-            let known = Known { tools: &tools, home: Path::new("/home/me"), read: &does_everything };
+            let home = Path::new("/home/me");
+            let known = Known { tools: &tools, home, reader: Reader { home, read: &does_everything } };
             draft.check(known).ok().map(|written| written.rule)
         },
     )
