@@ -22,7 +22,7 @@ pub(super) fn from_value(value: &Value) -> String {
         match piece {
             Piece::Text(known) => text.extend(known.chars().map(|c| if MARKS.contains(&c) { GAP } else { c })),
             Piece::Glob => text.push('*'),
-            Piece::Unknown => text.push(GAP),
+            Piece::Unknown | Piece::Foreign(_) => text.push(GAP),
         }
     }
     text
