@@ -1,6 +1,5 @@
 //! What is said of a command, as a record for programs.
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use haft_policy::decision::Decision;
@@ -15,12 +14,12 @@ pub(super) fn answer(judge: &Judge, line: &[u8]) -> Value {
     // A byte order mark is what some editors begin a file with.
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     match serde_json::from_slice(line) {
-        Ok(CommandLine::Text(command)) => of(&judge.explain(&command)),
-        Ok(CommandLine::Named { id, command }) => with_id(id, of(&judge.explain(&command))),
-        Err(_) => {
-            let id = serde_json::from_slice::<OnlyId>(line).ok().map(|line| line.id);
-            with_id(id, no_command("The line is neither a JSON string nor an object with the text \"command\"."))
-        }
+        Ok(Value::String(command)) => of(&judge.explain(&command)),
+        Ok(Value::Object(fields)) => match fields.get("command") {
+            Some(Value::String(command)) => with_id(fields.get("id"), of(&judge.explain(command))),
+            _ => with_id(fields.get("id"), no_command("The object has no text \"command\".")),
+        },
+        _ => no_command("The line is neither a JSON string nor a JSON object."),
     }
 }
 
@@ -81,22 +80,10 @@ fn of_part(command: &str, part: &JudgedPart) -> Value {
 }
 
 /// Puts the id of the line in front, as it was written.
-fn with_id(id: Option<Value>, record: Value) -> Value {
+fn with_id(id: Option<&Value>, record: Value) -> Value {
     let Value::Object(fields) = record else { return record };
     let mut named = Map::new();
-    named.extend(id.filter(|id| id.is_string() || id.is_number()).map(|id| ("id".to_owned(), id)));
+    named.extend(id.filter(|id| id.is_string() || id.is_number()).map(|id| ("id".to_owned(), id.clone())));
     named.extend(fields);
     Value::Object(named)
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum CommandLine {
-    Text(String),
-    Named { id: Option<Value>, command: String },
-}
-
-#[derive(Deserialize)]
-struct OnlyId {
-    id: Value,
 }
