@@ -6,6 +6,7 @@
 //! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 
 mod address;
+mod console;
 #[cfg(test)]
 mod examples;
 mod flags;

@@ -7,6 +7,7 @@ use haft::effect::Danger;
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
 use super::address;
+use super::console;
 use super::git_config;
 use super::reading::{assignment, joined};
 use super::role::Role;
@@ -42,9 +43,9 @@ impl Draft {
     }
 
     /// Takes `-` for the standard input where a script is expected.
-    pub(crate) fn read_input(&mut self, role: Role, word: &Value, input: Option<Language>) {
+    pub(crate) fn read_input(&mut self, role: Role, word: &Value) {
         if role == Role::Path(Deed::Run) && word.known() == Some("-") {
-            self.reading.inner.push(Inner::Input(input.unwrap_or(Language::General)));
+            self.reading.inner.push(Inner::Input(Language::General));
         }
     }
 
@@ -80,7 +81,9 @@ impl Draft {
             Role::TarAction => self.tar_action(word),
             Role::Volume => self.volume(word),
             Role::Folder => self.enter(word),
-            Role::AtFile => self.at_file(word),
+            Role::Upload => self.upload(word),
+            Role::Console => self.add_inside(console::read(word)),
+            Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
 
@@ -202,7 +205,7 @@ impl Draft {
         self.act(Act::Path(Deed::Read, Value::text(".")));
     }
 
-    fn at_file(&mut self, word: &Value) {
+    fn upload(&mut self, word: &Value) {
         let start = word.prefix();
         let marks = ["=@", "=<", "@"];
         let at = if start.starts_with('@') {
