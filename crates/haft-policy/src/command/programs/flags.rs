@@ -38,7 +38,9 @@ impl Given {
             return operands.iter().any(|operand| may_fit(pattern, operand));
         }
         let Some((bare, pattern)) = name.split_once('=') else { return false };
-        self.flags.iter().any(|(flag, value)| flag == bare && value.as_ref().is_some_and(|value| may_fit(pattern, value)))
+        self.flags
+            .iter()
+            .any(|(flag, value)| flag == bare && value.as_ref().is_some_and(|value| may_fit(pattern, value)))
     }
 
     /// Returns which operands `=word` or `2=word` speaks about, and the word.
