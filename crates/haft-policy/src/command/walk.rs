@@ -7,6 +7,7 @@
 
 mod builtins;
 mod carry;
+mod edits;
 mod expand;
 mod outputs;
 mod pipes;

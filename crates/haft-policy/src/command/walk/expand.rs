@@ -5,6 +5,7 @@
 use super::super::act::Act;
 use super::super::syntax::{Assignment, Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
+use super::edits::edited;
 use super::state::Unset;
 use super::variables::is_secret_name;
 use super::{Walk, pipes};
@@ -207,9 +208,10 @@ impl Walk<'_> {
                 let values = values.unwrap_or_else(|| self.unset());
                 values.into_iter().map(|list| sliced(&list, *from, *length)).collect()
             }
-            Operation::Edited(words) => {
-                self.touch(words);
-                vec![vec![Value::unknown()]]
+            Operation::Edited(edit, words) => {
+                let values = values.unwrap_or_else(|| self.unset());
+                let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
+                values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
             Operation::Length => vec![vec![Value::unknown()]],
             Operation::Element => {
@@ -230,8 +232,9 @@ impl Walk<'_> {
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
             "@" | "*" => Some(vec![self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()])]),
-            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID"
-            | "BASHPID" => Some(vec![vec![Value::unknown()]]),
+            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
+                Some(vec![vec![Value::unknown()]])
+            }
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
             "0" => Some(vec![vec![Value::text("bash")]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
