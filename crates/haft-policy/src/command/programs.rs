@@ -6,6 +6,7 @@
 //! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 
 mod address;
+mod console;
 #[cfg(test)]
 mod examples;
 mod flags;
@@ -63,6 +64,9 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
 fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
     let mut draft = Draft::default();
     draft.act(Act::Unknown("the name of the program is known only when it runs".to_owned()));
+    if name.prefix().contains('/') {
+        draft.act(Act::Path(Deed::Run, name.clone()));
+    }
     let is_pattern = name.pieces().contains(&Piece::Glob) && !name.has_unknown();
     let shown = name.shown();
     let pattern = shown.rsplit('/').next().unwrap_or_default();

@@ -7,7 +7,9 @@
 
 mod builtins;
 mod carry;
+mod edits;
 mod expand;
+mod outputs;
 mod pipes;
 mod printing;
 mod redirects;
@@ -25,6 +27,7 @@ use super::places::{Place, hidden_names};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::Value;
 use super::{Locate, Scene};
+use crate::zone::Zone;
 use state::{Shell, Unset};
 
 /// How deep commands may lie in each other.
@@ -58,6 +61,14 @@ pub(super) struct Walk<'a> {
     conditional: usize,
     /// What is known of files and descriptors that this command has filled.
     arrived: HashMap<String, Flow>,
+    /// Links that this command makes, and where they lead.
+    links: HashMap<String, String>,
+    /// Descriptors that are connections.
+    connections: Vec<String>,
+    /// Whether the whole environment is shown.
+    shows_environment: bool,
+    /// How many interpreters were started that run what they read.
+    interpreters: usize,
     /// What the stage reads, for `>(…)`.
     input: Option<Flow>,
     descriptors: usize,
@@ -79,6 +90,10 @@ impl<'a> Walk<'a> {
             depth: 0,
             conditional: 0,
             arrived: HashMap::new(),
+            links: HashMap::new(),
+            connections: Vec::new(),
+            shows_environment: false,
+            interpreters: 0,
             input: None,
             descriptors: 64,
             work: 0,
@@ -90,10 +105,30 @@ impl<'a> Walk<'a> {
     pub(super) fn through(mut self, text: &str) -> Vec<Found> {
         self.part = (0, text.len());
         self.script(&syntax::parse(text), None);
+        self.part = (0, text.len());
+        self.look_at_the_whole();
         if self.found.is_empty() {
             self.tell(Does::Nothing);
         }
         self.found
+    }
+
+    /// What is harmless alone may not be so together: what is private must not be sent.
+    fn look_at_the_whole(&mut self) {
+        let sends = self.found.iter().any(|found| matches!(found.does, Does::Connect(_) | Does::Publish(_)));
+        let is_private = |does: &Does| match does {
+            Does::Read(target) => matches!(Zone::of(target), Zone::Elsewhere | Zone::Start),
+            _ => false,
+        };
+        if sends && self.shows_environment {
+            self.emit(Act::Danger(Danger::Secret, "send the environment to another machine".to_owned()));
+        }
+        if sends && self.found.iter().any(|found| is_private(&found.does)) {
+            self.emit(Act::Danger(
+                Danger::Secret,
+                "send something from outside the workspace to another machine".to_owned(),
+            ));
+        }
     }
 
     /// Walks through a list; returns what it prints.
@@ -121,12 +156,18 @@ impl<'a> Walk<'a> {
 
     fn pipe(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
         let mut flow = input.cloned();
+        let interpreters = self.interpreters;
+        let connects = |walk: &Self| walk.found.iter().filter(|found| matches!(found.does, Does::Connect(_))).count();
         for stage in &item.stages {
+            let (ran, connected) = (self.interpreters > interpreters, connects(self));
             let printed = if item.stages.len() > 1 {
                 self.apart(|walk| walk.stage(stage, flow.as_ref()))
             } else {
                 self.stage(stage, flow.as_ref())
             };
+            if ran && connects(self) > connected {
+                self.emit(Act::Danger(Danger::DownloadedCode, "give a shell to another machine".to_owned()));
+            }
             flow = Some(printed);
         }
         flow.unwrap_or_default()
@@ -172,7 +213,7 @@ impl<'a> Walk<'a> {
         }
         let outer = self.input.clone();
         self.input = input.cloned();
-        let redirected = self.redirects(stage, input);
+        let redirected = self.redirects(stage);
         let input = redirected.input.as_ref().or(input);
         let printed = self.node(&stage.node, input);
         self.settle_output(stage, &redirected, &printed);
@@ -377,8 +418,9 @@ impl<'a> Walk<'a> {
     }
 
     fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
-        if let Some(flow) = self.arrived.get(place).cloned() {
-            if deed == Deed::Run {
+        let place = &self.through_links(place);
+        if deed == Deed::Run {
+            if let Some(flow) = self.arrived_at(place) {
                 return self.run_arrived(flow);
             }
         }
@@ -388,7 +430,8 @@ impl<'a> Walk<'a> {
         let does = match deed {
             Deed::Read => Does::Read(target),
             Deed::List => Does::List(target),
-            Deed::Create if located.kind == Some(FileKind::Folder) => Does::List(target),
+            // A folder that is there already stays as it is.
+            Deed::Create if located.kind == Some(FileKind::Folder) && self.runs("mkdir") => Does::List(target),
             Deed::Create if is_there => Does::Change(target, Change::Replace),
             Deed::Create => Does::Change(target, Change::Create),
             Deed::Replace if is_there || path.known().is_none() => Does::Change(target, Change::Replace),
@@ -401,6 +444,33 @@ impl<'a> Walk<'a> {
         if !self.second_look || changes {
             self.tell(does);
         }
+    }
+
+    fn runs(&self, program: &str) -> bool {
+        self.words.first().is_some_and(|name| name == program)
+    }
+
+    /// Returns where a path leads through links that this command has made.
+    fn through_links(&self, place: &str) -> String {
+        let mut place = place.to_owned();
+        for _ in 0..4 {
+            let link = self.links.iter().find_map(|(link, target)| {
+                let rest = place.strip_prefix(link.as_str()).filter(|rest| rest.starts_with('/'))?;
+                Some(format!("{target}{rest}"))
+            });
+            let Some(through) = link else { break };
+            place = through;
+        }
+        place
+    }
+
+    /// Returns what is known of a file that this command has filled, or of the folder that it came in.
+    fn arrived_at(&self, place: &str) -> Option<Flow> {
+        let in_folder = || {
+            let folder = place.rmatch_indices('/').map(|(at, _)| &place[..at]);
+            folder.filter_map(|folder| self.arrived.get(folder)).find(|flow| **flow == Flow::Downloaded)
+        };
+        self.arrived.get(place).or_else(in_folder).cloned()
     }
 
     fn tell(&mut self, does: Does) {

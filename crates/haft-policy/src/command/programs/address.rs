@@ -57,6 +57,33 @@ pub(crate) fn of_remote(word: &Value) -> Option<Reading> {
     (!before.contains('/') && !before.is_empty()).then(|| host(before))
 }
 
+/// Reads an address of socat: a kind, `:`, and what it is about.
+pub(crate) fn of_socat(word: &Value) -> Reading {
+    let Some((kind, _)) = word.prefix().split_once(':') else {
+        return match word.known() {
+            Some(_) => Reading::default(),
+            None => one(Act::Unknown("an address is known only when it runs".to_owned())),
+        };
+    };
+    let rest = word.strip_prefix(&format!("{kind}:")).unwrap_or_default();
+    let bare = match rest.prefix().split_once(',') {
+        Some((before, _)) => Value::text(before),
+        None => rest.clone(),
+    };
+    match kind.to_ascii_lowercase().as_str() {
+        "exec" | "system" | "shell" => Reading {
+            acts: vec![Act::Danger(Danger::DownloadedCode, "give a program to another machine".to_owned())],
+            inner: vec![Inner::Script(bare, Vec::new())],
+            ..Reading::default()
+        },
+        "file" | "open" | "gopen" if !rest.prefix().contains(",") => one(Act::Path(Deed::Read, bare)),
+        "file" | "open" | "gopen" | "create" | "creat" | "pipe" | "fifo" => one(Act::Path(Deed::Replace, bare)),
+        "stdio" | "fd" | "stdin" | "stdout" => Reading::default(),
+        listens if listens.contains("listen") => one(Act::Publish("let other machines connect".to_owned())),
+        _ => of_host(&bare),
+    }
+}
+
 /// Returns whether a host is the machine itself.
 pub(crate) fn is_here(word: &Value) -> bool {
     word.known().is_some_and(|text| {

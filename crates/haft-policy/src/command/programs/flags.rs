@@ -20,31 +20,50 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Returns whether a flag is given, or an operand (`=word`), or a flag with a certain value (`--name=word`).
+    /// Returns whether a condition holds: a flag (`-n`), a flag with a value (`--name=word`), an operand (`=word`), or a
+    /// certain operand (`2=word`). Words of conditions may have `*` in them.
     pub(crate) fn has(&self, name: &str) -> bool {
-        if let Some(pattern) = name.strip_prefix('=') {
-            return self.operands.iter().filter_map(Value::known).any(|operand| matches(pattern, operand));
+        if let Some((operands, pattern)) = self.operands_meant(name) {
+            return operands.iter().any(|operand| fits(pattern, operand));
         }
         self.flags.iter().any(|(flag, value)| match name.split_once('=') {
-            Some((bare, wanted)) if bare == flag => value.as_ref().and_then(Value::known) == Some(wanted),
+            Some((bare, pattern)) if bare == flag => value.as_ref().is_some_and(|value| fits(pattern, value)),
             _ => flag == name,
         })
     }
 
-    /// Returns whether an operand could be this one (`=word`) when it is known.
+    /// Returns whether a condition could hold when a word is known that is not.
     pub(crate) fn may_have(&self, name: &str) -> bool {
-        let Some(pattern) = name.strip_prefix('=') else { return false };
-        let before_star = pattern.split('*').next().unwrap_or_default();
-        self.operands.iter().filter(|operand| operand.known().is_none()).any(|operand| {
-            let known = operand.prefix();
-            known.starts_with(before_star) || before_star.starts_with(known)
-        })
+        if let Some((operands, pattern)) = self.operands_meant(name) {
+            return operands.iter().any(|operand| may_fit(pattern, operand));
+        }
+        let Some((bare, pattern)) = name.split_once('=') else { return false };
+        self.flags
+            .iter()
+            .any(|(flag, value)| flag == bare && value.as_ref().is_some_and(|value| may_fit(pattern, value)))
     }
 
-    /// Returns the values that a flag was given.
-    pub(crate) fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Value> {
-        self.flags.iter().filter(move |(flag, _)| flag == name).filter_map(|(_, value)| value.as_ref())
+    /// Returns which operands `=word` or `2=word` speaks about, and the word.
+    fn operands_meant<'a>(&self, name: &'a str) -> Option<(&[Value], &'a str)> {
+        let (number, pattern) = name.split_once('=')?;
+        if number.is_empty() {
+            return Some((&self.operands, pattern));
+        }
+        let at = number.parse::<usize>().ok()?.checked_sub(1)?;
+        Some((self.operands.get(at..=at).unwrap_or_default(), pattern))
     }
+}
+
+fn fits(pattern: &str, word: &Value) -> bool {
+    match word.known() {
+        Some(text) => matches(pattern, text),
+        None => pattern.strip_suffix('*').is_some_and(|start| !start.contains('*') && word.prefix().starts_with(start)),
+    }
+}
+
+fn may_fit(pattern: &str, word: &Value) -> bool {
+    let start = pattern.split('*').next().unwrap_or_default();
+    word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
 }
 
 /// Returns whether a word is what a pattern says; `*` stands for anything.
@@ -182,6 +201,11 @@ impl<'a> Teller<'a> {
 
     /// Takes one-letter flags that stand together; the rest of the word may be the value of one.
     fn bundle(&mut self, word: &Value) {
+        // A flag of more than one letter that the row names, such as `-pe` of node, is no bundle.
+        let name = word.prefix().split('=').next().unwrap_or_default();
+        if name.len() > 2 && self.row.flags.contains_key(name) {
+            return self.long(word);
+        }
         let letters = &word.prefix()[1..];
         for (at, letter) in letters.char_indices() {
             let name = format!("-{letter}");
@@ -208,17 +232,21 @@ impl<'a> Teller<'a> {
         }
     }
 
+    /// Takes `+word`: a flag of that name, or the flag `+` with a value that is more than the number of a line.
     fn plus(&mut self, word: &Value) {
-        match (self.row.flags.contains_key("+"), word.known()) {
-            (true, _) => self.give("+", word.strip_prefix("+")),
-            (false, Some(flag)) => {
-                if !self.row.flags.contains_key(flag) {
-                    self.unlisted(flag);
-                }
-                self.give(flag, None);
-            }
-            (false, None) => self.doubt_a_flag(),
+        let text = word.prefix();
+        let is_line = word.known().is_some() && text[1..].chars().all(|digit| digit.is_ascii_digit());
+        if self.row.flags.contains_key(text) || is_line {
+            return self.give(text, None);
         }
+        if self.row.flags.contains_key("+") {
+            return self.give("+", word.strip_prefix("+"));
+        }
+        match word.known() {
+            Some(flag) => self.unlisted(flag),
+            None => self.doubt_a_flag(),
+        }
+        self.give(text, None);
     }
 
     /// Takes a first word without a dash as flags; their values are the next words, in order.

@@ -7,6 +7,7 @@ use haft::effect::Danger;
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
 use super::address;
+use super::console;
 use super::git_config;
 use super::reading::{assignment, joined};
 use super::role::Role;
@@ -41,18 +42,12 @@ impl Draft {
         self.reading.inner.is_empty() && !self.reading.acts.iter().any(runs)
     }
 
-    /// Takes `-` for the standard input where a script is expected.
-    pub(crate) fn read_input(&mut self, role: Role, word: &Value, input: Option<Language>) {
-        if role == Role::Path(Deed::Run) && word.known() == Some("-") {
-            self.reading.inner.push(Inner::Input(input.unwrap_or(Language::General)));
-        }
-    }
-
     /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
     pub(crate) fn word(&mut self, role: Role, word: &Value, rest: &[Value]) {
         let after = rest.get(1..).unwrap_or_default();
         match role {
             Role::Text => {}
+            Role::Path(Deed::Run) if is_input(word) => self.reading.inner.push(Inner::Input(Language::General)),
             Role::Path(deed) => self.path(deed, word),
             Role::Url => self.address(address::of_url(word)),
             Role::Host => {
@@ -80,7 +75,9 @@ impl Draft {
             Role::TarAction => self.tar_action(word),
             Role::Volume => self.volume(word),
             Role::Folder => self.enter(word),
-            Role::AtFile => self.at_file(word),
+            Role::Upload => self.upload(word),
+            Role::Console => self.add_inside(console::read(word)),
+            Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
 
@@ -202,7 +199,7 @@ impl Draft {
         self.act(Act::Path(Deed::Read, Value::text(".")));
     }
 
-    fn at_file(&mut self, word: &Value) {
+    fn upload(&mut self, word: &Value) {
         let start = word.prefix();
         let marks = ["=@", "=<", "@"];
         let at = if start.starts_with('@') {
@@ -222,6 +219,11 @@ impl Draft {
             None => self.path(Deed::Read, &file),
         }
     }
+}
+
+/// Returns whether a word names the standard input where a script is expected.
+fn is_input(word: &Value) -> bool {
+    matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
 /// Returns a path as seen from outside of the folder that it is relative to.

@@ -40,6 +40,8 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "does" => return does(rest).map(Says::Does),
         "output" => return output(rest).map(Says::Output),
         "keys" => return keys(rest).map(Says::Keys),
+        "input" => return Ok(Says::Input(Language::Shell)),
+        "input-code" => return Ok(Says::Input(Language::General)),
         "subcommands" => &mut traits.subcommands,
         "plus" => &mut traits.plus,
         "dashless" => &mut traits.dashless,
@@ -66,6 +68,10 @@ fn operands(text: &'static str) -> Result<Operands, String> {
                 None => operands.roles.push(role(word)?),
             },
         }
+    }
+    // Where no role comes behind it, all words from there on are one text, as for `eval`.
+    if let Some(last @ Role::Script) = operands.roles.last_mut() {
+        *last = Role::Joined;
     }
     let says_nothing = operands.roles.is_empty() && operands.last.is_none() && operands.input.is_none();
     if says_nothing && !operands.are_unknown {
@@ -169,12 +175,18 @@ fn names(text: &'static str) -> (Vec<&'static str>, &'static str) {
     let mut rest = text;
     loop {
         let (word, after) = first_word(rest);
-        if !word.starts_with(['-', '+', '=']) {
+        if !is_name(word) {
             return (names, rest);
         }
         names.push(word);
         rest = after;
     }
+}
+
+/// Returns whether it is a flag, `=word`, or `2=word`.
+fn is_name(word: &str) -> bool {
+    let behind_number = word.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    word.starts_with(['-', '+']) || behind_number.starts_with('=')
 }
 
 fn first_word(text: &'static str) -> (&'static str, &'static str) {

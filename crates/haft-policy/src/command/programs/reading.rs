@@ -1,7 +1,7 @@
 //! What follows from a row and the words that its program gets.
 //!
-//! Where several facts speak about the same word they all count, and what holds under a condition takes the place of
-//! what holds otherwise.
+//! Where several facts speak about the same word, what holds under a condition takes the place of what holds
+//! otherwise, and the last one counts.
 
 use super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::value::{Piece, Value};
@@ -41,6 +41,11 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
     };
     for parent in &row.names {
         let name = format!("{parent}+{word}");
+        // `gh gist create` has a row beside that of `gh gist`.
+        let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
+        if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
+            return read_row(table, found, &rest[1..]);
+        }
         if let Some(found) = table.row(&name) {
             return match found {
                 Ok(found) => {
@@ -48,11 +53,6 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
                 }
                 Err(fault) => unknown(fault.to_string()),
             };
-        }
-        // `docker compose up` may have a row where `docker compose` has none.
-        let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
-        if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
-            return read_row(table, found, &rest[1..]);
         }
     }
     unknown(format!("\"{word}\" of {} is not in the table of programs", row.shown()))
@@ -78,16 +78,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns what facts of a kind say: those under a condition that holds, or else the last of those without one.
-    fn said<T>(&self, kind: impl Fn(&'a Says) -> Option<T>) -> Vec<T> {
+    /// Returns what the facts of a kind say: the last one whose condition holds, or else the last one without any.
+    fn said<T>(&self, kind: impl Fn(&'a Says) -> Option<T>) -> Option<T> {
         let facts = || self.row.facts.iter().filter(|fact| self.holds(fact));
-        let special: Vec<T> =
-            facts().filter(|fact| !fact.conditions.is_empty()).filter_map(|fact| kind(&fact.says)).collect();
-        if special.is_empty() {
-            facts().filter_map(|fact| kind(&fact.says)).last().into_iter().collect()
-        } else {
-            special
-        }
+        let special = facts().filter(|fact| !fact.conditions.is_empty()).filter_map(|fact| kind(&fact.says)).last();
+        special.or_else(|| facts().filter_map(|fact| kind(&fact.says)).last())
     }
 
     fn values(&self, draft: &mut Draft) {
@@ -97,7 +92,7 @@ impl<'a> Reader<'a> {
                 Says::Value(names, role) if names.contains(&flag.as_str()) => Some(*role),
                 _ => None,
             };
-            for role in self.said(role) {
+            if let Some(role) = self.said(role) {
                 draft.word(role, value, &[]);
             }
         }
@@ -128,10 +123,15 @@ impl<'a> Reader<'a> {
         });
         let plain: Vec<Value> =
             self.given.operands.iter().filter(|operand| !self.is_key(draft, operand)).cloned().collect();
-        for operands in said {
-            if plain.is_empty() && draft.runs_nothing() {
-                draft.reading.inner.extend(operands.input.map(Inner::Input));
-            }
+        let input = self.said(|says| match says {
+            Says::Input(language) => Some(*language),
+            _ => None,
+        });
+        let input = input.or(said.and_then(|operands| operands.input));
+        if plain.is_empty() && draft.runs_nothing() {
+            draft.reading.inner.extend(input.map(Inner::Input));
+        }
+        if let Some(operands) = said {
             self.by_roles(draft, operands, &plain);
         }
     }
@@ -173,7 +173,6 @@ impl<'a> Reader<'a> {
             // With a single operand nobody can tell which one it is, so it is both.
             let first = role.filter(|_| last.is_none() || at == 0);
             for role in first.into_iter().chain(last) {
-                draft.read_input(role, operand, said.input);
                 draft.word(role, operand, &operands[at..]);
             }
             if role.is_some_and(Role::takes_the_rest) {
@@ -187,7 +186,7 @@ impl<'a> Reader<'a> {
             Says::Output(output) => Some(*output),
             _ => None,
         });
-        match said.last() {
+        match said {
             None => Flow::Unknown,
             Some(Output::Downloaded) => Flow::Downloaded,
             Some(Output::Decoded) => Flow::Decoded,

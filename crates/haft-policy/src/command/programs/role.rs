@@ -42,7 +42,11 @@ pub(crate) enum Role {
     /// The folder that the program works in.
     Folder,
     /// Text in which `@FILE` or `name=@FILE` names a file that is read.
-    AtFile,
+    Upload,
+    /// Text for an editor or a console, which has a way to run something: `:!ls`, `.shell ls`.
+    Console,
+    /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
+    Socat,
 }
 
 impl Role {
@@ -75,7 +79,9 @@ impl Role {
             "tar-action" => Role::TarAction,
             "volume" => Role::Volume,
             "folder" => Role::Folder,
-            "at-file" => Role::AtFile,
+            "upload" => Role::Upload,
+            "console" => Role::Console,
+            "socat" => Role::Socat,
             _ => return None,
         })
     }

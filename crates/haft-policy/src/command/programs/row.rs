@@ -37,7 +37,7 @@ pub(crate) struct Fact {
 /// When a fact holds.
 #[derive(Debug)]
 pub(crate) enum Condition {
-    /// One of these flags, or of these operands (`=word`), is given.
+    /// One of these flags, or of these operands (`=word`, `2=word` for the second one), is given.
     With(Vec<&'static str>),
     /// None of them is given.
     Unless(Vec<&'static str>),
@@ -56,6 +56,8 @@ pub(crate) enum Says {
     Does(Act),
     /// What it prints.
     Output(Output),
+    /// The standard input is run when there is no operand.
+    Input(Language),
     /// What the values of operands such as `if=FILE` are.
     Keys(Vec<(&'static str, Role)>),
     /// How its words are to be read; see [`Traits`].
@@ -172,7 +174,7 @@ impl Row {
         let fact = parse::fact(line, self)?;
         for condition in &fact.conditions {
             let (Condition::With(names) | Condition::Unless(names)) = condition;
-            for name in names.iter().filter(|name| !name.starts_with('=')) {
+            for name in names.iter().filter(|name| is_flag(name)) {
                 match name.split_once('=') {
                     Some((flag, _)) => declare(&mut self.flags, flag, Takes::Attached),
                     None => declare(&mut self.flags, name, Takes::Nothing),
@@ -186,6 +188,10 @@ impl Row {
         self.facts.push(fact);
         Ok(())
     }
+}
+
+fn is_flag(name: &str) -> bool {
+    name.starts_with(['-', '+'])
 }
 
 /// Notes a flag; where it is named twice, the one that takes more counts.
@@ -209,13 +215,13 @@ impl Fact {
     fn tells_of_a_flag(&self) -> bool {
         let names_a_flag = |condition: &Condition| {
             let (Condition::With(names) | Condition::Unless(names)) = condition;
-            names.iter().any(|name| !name.starts_with('='))
+            names.iter().any(|name| is_flag(name))
         };
         let depends = self.conditions.iter().any(names_a_flag);
         match &self.says {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
-            Says::Does(_) | Says::Keys(_) => depends,
+            Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
             Says::Flags(_) | Says::Output(_) | Says::Trait => false,
         }
     }

@@ -21,7 +21,8 @@ pub(crate) fn read(name: &str, words: &[Value]) -> Option<Reading> {
         "fd" | "fdfind" => fd::read,
         "xargs" | "gxargs" => xargs::read,
         "env" | "genv" => env::read,
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "ksh93" | "yash" => shell::read,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "ksh93" | "yash" | "csh" | "tcsh"
+        | "posh" | "oksh" | "loksh" | "hush" => shell::read,
         "kill" => kill::read,
         "echo" => echo::read,
         "printf" => echo::read_format,

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::places::Place;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
-use super::{Does, Walk, pipes};
+use super::variables::is_secret_name;
+use super::{Danger, Does, Walk, pipes};
 
 /// The name of the variable that stands for a gap in a text that is read as a script.
 const GAP: &str = "_haft_gap";
@@ -38,7 +40,77 @@ impl Walk<'_> {
             return flow;
         }
         let reading = programs::read(words);
-        self.carry_out(reading, input)
+        let runs_nothing = reading.inner.is_empty();
+        let printed = self.carry_out(reading, input);
+        self.note(known, words, runs_nothing);
+        self.output_of(known, words).unwrap_or(printed)
+    }
+
+    /// Notes what matters to commands that follow.
+    fn note(&mut self, name: &str, words: &[Value], runs_nothing: bool) {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
+        match name {
+            "env" | "printenv" if runs_nothing => {
+                self.shows_environment |= operands.is_empty();
+                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_name(name));
+                for name in secrets {
+                    self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+                }
+            }
+            "kill" | "pkill" | "killall" if Self::names_haft(words) => {
+                self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
+            }
+            "ln" => self.link(&operands, words),
+            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
+            _ => {}
+        }
+    }
+
+    /// A link that was just made leads elsewhere.
+    fn link(&mut self, operands: &[&Value], words: &[Value]) {
+        let is_symbolic = words[1..].iter().any(|word| {
+            let text = word.prefix();
+            text == "--symbolic" || (text.starts_with('-') && !text.starts_with("--") && text.contains('s'))
+        });
+        let [target, link] = operands else { return };
+        if !is_symbolic {
+            return;
+        }
+        for folder in self.shell.folders.clone() {
+            if let (Place::At(target), Place::At(link)) = (folder.place(target), folder.place(link)) {
+                self.links.insert(link, target);
+            }
+        }
+    }
+
+    /// Remembers files that a program names after the address it downloads.
+    fn download(&mut self, name: &str, operands: &[&Value], words: &[Value]) {
+        let is_clone = matches!(name, "git" | "hg" | "svn");
+        if is_clone && !matches!(operands.first().and_then(|word| word.known()), Some("clone" | "checkout")) {
+            return;
+        }
+        let keeps_name = |word: &Value| {
+            let text = word.prefix();
+            let is_bundle = text.starts_with('-') && !text.starts_with("--");
+            text == "--remote-name" || text == "--remote-name-all" || (is_bundle && text.contains('O'))
+        };
+        if name == "curl" && !words.iter().any(keeps_name) {
+            return;
+        }
+        let is_address = |text: &str| text.contains("://") || text.contains('@') || text.contains('.');
+        let named = operands.iter().filter_map(|word| word.known()).filter(|text| is_address(text));
+        let file = |address: &str| {
+            let path = address.split(['?', '#']).next().unwrap_or_default();
+            path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git").to_owned()
+        };
+        let mut files: Vec<String> = named.map(file).collect();
+        if let (true, [_, _, .., folder]) = (is_clone, operands) {
+            files.extend(folder.known().map(str::to_owned));
+        }
+        for file in files.iter().filter(|file| !file.is_empty()) {
+            self.arrive(&Value::text(file.as_str()), &Flow::Downloaded);
+        }
     }
 
     /// A program whose name is a gap. What its other words tell is not let through for that.
@@ -159,6 +231,7 @@ impl Walk<'_> {
             }
             None => self.emit(Act::Code("start an interpreter".to_owned())),
         }
+        self.interpreters += 1;
         Flow::Unknown
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Shell {
     pub(super) folders_before: Vec<Folder>,
     /// The values that a variable may have, each a list: one for a plain variable, several for an array.
     variables: HashMap<String, Vec<Vec<Value>>>,
+    /// Variables that stand for others (`declare -n`).
+    pub(super) references: HashMap<String, String>,
     pub(super) functions: HashMap<String, Arc<Stage>>,
     /// `$1`, `$2`, …; nothing where they are not known.
     pub(super) parameters: Option<Vec<Value>>,
@@ -49,6 +51,7 @@ impl Shell {
             folders: vec![folder.clone()],
             folders_before: vec![folder],
             variables: HashMap::new(),
+            references: HashMap::new(),
             functions: HashMap::new(),
             parameters: Some(Vec::new()),
             unset: Unset::Unknown,
@@ -102,6 +105,7 @@ impl Shell {
 
     /// Returns the values that a variable may have; nothing when nobody has set it.
     pub(super) fn values(&self, name: &str) -> Option<Vec<Vec<Value>>> {
+        let name = self.references.get(name).map_or(name, String::as_str);
         if name == "PWD" {
             return Some(folder_values(&self.folders));
         }

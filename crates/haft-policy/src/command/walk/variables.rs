@@ -124,6 +124,11 @@ fn meaning(name: &str) -> Meaning {
     }
 }
 
+/// Returns whether programs do something else because of a variable.
+pub(super) fn matters(name: &str) -> bool {
+    meaning(name) != Meaning::Data
+}
+
 /// Parts of names that say that a variable holds a secret.
 const SECRET_PARTS: &[&str] = &[
     "SECRET",
