@@ -64,6 +64,9 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
 fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
     let mut draft = Draft::default();
     draft.act(Act::Unknown("the name of the program is known only when it runs".to_owned()));
+    if name.prefix().contains('/') {
+        draft.act(Act::Path(Deed::Run, name.clone()));
+    }
     let is_pattern = name.pieces().contains(&Piece::Glob) && !name.has_unknown();
     let shown = name.shown();
     let pattern = shown.rsplit('/').next().unwrap_or_default();

@@ -201,6 +201,11 @@ impl<'a> Teller<'a> {
 
     /// Takes one-letter flags that stand together; the rest of the word may be the value of one.
     fn bundle(&mut self, word: &Value) {
+        // A flag of more than one letter that the row names, such as `-pe` of node, is no bundle.
+        let name = word.prefix().split('=').next().unwrap_or_default();
+        if name.len() > 2 && self.row.flags.contains_key(name) {
+            return self.long(word);
+        }
         let letters = &word.prefix()[1..];
         for (at, letter) in letters.char_indices() {
             let name = format!("-{letter}");

@@ -42,18 +42,12 @@ impl Draft {
         self.reading.inner.is_empty() && !self.reading.acts.iter().any(runs)
     }
 
-    /// Takes `-` for the standard input where a script is expected.
-    pub(crate) fn read_input(&mut self, role: Role, word: &Value) {
-        if role == Role::Path(Deed::Run) && word.known() == Some("-") {
-            self.reading.inner.push(Inner::Input(Language::General));
-        }
-    }
-
     /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
     pub(crate) fn word(&mut self, role: Role, word: &Value, rest: &[Value]) {
         let after = rest.get(1..).unwrap_or_default();
         match role {
             Role::Text => {}
+            Role::Path(Deed::Run) if is_input(word) => self.reading.inner.push(Inner::Input(Language::General)),
             Role::Path(deed) => self.path(deed, word),
             Role::Url => self.address(address::of_url(word)),
             Role::Host => {
@@ -225,6 +219,11 @@ impl Draft {
             None => self.path(Deed::Read, &file),
         }
     }
+}
+
+/// Returns whether a word names the standard input where a script is expected.
+fn is_input(word: &Value) -> bool {
+    matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
 /// Returns a path as seen from outside of the folder that it is relative to.

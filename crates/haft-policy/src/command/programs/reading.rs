@@ -41,6 +41,11 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
     };
     for parent in &row.names {
         let name = format!("{parent}+{word}");
+        // `gh gist create` has a row beside that of `gh gist`.
+        let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
+        if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
+            return read_row(table, found, &rest[1..]);
+        }
         if let Some(found) = table.row(&name) {
             return match found {
                 Ok(found) => {
@@ -48,11 +53,6 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
                 }
                 Err(fault) => unknown(fault.to_string()),
             };
-        }
-        // `docker compose up` may have a row where `docker compose` has none.
-        let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
-        if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
-            return read_row(table, found, &rest[1..]);
         }
     }
     unknown(format!("\"{word}\" of {} is not in the table of programs", row.shown()))
@@ -173,7 +173,6 @@ impl<'a> Reader<'a> {
             // With a single operand nobody can tell which one it is, so it is both.
             let first = role.filter(|_| last.is_none() || at == 0);
             for role in first.into_iter().chain(last) {
-                draft.read_input(role, operand);
                 draft.word(role, operand, &operands[at..]);
             }
             if role.is_some_and(Role::takes_the_rest) {

@@ -28,6 +28,11 @@ pub(super) fn read(words: &[Value]) -> Reading {
             }
             Flag::Split(text, taken) => {
                 let rest = words.split_off((at + taken).min(words.len()));
+                // It is written like text for a shell, which can say more about variables in it.
+                if rest.is_empty() && !text.prefix().starts_with('-') {
+                    reading.inner.push(Inner::Script(text, Vec::new()));
+                    return reading;
+                }
                 match text.known().and_then(split) {
                     Some(split) => words = split,
                     None => return runs_unknown_text(reading),

@@ -7,6 +7,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     let mut reading = Reading::default();
     let mut has_text = false;
     let mut reads_input = false;
+    let mut only_checks = false;
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let start = word.prefix();
@@ -31,6 +32,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
             }
             letters => {
                 has_text |= letters.starts_with('-') && letters.contains('c');
+                only_checks |= letters.starts_with('-') && letters.contains('n');
                 reads_input |= letters.starts_with('-') && letters.contains('s');
                 // `-o NAME` and `-O NAME`, also at the end of a bundle.
                 at += letters.matches(['o', 'O']).count();
@@ -40,6 +42,10 @@ pub(super) fn read(words: &[Value]) -> Reading {
     let rest = words.get(at..).unwrap_or_default();
     let rest = if rest.first().and_then(Value::known) == Some("-") { &rest[1..] } else { rest };
     match rest.split_first() {
+        Some((script, _)) if only_checks && !has_text => {
+            reading.acts.push(Act::Path(Deed::Read, script.clone()));
+        }
+        _ if only_checks => {}
         Some((text, parameters)) if has_text => {
             reading.inner.push(Inner::Script(text.clone(), parameters.to_vec()));
         }
