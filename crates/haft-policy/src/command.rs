@@ -11,6 +11,7 @@
 pub mod act;
 pub mod examples;
 mod languages;
+mod patterns;
 mod places;
 mod programs;
 pub mod syntax;

@@ -200,14 +200,36 @@ pub enum Operation {
     Required,
     /// `${x:from}`, `${x:from:length}`, where both are numbers.
     Slice(i64, Option<i64>),
-    /// `${x#pattern}`, `${x%pattern}` and their doubles, `${x/pattern/text}` and its kin: the words in it.
-    Edited(Vec<Word>),
+    /// `${x#pattern}`, `${x/pattern/text}` and their kin: how, and the words in it.
+    Edited(Edit, Vec<Word>),
     /// `${#x}`: a number.
     Length,
     /// `${x[0]}` and `${x[@]}`: any one of the values, or all of them.
     Element,
     /// `${!x}`, `${x@P}` and whatever else: anything can come of it; the words in it.
     Strange(Vec<Word>),
+}
+
+/// How a value is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// `#` and `##`: a pattern is cut off at the beginning, as little or as much as fits.
+    CutBeginning(Reach),
+    /// `%` and `%%`: a pattern is cut off at the end.
+    CutEnd(Reach),
+    /// `/`: the first match is replaced; `//`: every one.
+    Replace(Reach),
+    /// `/#` and `/%`, `^`, `,` and whatever else.
+    Other,
+}
+
+/// How far an edit goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The least, or the first.
+    Least,
+    /// The most, or all.
+    Most,
 }
 
 /// Longer texts are not read.

@@ -7,7 +7,9 @@
 
 mod builtins;
 mod carry;
+mod edits;
 mod expand;
+mod outputs;
 mod pipes;
 mod printing;
 mod redirects;
@@ -19,12 +21,14 @@ use std::sync::Arc;
 
 use haft::door::FileKind;
 use haft::effect::{Change, Danger, Does, Host};
+use haft::path::{Extent, Target};
 
 use super::act::{Act, Deed, Flow};
-use super::places::{Place, hidden_names};
+use super::places::{self, Place, hidden_names};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
-use super::value::Value;
-use super::{Locate, Scene};
+use super::value::{Piece, Value};
+use super::{Locate, Located, Scene};
+use crate::zone::Zone;
 use state::{Shell, Unset};
 
 /// How deep commands may lie in each other.
@@ -58,6 +62,14 @@ pub(super) struct Walk<'a> {
     conditional: usize,
     /// What is known of files and descriptors that this command has filled.
     arrived: HashMap<String, Flow>,
+    /// Links that this command makes, and where they lead.
+    links: HashMap<String, String>,
+    /// Descriptors that are connections.
+    connections: Vec<String>,
+    /// Whether the whole environment is shown.
+    shows_environment: bool,
+    /// How many interpreters were started that run what they read.
+    interpreters: usize,
     /// What the stage reads, for `>(…)`.
     input: Option<Flow>,
     descriptors: usize,
@@ -79,6 +91,10 @@ impl<'a> Walk<'a> {
             depth: 0,
             conditional: 0,
             arrived: HashMap::new(),
+            links: HashMap::new(),
+            connections: Vec::new(),
+            shows_environment: false,
+            interpreters: 0,
             input: None,
             descriptors: 64,
             work: 0,
@@ -90,10 +106,30 @@ impl<'a> Walk<'a> {
     pub(super) fn through(mut self, text: &str) -> Vec<Found> {
         self.part = (0, text.len());
         self.script(&syntax::parse(text), None);
+        self.part = (0, text.len());
+        self.look_at_the_whole();
         if self.found.is_empty() {
             self.tell(Does::Nothing);
         }
         self.found
+    }
+
+    /// What is harmless alone may not be so together: what is private must not be sent.
+    fn look_at_the_whole(&mut self) {
+        let sends = self.found.iter().any(|found| matches!(found.does, Does::Connect(_) | Does::Publish(_)));
+        let is_private = |does: &Does| match does {
+            Does::Read(target) => matches!(Zone::of(target), Zone::Elsewhere | Zone::Start),
+            _ => false,
+        };
+        if sends && self.shows_environment {
+            self.emit(Act::Danger(Danger::Secret, "send the environment to another machine".to_owned()));
+        }
+        if sends && self.found.iter().any(|found| is_private(&found.does)) {
+            self.emit(Act::Danger(
+                Danger::Secret,
+                "send something from outside the workspace to another machine".to_owned(),
+            ));
+        }
     }
 
     /// Walks through a list; returns what it prints.
@@ -121,12 +157,18 @@ impl<'a> Walk<'a> {
 
     fn pipe(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
         let mut flow = input.cloned();
+        let interpreters = self.interpreters;
+        let connects = |walk: &Self| walk.found.iter().filter(|found| matches!(found.does, Does::Connect(_))).count();
         for stage in &item.stages {
+            let (ran, connected) = (self.interpreters > interpreters, connects(self));
             let printed = if item.stages.len() > 1 {
                 self.apart(|walk| walk.stage(stage, flow.as_ref()))
             } else {
                 self.stage(stage, flow.as_ref())
             };
+            if ran && connects(self) > connected {
+                self.emit(Act::Danger(Danger::DownloadedCode, "give a shell to another machine".to_owned()));
+            }
             flow = Some(printed);
         }
         flow.unwrap_or_default()
@@ -172,7 +214,7 @@ impl<'a> Walk<'a> {
         }
         let outer = self.input.clone();
         self.input = input.cloned();
-        let redirected = self.redirects(stage, input);
+        let redirected = self.redirects(stage);
         let input = redirected.input.as_ref().or(input);
         let printed = self.node(&stage.node, input);
         self.settle_output(stage, &redirected, &printed);
@@ -200,6 +242,7 @@ impl<'a> Walk<'a> {
             }
             Node::Test(words) => {
                 self.touch(words);
+                self.shell.reads_secrets.clear();
                 self.tell(Does::Nothing);
                 Flow::Text(Value::default())
             }
@@ -268,8 +311,12 @@ impl<'a> Walk<'a> {
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
         let reads_unset = self.shell.reads_unset;
         self.shell.reads_unset = false;
+        let secrets_before = std::mem::take(&mut self.shell.reads_secrets);
         let before = self.found.len();
         let flow = self.simple_once(assignments, words, input);
+        for name in std::mem::replace(&mut self.shell.reads_secrets, secrets_before) {
+            self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+        }
         if std::mem::replace(&mut self.shell.reads_unset, reads_unset) && !self.second_look {
             self.with_unset_as_nothing(words);
         }
@@ -300,7 +347,13 @@ impl<'a> Walk<'a> {
             self.environment(name, values);
         }
         let mut flow = None;
-        for words in self.command_lines(words) {
+        let lines = self.command_lines(words);
+        let only_tests =
+            lines.iter().flat_map(|words| words.first()).all(|name| matches!(name.known(), Some("test" | "[")));
+        if only_tests {
+            self.shell.reads_secrets.clear();
+        }
+        for words in lines {
             let printed = self.run(&words, input);
             flow = Some(match flow {
                 None => printed,
@@ -338,10 +391,30 @@ impl<'a> Walk<'a> {
             }
         }
         for folder in self.shell.folders.clone() {
+            if let Place::At(place) = folder.place(&path) {
+                self.secrets_that_fit(deed, &path, &place);
+            }
             match folder.place(&path) {
+                // A slash at the end goes through a link.
+                Place::At(place) if path.shown().ends_with('/') && place != "/" => {
+                    self.at_place(deed, &format!("{place}/"), &path);
+                }
                 Place::At(place) => self.at_place(deed, &place, &path),
                 Place::Anywhere if self.second_look => {}
                 Place::Anywhere => self.anywhere(deed, &path),
+            }
+        }
+    }
+
+    /// A pattern such as `~/.s*h/id_*` finds secrets as well.
+    fn secrets_that_fit(&mut self, deed: Deed, path: &Value, place: &str) {
+        if !path.pieces().contains(&Piece::Glob) {
+            return;
+        }
+        for secret in places::secrets_that_fit(place) {
+            let located = self.locate.locate(&secret);
+            if !located.target.is_inside() || located.kind.is_some() {
+                self.at_place(deed, &secret, path);
             }
         }
     }
@@ -366,18 +439,28 @@ impl<'a> Walk<'a> {
     }
 
     fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
-        if let Some(flow) = self.arrived.get(place).cloned() {
-            if deed == Deed::Run {
+        let through = self.through_links(place);
+        let place = match through.trim_end_matches('/') {
+            "" => "/",
+            place => place,
+        };
+        if deed == Deed::Run {
+            if let Some(flow) = self.arrived_at(place) {
                 return self.run_arrived(flow);
             }
         }
-        let located = self.locate.locate(place);
+        let located = match deed {
+            // Whoever removes a link removes the link.
+            Deed::Remove if !through.ends_with('/') => self.entry_at(place),
+            _ => self.locate.locate(place),
+        };
         let target = located.target;
         let is_there = located.kind.is_some();
         let does = match deed {
             Deed::Read => Does::Read(target),
             Deed::List => Does::List(target),
-            Deed::Create if located.kind == Some(FileKind::Folder) => Does::List(target),
+            // A folder that is there already stays as it is.
+            Deed::Create if located.kind == Some(FileKind::Folder) && self.runs("mkdir") => Does::List(target),
             Deed::Create if is_there => Does::Change(target, Change::Replace),
             Deed::Create => Does::Change(target, Change::Create),
             Deed::Replace if is_there || path.known().is_none() => Does::Change(target, Change::Replace),
@@ -390,6 +473,48 @@ impl<'a> Walk<'a> {
         if !self.second_look || changes {
             self.tell(does);
         }
+    }
+
+    /// Locates an entry of a folder, without following it where it is a link.
+    fn entry_at(&self, place: &str) -> Located {
+        let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
+        let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
+        let path = folder.target.place().path().join(name);
+        let entry = haft::path::Place::new(path, Extent::Entry);
+        let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
+        let itself = self.locate.locate(place);
+        // The workspace is known by where it leads.
+        if itself.target.place().path().as_os_str().is_empty() {
+            return itself;
+        }
+        Located { target, kind: itself.kind }
+    }
+
+    fn runs(&self, program: &str) -> bool {
+        self.words.first().is_some_and(|name| name == program)
+    }
+
+    /// Returns where a path leads through links that this command has made.
+    fn through_links(&self, place: &str) -> String {
+        let mut place = place.to_owned();
+        for _ in 0..4 {
+            let link = self.links.iter().find_map(|(link, target)| {
+                let rest = place.strip_prefix(link.as_str()).filter(|rest| rest.starts_with('/'))?;
+                Some(format!("{target}{}", rest.trim_end_matches('/')))
+            });
+            let Some(through) = link else { break };
+            place = through;
+        }
+        place
+    }
+
+    /// Returns what is known of a file that this command has filled, or of the folder that it came in.
+    fn arrived_at(&self, place: &str) -> Option<Flow> {
+        let in_folder = || {
+            let folder = place.rmatch_indices('/').map(|(at, _)| &place[..at]);
+            folder.filter_map(|folder| self.arrived.get(folder)).find(|flow| **flow == Flow::Downloaded)
+        };
+        self.arrived.get(place).or_else(in_folder).cloned()
     }
 
     fn tell(&mut self, does: Does) {

@@ -3,7 +3,7 @@
 use super::reader::{Read, Reader, Trouble};
 use super::tilde;
 use super::word::{Frame, plain_text};
-use super::{Operation, Parameter, Quoting, Word, WordPart};
+use super::{Edit, Operation, Parameter, Quoting, Reach, Word, WordPart};
 
 impl Reader<'_> {
     /// Reads to the brace that closes it; `${` is behind us.
@@ -96,10 +96,14 @@ impl Reader<'_> {
             _ if is_colon => self.slice_operation(quoting, index),
             b'#' | b'%' | b'^' | b',' | b'~' => {
                 self.at += 1;
-                if self.peek() == Some(byte) {
-                    self.at += 1;
-                }
-                Ok(Operation::Edited(vec![self.framed(&Frame::pattern(quoting))?]))
+                let reach = if self.peek() == Some(byte) { Reach::Most } else { Reach::Least };
+                self.at += usize::from(reach == Reach::Most);
+                let edit = match byte {
+                    b'#' => Edit::CutBeginning(reach),
+                    b'%' => Edit::CutEnd(reach),
+                    _ => Edit::Other,
+                };
+                Ok(Operation::Edited(edit, vec![self.framed(&Frame::pattern(quoting))?]))
             }
             b'/' => self.replacement(quoting),
             _ => Ok(Operation::Strange(vec![self.rest(quoting)?])),
@@ -108,14 +112,17 @@ impl Reader<'_> {
 
     fn replacement(&mut self, quoting: Quoting) -> Read<Operation> {
         self.at += 1;
-        if matches!(self.peek(), Some(b'/' | b'#' | b'%')) {
-            self.at += 1;
-        }
+        let edit = match self.peek() {
+            Some(b'/') => Edit::Replace(Reach::Most),
+            Some(b'#' | b'%') => Edit::Other,
+            _ => Edit::Replace(Reach::Least),
+        };
+        self.at += usize::from(edit != Edit::Replace(Reach::Least));
         let mut words = vec![self.framed(&Frame::replaced(quoting))?];
         if self.take("/") {
             words.push(self.framed(&Frame::pattern(quoting))?);
         }
-        Ok(Operation::Edited(words))
+        Ok(Operation::Edited(edit, words))
     }
 
     fn slice_operation(&mut self, quoting: Quoting, index: &Option<Word>) -> Read<Operation> {
@@ -162,7 +169,7 @@ fn with_index(operation: Operation, index: Option<Word>) -> Operation {
     let Some(index) = index.filter(|index| plain_text(&index.parts).is_none()) else { return operation };
     match operation {
         Operation::Default(word) | Operation::Alternative(word) => Operation::Strange(vec![index, word]),
-        Operation::Edited(mut words) | Operation::Strange(mut words) => {
+        Operation::Edited(_, mut words) | Operation::Strange(mut words) => {
             words.push(index);
             Operation::Strange(words)
         }

@@ -2,7 +2,7 @@
 
 use super::super::act::{Act, Deed, Flow};
 use super::super::value::{Piece, Value};
-use super::{Walk, printing};
+use super::{Walk, printing, variables};
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] = &[
@@ -31,10 +31,11 @@ impl Walk<'_> {
             "alias" => self.alias(rest),
             "trap" => self.trap(rest),
             "read" | "mapfile" | "readarray" => self.read(rest, input),
+            "umask" | "ulimit" if only_shows(rest) => {}
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
             }
-            "hash" if !rest.is_empty() => self.emit(Act::ShellState("change where a program is found".to_owned())),
+            "hash" if !only_shows(rest) => self.emit(Act::ShellState("change where a program is found".to_owned())),
             "hash" => {}
             "coproc" => return Some(self.run(rest, input)),
             name if HARMLESS.contains(&name) => {}
@@ -98,6 +99,10 @@ impl Walk<'_> {
             let is_partial = name.ends_with('+');
             let name = name.trim_end_matches('+').to_owned();
             let value = word.strip_prefix(&word.prefix()[..=word.prefix().find('=').unwrap_or(0)]).unwrap_or_default();
+            if has_flag('n') && builtin != "export" {
+                self.shell.references.insert(name.clone(), value.shown());
+                continue;
+            }
             self.assign(&name, vec![value], is_partial);
             exported.push(name);
         }
@@ -109,6 +114,9 @@ impl Walk<'_> {
     fn unset_names(&mut self, words: &[Value]) {
         for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
             self.shell.forget(name);
+            if variables::matters(name) {
+                self.emit(Act::ShellState(format!("take {name} from the programs that follow")));
+            }
         }
     }
 
@@ -148,7 +156,8 @@ impl Walk<'_> {
         let flags = words.iter().take_while(|word| word.prefix().starts_with('-')).count();
         let only_looks = words[..flags].iter().any(|flag| flag.prefix().contains(['v', 'V']));
         if only_looks || words.len() == flags {
-            return Flow::Unknown;
+            let name = words.get(flags).and_then(Value::known);
+            return name.map_or(Flow::Unknown, |name| Flow::Text(Value::text(format!("/usr/bin/{name}\n"))));
         }
         self.run(&words[flags..], input)
     }
@@ -173,6 +182,10 @@ impl Walk<'_> {
     }
 
     fn read(&mut self, words: &[Value], input: Option<&Flow>) {
+        let callback = words.iter().position(|word| word.known() == Some("-C")).and_then(|at| words.get(at + 1));
+        if let Some(callback) = callback {
+            self.perhaps(|walk| walk.apart(|walk| walk.run_text(callback, &[], None)));
+        }
         let value = match input {
             Some(Flow::Text(text)) if text.known().is_some_and(|text| !text.trim_end().contains(['\n', ' '])) => {
                 Value::text(text.known().unwrap_or_default().trim())
@@ -199,6 +212,12 @@ impl Walk<'_> {
             self.shell.set_any(name, values.clone());
         }
     }
+}
+
+/// Returns whether a built-in is only asked what holds: it has flags alone, and none of them sets something.
+fn only_shows(words: &[Value]) -> bool {
+    words.iter().all(|word| matches!(word.known(), Some("-a" | "-S" | "-p" | "-t" | "-l" | "-H" | "-n" | "-u")))
+        || words.first().is_some_and(|word| word.known() == Some("-t"))
 }
 
 fn names_read(words: &[Value]) -> Vec<&str> {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::places::Place;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
-use super::{Does, Walk, pipes};
+use super::variables::is_secret_name;
+use super::{Danger, Does, Walk, pipes};
 
 /// The name of the variable that stands for a gap in a text that is read as a script.
 const GAP: &str = "_haft_gap";
@@ -27,7 +29,7 @@ impl Walk<'_> {
     }
 
     fn run_named(&mut self, name: &Value, words: &[Value], input: Option<&Flow>) -> Flow {
-        let Some(known) = name.known() else { return self.run_unknown(words) };
+        let Some(known) = name.known() else { return self.run_unknown(words, input) };
         if let Some(function) = self.shell.functions.get(known).cloned() {
             let outer = self.shell.parameters.replace(words[1..].to_vec());
             let flow = self.deeper(|walk| walk.stage(&function, input));
@@ -38,14 +40,83 @@ impl Walk<'_> {
             return flow;
         }
         let reading = programs::read(words);
-        self.carry_out(reading, input)
+        let runs_nothing = reading.inner.is_empty();
+        let printed = self.carry_out(reading, input);
+        self.note(known, words, runs_nothing);
+        self.output_of(known, words).unwrap_or(printed)
+    }
+
+    /// Notes what matters to commands that follow.
+    fn note(&mut self, name: &str, words: &[Value], runs_nothing: bool) {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
+        match name {
+            "env" | "printenv" if runs_nothing => {
+                self.shows_environment |= operands.is_empty();
+                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_name(name));
+                for name in secrets {
+                    self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+                }
+            }
+            "kill" | "pkill" | "killall" if Self::names_haft(words) => {
+                self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
+            }
+            "ln" => self.link(&operands, words),
+            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
+            _ => {}
+        }
+    }
+
+    /// A link that was just made leads elsewhere.
+    fn link(&mut self, operands: &[&Value], words: &[Value]) {
+        let is_symbolic = words[1..].iter().any(|word| {
+            let text = word.prefix();
+            text == "--symbolic" || (text.starts_with('-') && !text.starts_with("--") && text.contains('s'))
+        });
+        let [target, link] = operands else { return };
+        if !is_symbolic {
+            return;
+        }
+        for folder in self.shell.folders.clone() {
+            if let (Place::At(target), Place::At(link)) = (folder.place(target), folder.place(link)) {
+                self.links.insert(link, target);
+            }
+        }
+    }
+
+    /// Remembers files that a program names after the address it downloads.
+    fn download(&mut self, name: &str, operands: &[&Value], words: &[Value]) {
+        let is_clone = matches!(name, "git" | "hg" | "svn");
+        if is_clone && !matches!(operands.first().and_then(|word| word.known()), Some("clone" | "checkout")) {
+            return;
+        }
+        let keeps_name = |word: &Value| {
+            let text = word.prefix();
+            let is_bundle = text.starts_with('-') && !text.starts_with("--");
+            text == "--remote-name" || text == "--remote-name-all" || (is_bundle && text.contains('O'))
+        };
+        if name == "curl" && !words.iter().any(keeps_name) {
+            return;
+        }
+        let is_address = |text: &str| text.contains("://") || text.contains('@') || text.contains('.');
+        let named = operands.iter().filter_map(|word| word.known()).filter(|text| is_address(text));
+        let file = |address: &str| {
+            let path = address.split(['?', '#']).next().unwrap_or_default();
+            path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git").to_owned()
+        };
+        let mut files: Vec<String> = named.map(file).collect();
+        if let (true, [_, _, .., folder]) = (is_clone, operands) {
+            files.extend(folder.known().map(str::to_owned));
+        }
+        for file in files.iter().filter(|file| !file.is_empty()) {
+            self.arrive(&Value::text(file.as_str()), &Flow::Downloaded);
+        }
     }
 
     /// A program whose name is a gap. What its other words tell is not let through for that.
-    fn run_unknown(&mut self, words: &[Value]) -> Flow {
-        match words[0].origin() {
-            Some(origin) => self.emit(pipes::danger_of(origin)),
-            None => self.emit(Act::Unknown("the name of the program is known only when it runs".to_owned())),
+    fn run_unknown(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        if let Some(origin) = words[0].origin() {
+            self.emit(pipes::danger_of(origin));
         }
         let is_destructive = |word: &Value| {
             let text = word.prefix();
@@ -56,7 +127,8 @@ impl Walk<'_> {
             let operands = words[1..].iter().filter(|word| !word.prefix().starts_with('-'));
             operands.for_each(|word| self.emit(Act::Path(Deed::Remove, word.clone())));
         }
-        Flow::Unknown
+        let reading = programs::read(words);
+        self.carry_out(reading, input)
     }
 
     /// Does what was read; returns what is printed.
@@ -115,6 +187,19 @@ impl Walk<'_> {
                 words.extend(words_of(input));
                 Some(self.run(&words, None))
             }
+            Inner::WordsAroundInput(words, mark) => {
+                let given = words_of(input);
+                for value in &given {
+                    let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
+                    self.run(&words, None);
+                }
+                None
+            }
+            Inner::Folder(folder) => {
+                let folders = self.shell.folders.iter().map(|before| before.changed(&folder)).collect();
+                self.shell.move_to(folders, true);
+                None
+            }
             Inner::Script(text, parameters) => Some(self.run_text(&text, &parameters, input)),
             Inner::Input(language) => Some(self.run_input(language, input)),
             Inner::Text(language, text) => {
@@ -146,6 +231,7 @@ impl Walk<'_> {
             }
             None => self.emit(Act::Code("start an interpreter".to_owned())),
         }
+        self.interpreters += 1;
         Flow::Unknown
     }
 
@@ -188,6 +274,24 @@ fn as_script(text: &Value) -> (String, bool) {
         Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
     };
     (text.pieces().iter().map(piece).collect(), text.has_unknown())
+}
+
+/// Puts a value in the place of a mark.
+fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
+    let mut result = Value::default();
+    for piece in word.pieces() {
+        let Piece::Text(text) = piece else {
+            result.push(piece.clone());
+            continue;
+        };
+        for (index, part) in text.split(mark).enumerate() {
+            if index > 0 {
+                result.append(value);
+            }
+            result.push(Piece::Text(part.to_owned()));
+        }
+    }
+    result
 }
 
 /// Returns the words that come from the input.

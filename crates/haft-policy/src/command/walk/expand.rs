@@ -5,7 +5,9 @@
 use super::super::act::Act;
 use super::super::syntax::{Assignment, Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
+use super::edits::edited;
 use super::state::Unset;
+use super::variables::is_secret_name;
 use super::{Walk, pipes};
 
 /// How many values of one word are followed.
@@ -34,13 +36,13 @@ impl Fields {
     }
 
     /// Adds a value that is split at blanks and in which patterns count.
-    fn append_split(&mut self, value: &Value) {
+    fn append_split(&mut self, value: &Value, separators: &str) {
         for piece in value.pieces() {
             let Piece::Text(text) = piece else {
                 self.push(piece.clone());
                 continue;
             };
-            for (index, field) in text.split([' ', '\t', '\n']).enumerate() {
+            for (index, field) in text.split(|letter| separators.contains(letter)).enumerate() {
                 if index > 0 {
                     self.end();
                 }
@@ -94,7 +96,7 @@ impl Walk<'_> {
                 }
                 WordPart::Parameter(parameter, quoting) => {
                     let values = self.parameter(parameter);
-                    all = multiplied(all, &values, *quoting);
+                    all = multiplied(all, &values, self.splitting(*quoting).as_deref());
                 }
                 WordPart::Substitution(script, quoting) => {
                     let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, None)));
@@ -104,7 +106,7 @@ impl Walk<'_> {
                         }
                         flow => pipes::substituted(flow).into_iter().map(|value| vec![value]).collect(),
                     };
-                    all = multiplied(all, &values, *quoting);
+                    all = multiplied(all, &values, self.splitting(*quoting).as_deref());
                 }
                 WordPart::Process(script, direction) => {
                     let path = self.process(script, *direction);
@@ -182,6 +184,10 @@ impl Walk<'_> {
 
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
+        let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
+        if values.is_none() && shows_value && is_secret_name(&parameter.name) {
+            self.shell.reads_secrets.push(parameter.name.clone());
+        }
         match &parameter.operation {
             Operation::Plain | Operation::Required => values.unwrap_or_else(|| self.unset()),
             Operation::Default(word) => {
@@ -202,9 +208,10 @@ impl Walk<'_> {
                 let values = values.unwrap_or_else(|| self.unset());
                 values.into_iter().map(|list| sliced(&list, *from, *length)).collect()
             }
-            Operation::Edited(words) => {
-                self.touch(words);
-                vec![vec![Value::unknown()]]
+            Operation::Edited(edit, words) => {
+                let values = values.unwrap_or_else(|| self.unset());
+                let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
+                values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
             Operation::Length => vec![vec![Value::unknown()]],
             Operation::Element => {
@@ -225,8 +232,10 @@ impl Walk<'_> {
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
             "@" | "*" => Some(vec![self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()])]),
-            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
-            | "BASHPID" => Some(vec![vec![Value::unknown()]]),
+            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
+                Some(vec![vec![Value::unknown()]])
+            }
+            "PPID" => Some(vec![vec![Value::text("$PPID")]]),
             "0" => Some(vec![vec![Value::text("bash")]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
                 let known = self.shell.parameters.as_ref();
@@ -237,14 +246,17 @@ impl Walk<'_> {
                 }]])
             }
             name => {
-                let values = self.shell.values(name).map(|values| {
-                    // Without an index an array is its first value; the others are followed as well.
-                    values.into_iter().flat_map(|list| if list.len() > 1 { vec![list] } else { vec![list] }).collect()
-                });
+                let values = self.shell.values(name);
                 self.shell.reads_unset |= values.is_none();
                 values
             }
         }
+    }
+
+    /// Returns the characters at which a value is split, unless it is quoted.
+    fn splitting(&self, quoting: Quoting) -> Option<String> {
+        let set = self.shell.values("IFS").and_then(|values| known_text(&values)).unwrap_or_else(|| " \t\n".to_owned());
+        (quoting == Quoting::Bare).then_some(set)
     }
 
     fn unset(&self) -> Vec<Vec<Value>> {
@@ -273,7 +285,7 @@ impl Walk<'_> {
             "" => self
                 .shell
                 .values("HOME")
-                .and_then(|values| known_folder(&values))
+                .and_then(|values| known_text(&values))
                 .unwrap_or_else(|| self.scene.home.clone()),
             "+" => self.scene.folder.clone(),
             "root" => "/root".to_owned(),
@@ -296,7 +308,7 @@ impl Walk<'_> {
     }
 }
 
-fn known_folder(values: &[Vec<Value>]) -> Option<String> {
+fn known_text(values: &[Vec<Value>]) -> Option<String> {
     match values {
         [list] => list.first().and_then(Value::known).map(str::to_owned),
         _ => None,
@@ -328,7 +340,7 @@ fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
 }
 
 /// Continues each word with each value.
-fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], quoting: Quoting) -> Vec<Fields> {
+fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&str>) -> Vec<Fields> {
     let mut result = Vec::new();
     for fields in all {
         for list in values {
@@ -337,9 +349,9 @@ fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], quoting: Quoting) -> Vec<
                 if index > 0 {
                     fields.end();
                 }
-                match quoting {
-                    Quoting::Quoted => fields.append(value),
-                    Quoting::Bare => fields.append_split(value),
+                match separators {
+                    None => fields.append(value),
+                    Some(separators) => fields.append_split(value, separators),
                 }
             }
             result.push(fields);

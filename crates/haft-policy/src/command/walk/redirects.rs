@@ -23,7 +23,7 @@ pub(super) struct Redirected {
 const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 impl Walk<'_> {
-    pub(super) fn redirects(&mut self, stage: &Stage, input: Option<&Flow>) -> Redirected {
+    pub(super) fn redirects(&mut self, stage: &Stage) -> Redirected {
         let mut redirected = Redirected::default();
         for redirect in &stage.redirects {
             match redirect.kind {
@@ -34,12 +34,18 @@ impl Walk<'_> {
                     }
                     redirected.input = Some(Flow::Text(text));
                 }
-                RedirectKind::Duplicate => self.touch(std::slice::from_ref(&redirect.target)),
+                RedirectKind::Duplicate => {
+                    let descriptor = self.as_one(&redirect.target).shown();
+                    let reads = redirect.descriptor.unwrap_or(0) == 0;
+                    if reads && self.connections.contains(&descriptor) {
+                        redirected.input = Some(Flow::Downloaded);
+                    }
+                }
                 _ => self.redirect_to_file(redirect, stage, &mut redirected),
             }
         }
         if let Some(host) = &redirected.host {
-            self.connected(stage, host, input);
+            self.connected(stage, host);
         }
         redirected
     }
@@ -49,6 +55,7 @@ impl Walk<'_> {
             if let Some(address) = CONNECTIONS.iter().find_map(|folder| path.strip_prefix(folder)) {
                 let host = address.prefix().split('/').next().unwrap_or_default().to_owned();
                 redirected.host = Some(host);
+                self.connections.extend(redirect.descriptor.map(|number| number.to_string()));
                 continue;
             }
             let runs_nothing = matches!(&stage.node, Node::Simple(_, words) if words.is_empty());
@@ -87,7 +94,7 @@ impl Walk<'_> {
         }
     }
 
-    fn connected(&mut self, stage: &Stage, host: &str, _input: Option<&Flow>) {
+    fn connected(&mut self, stage: &Stage, host: &str) {
         let is_shell = match &stage.node {
             Node::Simple(_, words) => {
                 let name = words.first().map(|word| self.as_one(word).shown()).unwrap_or_default();

@@ -22,6 +22,8 @@ pub(super) struct Shell {
     pub(super) folders_before: Vec<Folder>,
     /// The values that a variable may have, each a list: one for a plain variable, several for an array.
     variables: HashMap<String, Vec<Vec<Value>>>,
+    /// Variables that stand for others (`declare -n`).
+    pub(super) references: HashMap<String, String>,
     pub(super) functions: HashMap<String, Arc<Stage>>,
     /// `$1`, `$2`, …; nothing where they are not known.
     pub(super) parameters: Option<Vec<Value>>,
@@ -29,8 +31,8 @@ pub(super) struct Shell {
     pub(super) unset: Unset,
     /// Whether such a variable was read.
     pub(super) reads_unset: bool,
-    /// Whether words are split at other characters than blanks.
-    pub(super) splits_oddly: bool,
+    /// Variables that nobody has set here, were read, and whose names say that they hold secrets.
+    pub(super) reads_secrets: Vec<String>,
 }
 
 /// What a variable is taken for that nobody has set.
@@ -49,11 +51,12 @@ impl Shell {
             folders: vec![folder.clone()],
             folders_before: vec![folder],
             variables: HashMap::new(),
+            references: HashMap::new(),
             functions: HashMap::new(),
             parameters: Some(Vec::new()),
             unset: Unset::Unknown,
             reads_unset: false,
-            splits_oddly: false,
+            reads_secrets: Vec::new(),
         };
         let known = [
             ("HOME", scene.home.as_str()),
@@ -102,6 +105,7 @@ impl Shell {
 
     /// Returns the values that a variable may have; nothing when nobody has set it.
     pub(super) fn values(&self, name: &str) -> Option<Vec<Vec<Value>>> {
+        let name = self.references.get(name).map_or(name, String::as_str);
         if name == "PWD" {
             return Some(folder_values(&self.folders));
         }
