@@ -33,6 +33,26 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// How wide a terminal is that does not say so.
+const USUAL_WIDTH: usize = 80;
+
+/// Returns how many columns the terminal has on which we talk.
+pub(crate) fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
+}
+
+/// Returns how many columns a character takes, as terminals count.
+pub(crate) fn columns_of(c: char) -> usize {
+    match c {
+        '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => 0,
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2,
+        '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' | '\u{1f300}'..='\u{1faff}' => 2,
+        '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
 /// A line of our own words, with colours where the terminal wants them.
 pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     let mut text = String::new();

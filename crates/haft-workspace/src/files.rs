@@ -174,6 +174,10 @@ struct JournalledFiles {
 }
 
 impl Files for JournalledFiles {
+    fn uncovered(&self) -> Option<String> {
+        self.layers.uncovered()
+    }
+
     fn page<'a>(
         &'a self,
         permit: &'a Permit,
