@@ -6,12 +6,58 @@
 //!
 //! Rules are advice: a command that deceives this reading still runs in the sandbox.
 //!
-//! Not here: where a path leads (`Locate` is asked), what is decided (`policy`).
+//! Not here: where a path leads ([`Locate`] is asked), what is decided (`policy`).
 
 pub mod act;
-#[expect(dead_code, reason = "the walk comes next")]
+pub mod examples;
 mod languages;
-#[expect(dead_code, reason = "the walk comes next")]
+mod places;
 mod programs;
 pub mod syntax;
 pub mod value;
+mod walk;
+
+use std::sync::Arc;
+
+use haft::door::FileKind;
+use haft::effect::{Effect, Step};
+use haft::path::Target;
+
+/// Where a command would run.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The home of the user.
+    pub home: String,
+    /// The name of the user.
+    pub user: String,
+    /// The workspace.
+    pub workspace: String,
+    /// The folder it starts in.
+    pub folder: String,
+}
+
+/// Says where paths lead.
+pub trait Locate {
+    /// Locates an absolute path. It need not exist.
+    fn locate(&self, path: &str) -> Located;
+}
+
+/// Where a path leads, and what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// Where it leads.
+    pub target: Target,
+    /// What is there, if anything is.
+    pub kind: Option<FileKind>,
+}
+
+/// Says what a command would do, part by part. There is at least one step.
+pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
+    let command: Arc<str> = Arc::from(text);
+    let found = walk::Walk::new(scene, locate).through(text);
+    let step = |found: walk::Found| {
+        let (part, words, does) = (found.part, found.words, found.does);
+        Effect::Step(Step { command: command.clone(), part, words, does })
+    };
+    found.into_iter().map(step).collect()
+}

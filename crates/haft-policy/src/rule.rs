@@ -169,7 +169,8 @@ impl EffectSort {
             Zone::Sink | Zone::Temporary | Zone::System => EffectSort::CommandReadsSystem,
             Zone::Device => EffectSort::Dangerous(Danger::Device),
             Zone::Secret => EffectSort::CommandRevealsSecret,
-            Zone::Haft | Zone::Start | Zone::Elsewhere => EffectSort::CommandReadsElsewhere,
+            Zone::Haft => EffectSort::Dangerous(Danger::Haft),
+            Zone::Start | Zone::Elsewhere => EffectSort::CommandReadsElsewhere,
         }
     }
 

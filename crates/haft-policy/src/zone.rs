@@ -52,7 +52,6 @@ const SYSTEM_SECRETS: &[&str] = &[
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/etc/ssl/private",
-    "/etc/ssh",
     "/etc/krb5.keytab",
     "/etc/security/opasswd",
     "/proc/kcore",
@@ -100,7 +99,7 @@ fn outside(path: &Path) -> Zone {
     match () {
         () if is_any(SINKS) || below_any(SINK_FOLDERS) => Zone::Sink,
         () if is_haft.iter().any(|name| has_part(name)) => Zone::Haft,
-        () if below_any(SYSTEM_SECRETS) || is_process_secret(&path) => Zone::Secret,
+        () if below_any(SYSTEM_SECRETS) || is_process_secret(&path) || is_host_key(&path) => Zone::Secret,
         () if below_any(TEMPORARY) => Zone::Temporary,
         () if is_any(READABLE_DEVICES) => Zone::System,
         () if path.starts_with("/dev") => Zone::Device,
@@ -111,7 +110,58 @@ fn outside(path: &Path) -> Zone {
     }
 }
 
+/// The private keys of the machine, which lie beside its public settings.
+fn is_host_key(path: &Path) -> bool {
+    path.starts_with("/etc/ssh") && path.to_string_lossy().ends_with("_key")
+}
+
 fn is_process_secret(path: &Path) -> bool {
     let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy().into_owned());
     parts.next().as_deref() == Some("proc") && parts.any(|part| PROCESS_SECRETS.contains(&part.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::path::{Extent, Place};
+
+    fn zone_outside(path: &str) -> Zone {
+        Zone::of(&Target::Outside(Place::new(path, Extent::Entry)))
+    }
+
+    #[test]
+    fn what_lies_outside_is_told_apart() {
+        let cases = [
+            ("/dev/null", Zone::Sink),
+            ("/dev/fd/63", Zone::Sink),
+            ("/dev/sda", Zone::Device),
+            ("/dev/urandom", Zone::System),
+            ("/tmp/x", Zone::Temporary),
+            ("/usr/bin/ls", Zone::System),
+            ("/etc/os-release", Zone::System),
+            ("/etc/shadow", Zone::Secret),
+            ("/etc/ssh/ssh_host_rsa_key", Zone::Secret),
+            ("/etc/ssh/sshd_config", Zone::System),
+            ("/proc/cpuinfo", Zone::System),
+            ("/proc/1/environ", Zone::Secret),
+            ("/home/a/.ssh/id_rsa", Zone::Secret),
+            ("/home/a/.bashrc", Zone::Start),
+            ("/home/a/.config/haft/rules.toml", Zone::Haft),
+            ("/home/a/.local/state/haft", Zone::Haft),
+            ("/home/a/notes", Zone::Elsewhere),
+            ("/", Zone::Elsewhere),
+        ];
+        for (path, zone) in cases {
+            assert_eq!(zone_outside(path), zone, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_lies_inside_is_told_apart() {
+        let zone = |path: &str| Zone::of(&Target::Inside(Place::new(path, Extent::Entry)));
+        assert_eq!(zone(""), Zone::Root);
+        assert_eq!(zone("src/main.rs"), Zone::Inside);
+        assert_eq!(zone(".git/hooks/pre-commit"), Zone::Protected);
+        assert_eq!(zone(".env"), Zone::Secret);
+    }
 }

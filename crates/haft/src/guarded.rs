@@ -227,6 +227,19 @@ const SECRET: &[&str] = &[
     "service-account*.json",
     "service_account*.json",
     ".local/state/haft/**",
+    ".mozilla/**",
+    ".config/google-chrome/**",
+    ".config/chromium/**",
+    ".config/bravesoftware/**",
+    ".local/share/keyrings/**",
+    ".password-store/**",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".lesshst",
 ];
 
 /// Names that look secret and are not: patterns to be filled in, and the public half of a key.

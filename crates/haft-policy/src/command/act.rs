@@ -66,6 +66,8 @@ pub enum Inner {
     Words(Vec<Value>),
     /// Like `Words`, with more words behind that come from the input, as `xargs` adds them.
     WordsAndInput(Vec<Value>),
+    /// Like `Words`, with the input in the place of a mark, as `xargs -I MARK` puts it.
+    WordsAroundInput(Vec<Value>, String),
     /// Text for a shell, with the parameters `$0`, `$1`, … that it gets: `sh -c 'rm "$1"' x y`.
     Script(Value, Vec<Value>),
     /// The standard input as text in a language: `bash`, `python3 -`.
@@ -74,6 +76,8 @@ pub enum Inner {
     Text(Language, Value),
     /// Assigns an environment variable for what is run: `env A=1 …`.
     Variable(String, Value),
+    /// What follows in the list is run in that folder: `env -C …`.
+    Folder(Value),
 }
 
 /// A language that programs take as text.

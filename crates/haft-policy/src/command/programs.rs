@@ -1,10 +1,102 @@
 //! What programs do with their words, by a table that is data.
+//!
+//! Programs come and go and have hundreds of flags, so what is known about them stands in `programs/*.txt`, one row a
+//! program, where somebody can correct a line without reading code. Few have rules of their own (`special`).
+//!
+//! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 
-use super::act::{Act, Reading};
-use super::value::Value;
+mod address;
+mod console;
+#[cfg(test)]
+mod examples;
+mod flags;
+mod git_config;
+mod meaning;
+mod parse;
+mod reading;
+mod role;
+mod row;
+mod special;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use super::act::{Act, Deed, Reading};
+use super::value::{Piece, Value};
+use meaning::Draft;
+use table::Table;
 
 /// Reads a program with its words; the first one is its name.
 pub(crate) fn read(words: &[Value]) -> Reading {
-    let name = words.first().map(Value::shown).unwrap_or_default();
-    Reading { acts: vec![Act::Program(name)], ..Reading::default() }
+    read_by(Table::shipped(), words)
+}
+
+fn read_by(table: &Table, words: &[Value]) -> Reading {
+    let Some((name, rest)) = words.split_first() else { return Reading::default() };
+    let Some(text) = name.known().filter(|text| !text.is_empty()) else {
+        return read_all_that_fit(table, name, rest);
+    };
+    let Some((folder, last)) = text.rsplit_once('/') else { return read_named(table, text, rest) };
+    if is_of_the_system(folder) {
+        return read_named(table, last, rest);
+    }
+    let mut draft = Draft::default();
+    draft.act(Act::Path(Deed::Run, name.clone()));
+    // A way round to `/bin/rm` is still `rm`.
+    if (text.starts_with('/') || text.contains("..")) && is_known(table, last) {
+        draft.add(read_named(table, last, rest));
+    }
+    draft.finish()
+}
+
+fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
+    if let Some(reading) = special::read(name, words) {
+        return reading;
+    }
+    match table.row(name) {
+        Some(Ok(row)) => reading::read_row(table, row, words),
+        Some(Err(fault)) => Reading { acts: vec![Act::Unknown(fault.to_string())], ..Reading::default() },
+        None => Reading { acts: vec![Act::Program(name.to_owned())], ..Reading::default() },
+    }
+}
+
+/// Reads a name with gaps: whatever program of the table it may turn out to be counts, as in `/bin/r?`.
+fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
+    let mut draft = Draft::default();
+    draft.act(Act::Unknown("the name of the program is known only when it runs".to_owned()));
+    if name.prefix().contains('/') {
+        draft.act(Act::Path(Deed::Run, name.clone()));
+    }
+    let is_pattern = name.pieces().contains(&Piece::Glob) && !name.has_unknown();
+    let shown = name.shown();
+    let pattern = shown.rsplit('/').next().unwrap_or_default();
+    if is_pattern && pattern.chars().any(char::is_alphanumeric) {
+        let mut fitting: Vec<_> = table.programs().filter(|program| flags::matches(pattern, program)).collect();
+        fitting.sort_unstable();
+        fitting.into_iter().for_each(|program| draft.add(read_named(table, program, words)));
+        draft.reading.output = super::act::Flow::Unknown;
+    }
+    draft.finish()
+}
+
+fn is_known(table: &Table, name: &str) -> bool {
+    table.has(name) || special::read(name, &[]).is_some()
+}
+
+/// Returns whether a folder holds programs of the system, however it is written.
+fn is_of_the_system(folder: &str) -> bool {
+    if !folder.starts_with('/') {
+        return false;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    matches!(parts.first(), Some(&("bin" | "sbin" | "usr")))
 }

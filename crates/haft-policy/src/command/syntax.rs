@@ -1,7 +1,22 @@
 //! The tree of a command: what the shell reads, without anything expanded but braces.
 //!
-//! Every kind of node is on a list; what is not on it becomes [`Node::Opaque`] and is asked about. Quotes and escapes
-//! are resolved here, so that `r"m"`, `\rm` and `$'\x72m'` are the same word.
+//! What cannot be read becomes [`Node::Opaque`] and is asked about. Quotes and escapes are resolved here, so that
+//! `r"m"`, `\rm` and `$'\x72m'` are the same word.
+//!
+//! The reading is our own, character by character as bash does it. The grammars that editors use take other things for
+//! a command than bash runs: one of them sees an argument of `time` where `time { rm x; }` removes a file.
+
+mod ansi;
+mod arithmetic;
+mod brace;
+mod compound;
+mod here;
+mod list;
+mod parameter;
+mod reader;
+mod simple;
+mod tilde;
+mod word;
 
 use std::ops::Range;
 
@@ -185,8 +200,8 @@ pub enum Operation {
     Required,
     /// `${x:from}`, `${x:from:length}`, where both are numbers.
     Slice(i64, Option<i64>),
-    /// `${x#pattern}`, `${x%pattern}` and their doubles, `${x/pattern/text}` and its kin: the words in it.
-    Edited(Vec<Word>),
+    /// `${x#pattern}`, `${x/pattern/text}` and their kin: how, and the words in it.
+    Edited(Edit, Vec<Word>),
     /// `${#x}`: a number.
     Length,
     /// `${x[0]}` and `${x[@]}`: any one of the values, or all of them.
@@ -195,9 +210,41 @@ pub enum Operation {
     Strange(Vec<Word>),
 }
 
+/// How a value is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// `#` and `##`: a pattern is cut off at the beginning, as little or as much as fits.
+    CutBeginning(Reach),
+    /// `%` and `%%`: a pattern is cut off at the end.
+    CutEnd(Reach),
+    /// `/`: the first match is replaced; `//`: every one.
+    Replace(Reach),
+    /// `/#` and `/%`, `^`, `,` and whatever else.
+    Other,
+}
+
+/// How far an edit goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The least, or the first.
+    Least,
+    /// The most, or all.
+    Most,
+}
+
+/// Longer texts are not read.
+const LONGEST: usize = 64 * 1024;
+
 /// Reads a command. What is not understood is [`Node::Opaque`] or [`WordPart::Opaque`] in the tree.
 pub fn parse(text: &str) -> Script {
-    let node = Node::Opaque("it is not read yet".to_owned());
-    let stage = Stage { node, redirects: Vec::new(), span: 0..text.len() };
+    match text {
+        text if text.len() > LONGEST => opaque(text, "it is longer than 64 KiB"),
+        text if text.contains('\0') => opaque(text, "it has a zero byte in it"),
+        text => list::read(text),
+    }
+}
+
+fn opaque(text: &str, why: &str) -> Script {
+    let stage = Stage { node: Node::Opaque(why.to_owned()), redirects: Vec::new(), span: 0..text.len() };
     Script { items: vec![Item { link: Link::Always, stages: vec![stage], in_background: false }] }
 }

@@ -15,6 +15,17 @@ pub enum Piece {
     Glob,
     /// Anything.
     Unknown,
+    /// Text that came from somewhere else.
+    Foreign(Origin),
+}
+
+/// Where foreign text came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// From the network.
+    Network,
+    /// From another form: it was encoded.
+    Decoded,
 }
 
 impl Value {
@@ -35,7 +46,7 @@ impl Value {
         match (self.pieces.last_mut(), piece) {
             (_, Piece::Text(text)) if text.is_empty() => {}
             (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
-            (Some(Piece::Unknown), Piece::Unknown) => {}
+            (Some(Piece::Unknown), Piece::Unknown) | (Some(Piece::Glob), Piece::Glob) => {}
             (_, piece) => self.pieces.push(piece),
         }
     }
@@ -69,7 +80,20 @@ impl Value {
 
     /// Returns whether a part of it can be anything.
     pub fn has_unknown(&self) -> bool {
-        self.pieces.contains(&Piece::Unknown)
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Unknown | Piece::Foreign(_)))
+    }
+
+    /// Returns where it came from, when some of it is foreign.
+    pub fn origin(&self) -> Option<Origin> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Foreign(origin) => Some(*origin),
+            Piece::Text(_) | Piece::Glob | Piece::Unknown => None,
+        })
+    }
+
+    /// Returns whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     /// Returns what is left behind a known beginning.
@@ -85,7 +109,7 @@ impl Value {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Glob => "*".to_owned(),
-            Piece::Unknown => "…".to_owned(),
+            Piece::Unknown | Piece::Foreign(_) => "…".to_owned(),
         };
         self.pieces.iter().map(piece).collect()
     }

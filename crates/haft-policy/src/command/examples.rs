@@ -1,0 +1,58 @@
+//! A scene for examples: a workspace that is nowhere, where every rule of the defaults can be tried.
+
+use haft::door::FileKind;
+use haft::effect::Effect;
+use haft::path::{Extent, Place, Target};
+
+use super::{Locate, Located, Scene, steps};
+use crate::decision::{Decision, Ruling};
+use crate::policy::{Policy, Situation};
+
+const HOME: &str = "/home/somebody";
+const WORKSPACE: &str = "/home/somebody/work";
+/// What is there in the workspace.
+const THERE: &[(&str, FileKind)] = &[
+    ("src", FileKind::Folder),
+    ("src/main.rs", FileKind::File),
+    ("docs", FileKind::Folder),
+    ("build", FileKind::Folder),
+    ("README.md", FileKind::File),
+    ("notes.txt", FileKind::File),
+    ("a.txt", FileKind::File),
+    ("Makefile", FileKind::File),
+    (".git", FileKind::Folder),
+];
+
+/// Locates by the text of a path alone.
+struct Imagined;
+
+impl Locate for Imagined {
+    fn locate(&self, path: &str) -> Located {
+        let inside = path.strip_prefix(WORKSPACE).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let Some(inside) = inside.map(|rest| rest.trim_start_matches('/')) else {
+            return Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None };
+        };
+        let kind = match inside {
+            "" => Some(FileKind::Folder),
+            name => THERE.iter().find(|(there, _)| *there == name).map(|(_, kind)| *kind),
+        };
+        Located { target: Target::Inside(Place::new(inside, Extent::Entry)), kind }
+    }
+}
+
+/// Says what a command would do in the scene of the examples.
+pub fn steps_in_scene(command: &str) -> Vec<Effect> {
+    let (home, workspace) = (HOME.to_owned(), WORKSPACE.to_owned());
+    let scene = Scene { home, user: "somebody".to_owned(), folder: workspace.clone(), workspace };
+    steps(command, &scene, &Imagined)
+}
+
+/// Judges a command in the scene of the examples.
+pub fn ruling(policy: &Policy, command: &str) -> Ruling {
+    policy.judge("bash", &steps_in_scene(command), Situation::default())
+}
+
+/// Judges a command in the scene of the examples by the defaults.
+pub fn decision(command: &str) -> Decision {
+    ruling(&Policy::default(), command).decision
+}

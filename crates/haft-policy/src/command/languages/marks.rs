@@ -1,0 +1,84 @@
+//! Text with marks in it, which is what programs in other languages are read as.
+//!
+//! A mark is one character that no program has: a gap of which nothing is known, the user's home, names that a pattern
+//! finds. So strings can be cut and joined as text, and become a [`Value`] only at the end.
+
+use crate::command::act::{Act, Deed, Inner};
+use crate::command::value::{Piece, Value};
+
+/// Anything can be here.
+pub(super) const GAP: char = '\u{10FFFF}';
+/// The path of the user's home is here.
+pub(super) const HOME: char = '\u{10FFFE}';
+/// Names that a pattern finds are here.
+pub(super) const GLOB: char = '\u{10FFFD}';
+
+const MARKS: [char; 3] = [GAP, HOME, GLOB];
+
+/// Returns the text of a program. A pattern in it finds nothing, as a rule, and is what it looks like.
+pub(super) fn from_value(value: &Value) -> String {
+    let mut text = String::new();
+    for piece in value.pieces() {
+        match piece {
+            Piece::Text(known) => text.extend(known.chars().map(|c| if MARKS.contains(&c) { GAP } else { c })),
+            Piece::Glob => text.push('*'),
+            Piece::Unknown | Piece::Foreign(_) => text.push(GAP),
+        }
+    }
+    text
+}
+
+/// Returns whether nothing is known of it.
+pub(super) fn is_open(text: &str) -> bool {
+    text.contains(GAP) && text.chars().all(|c| c == GAP || c.is_whitespace())
+}
+
+/// Makes a script for a shell of it, where the home is `$HOME`.
+pub(super) fn script(text: &str) -> Inner {
+    let mut value = Value::default();
+    let mut is_quoted = false;
+    for c in text.chars() {
+        is_quoted ^= c == '\'';
+        match c {
+            GAP => value.push(Piece::Unknown),
+            GLOB => value.push(Piece::Text("*".to_owned())),
+            // Between single quotes the shell would not put it in.
+            HOME if is_quoted => value.push(Piece::Text("'\"$HOME\"'".to_owned())),
+            HOME => value.push(Piece::Text("$HOME".to_owned())),
+            c => value.push(Piece::Text(c.to_string())),
+        }
+    }
+    Inner::Script(value, Vec::new())
+}
+
+/// Makes a path of it, where the home is a tilde.
+pub(super) fn path(text: &str) -> Value {
+    let mut value = Value::default();
+    for (position, c) in text.chars().enumerate() {
+        value.push(match c {
+            HOME if position == 0 => Piece::Text("~".to_owned()),
+            GAP | HOME => Piece::Unknown,
+            GLOB => Piece::Glob,
+            c => Piece::Text(c.to_string()),
+        });
+    }
+    value
+}
+
+/// Says that something is done with a path.
+pub(super) fn act(deed: Deed, text: &str) -> Act {
+    Act::Path(deed, path(text))
+}
+
+/// Returns it as one word of a script.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Says that a name of the environment sounds like a secret.
+pub(super) fn is_secret_variable(name: &str) -> bool {
+    const SECRETS: [&str; 9] =
+        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"];
+    let name = name.to_uppercase();
+    SECRETS.iter().any(|secret| name.contains(secret))
+}

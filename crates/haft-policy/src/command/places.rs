@@ -1,0 +1,116 @@
+//! Paths as commands write them: relative to the folder the shell is in, with gaps.
+
+use super::value::{Piece, Value};
+
+/// A folder that a shell may be in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Folder {
+    /// This one, absolute.
+    Known(String),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Where a word that is a path may lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// To this absolute path. Gaps are shown in it.
+    At(String),
+    /// Anywhere.
+    Anywhere,
+}
+
+impl Folder {
+    /// Returns where a path leads from here.
+    pub(super) fn place(&self, path: &Value) -> Place {
+        let prefix = path.prefix();
+        let begins_with_gap = matches!(path.pieces().first(), Some(Piece::Unknown | Piece::Foreign(_)));
+        // A gap right at the beginning may be an absolute path; one that is a whole part may be `..`, and is not taken so.
+        if begins_with_gap {
+            return Place::Anywhere;
+        }
+        let text = path.shown();
+        match self {
+            _ if prefix.starts_with('/') => Place::At(normal(&text)),
+            Folder::Known(folder) => Place::At(normal(&format!("{folder}/{text}"))),
+            Folder::Unknown => Place::Anywhere,
+        }
+    }
+
+    /// Returns the folder that `cd` with this word leads to.
+    pub(super) fn changed(&self, path: &Value) -> Folder {
+        match self.place(path) {
+            Place::At(folder) if path.known().is_some() => Folder::Known(folder),
+            // What is below something outside is outside as well.
+            Place::At(folder) => Folder::Known(folder),
+            Place::Anywhere => Folder::Unknown,
+        }
+    }
+}
+
+/// Takes `.`, `..` and double slashes out of an absolute path.
+pub(super) fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// Returns what a pattern that begins with a dot also finds: `.*` and `.g*` find the folder of version control.
+pub(super) fn hidden_names(path: &Value) -> Option<Value> {
+    let [Piece::Text(text), Piece::Glob, ..] = path.pieces() else { return None };
+    let (folder, name) = text.rsplit_once('/').map_or(("", text.as_str()), |(folder, name)| (folder, name));
+    let gap = if folder.is_empty() && !text.starts_with('/') { "" } else { "/" };
+    (name.starts_with('.') && ".git".starts_with(name)).then(|| Value::text(format!("{folder}{gap}.git")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(folder: &str, path: &str) -> Place {
+        Folder::Known(folder.to_owned()).place(&Value::text(path))
+    }
+
+    #[test]
+    fn a_path_is_taken_from_the_folder_of_the_shell() {
+        assert_eq!(place("/w", "a/../b//./c"), Place::At("/w/b/c".into()));
+        assert_eq!(place("/w", "../x"), Place::At("/x".into()));
+        assert_eq!(place("/w", "../../../.."), Place::At("/".into()));
+        assert_eq!(place("/w", "/etc"), Place::At("/etc".into()));
+        assert_eq!(place("/w", ""), Place::At("/w".into()));
+        assert_eq!(Folder::Unknown.place(&"a".into()), Place::Anywhere);
+        assert_eq!(Folder::Unknown.place(&"/a".into()), Place::At("/a".into()));
+    }
+
+    #[test]
+    fn a_gap_at_the_beginning_may_lead_anywhere() {
+        let mut behind = Value::unknown();
+        behind.push(Piece::Text("/x".into()));
+        assert_eq!(Folder::Known("/w".into()).place(&behind), Place::Anywhere);
+        let mut before = Value::text("src/");
+        before.push(Piece::Unknown);
+        assert_eq!(Folder::Known("/w".into()).place(&before), Place::At("/w/src/…".into()));
+    }
+
+    #[test]
+    fn a_pattern_with_a_dot_finds_version_control_too() {
+        let pattern = |text: &str| {
+            let mut value = Value::text(text);
+            value.push(Piece::Glob);
+            hidden_names(&value).map(|value| value.shown())
+        };
+        assert_eq!(pattern(".").as_deref(), Some(".git"));
+        assert_eq!(pattern("./.g").as_deref(), Some("./.git"));
+        assert_eq!(pattern("/w/.").as_deref(), Some("/w/.git"));
+        assert_eq!(pattern("src/"), None);
+        assert_eq!(pattern(".x"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! Which host an address names, and which addresses are told apart: services that hand out secrets to whoever asks
+//! from inside of a machine, and transports that are commands.
+
+use haft::effect::Danger;
+
+use super::super::act::{Act, Deed, Inner, Reading};
+use super::super::value::Value;
+
+/// Addresses at which clouds give credentials to the machines in them.
+const METADATA: &[&str] = &[
+    "169.254.169.254",
+    "169.254.170.2",
+    "100.100.100.200",
+    "192.0.0.192",
+    "[fd00:ec2::254]",
+    "fd00:ec2::254",
+    "metadata.google.internal",
+    "metadata.goog",
+    "metadata",
+    "instance-data",
+    "instance-data.ec2.internal",
+];
+
+/// Reads a URL, or a host with a path.
+pub(crate) fn of_url(word: &Value) -> Reading {
+    if let Some(path) = word.strip_prefix("file://") {
+        return one(Act::Path(Deed::Read, path));
+    }
+    if let Some(script) = word.strip_prefix("ext::") {
+        return Reading { inner: vec![Inner::Script(script, Vec::new())], ..Reading::default() };
+    }
+    let text = word.prefix();
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']);
+    match (end, word.known()) {
+        (None, None) => one(Act::Connect(None)),
+        (end, _) => host(&rest[..end.unwrap_or(rest.len())]),
+    }
+}
+
+/// Reads a host, perhaps with a user and a port.
+pub(crate) fn of_host(word: &Value) -> Reading {
+    match word.known() {
+        Some(text) if text.contains("://") => of_url(word),
+        Some(text) => host(text),
+        None => one(Act::Connect(None)),
+    }
+}
+
+/// Reads `host:path` or a URL; none when it is a path.
+pub(crate) fn of_remote(word: &Value) -> Option<Reading> {
+    let text = word.prefix();
+    if text.contains("://") || text.starts_with("ext::") {
+        return Some(of_url(word));
+    }
+    let (before, _) = text.split_once(':')?;
+    (!before.contains('/') && !before.is_empty()).then(|| host(before))
+}
+
+/// Reads an address of socat: a kind, `:`, and what it is about.
+pub(crate) fn of_socat(word: &Value) -> Reading {
+    let Some((kind, _)) = word.prefix().split_once(':') else {
+        return match word.known() {
+            Some(_) => Reading::default(),
+            None => one(Act::Unknown("an address is known only when it runs".to_owned())),
+        };
+    };
+    let rest = word.strip_prefix(&format!("{kind}:")).unwrap_or_default();
+    let bare = match rest.prefix().split_once(',') {
+        Some((before, _)) => Value::text(before),
+        None => rest.clone(),
+    };
+    match kind.to_ascii_lowercase().as_str() {
+        "exec" | "system" | "shell" => Reading {
+            acts: vec![Act::Danger(Danger::DownloadedCode, "give a program to another machine".to_owned())],
+            inner: vec![Inner::Script(bare, Vec::new())],
+            ..Reading::default()
+        },
+        "file" | "open" | "gopen" if !rest.prefix().contains(",") => one(Act::Path(Deed::Read, bare)),
+        "file" | "open" | "gopen" | "create" | "creat" | "pipe" | "fifo" => one(Act::Path(Deed::Replace, bare)),
+        "stdio" | "fd" | "stdin" | "stdout" => Reading::default(),
+        listens if listens.contains("listen") => one(Act::Publish("let other machines connect".to_owned())),
+        _ => of_host(&bare),
+    }
+}
+
+/// Returns whether a host is the machine itself.
+pub(crate) fn is_here(word: &Value) -> bool {
+    word.known().is_some_and(|text| {
+        let name = bare(text);
+        name == "localhost" || name == "::1" || number(&name).is_some_and(|address| address >> 24 == 127)
+    })
+}
+
+fn host(text: &str) -> Reading {
+    let name = bare(text);
+    let dotted = number(&name).map(|address| {
+        let [a, b, c, d] = address.to_be_bytes();
+        format!("{a}.{b}.{c}.{d}")
+    });
+    let hands_out_secrets =
+        METADATA.contains(&name.as_str()) || dotted.is_some_and(|it| METADATA.contains(&it.as_str()));
+    let mut reading = one(Act::Connect(Some(name)));
+    if hands_out_secrets {
+        let what = "ask the service that gives credentials to this machine".to_owned();
+        reading.acts.push(Act::Danger(Danger::Secret, what));
+    }
+    reading
+}
+
+/// Returns the host without user and port.
+fn bare(text: &str) -> String {
+    let name = text.rsplit_once('@').map_or(text, |(_, name)| name);
+    let name = match name.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        Some((address, _)) => address,
+        None if name.matches(':').count() > 1 => name,
+        None => name.split_once(':').map_or(name, |(name, _)| name),
+    };
+    name.trim_end_matches('.').to_ascii_lowercase()
+}
+
+/// Reads an address in any of the forms that programs take: `127.1`, `0x7f000001`, `2130706433`.
+fn number(name: &str) -> Option<u32> {
+    let part = |text: &str| match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None if text.len() > 1 && text.starts_with('0') => u32::from_str_radix(text, 8).ok(),
+        None => text.parse().ok(),
+    };
+    let parts: Vec<u32> = name.split('.').map(part).collect::<Option<_>>()?;
+    let (last, first) = parts.split_last()?;
+    if first.len() > 3 || first.iter().any(|&byte| byte > 255) {
+        return None;
+    }
+    let high = first.iter().enumerate().fold(0, |sum, (at, byte)| sum | byte << (24 - 8 * at));
+    (u64::from(*last) < 1_u64 << (32 - 8 * first.len())).then_some(high | last)
+}
+
+fn one(act: Act) -> Reading {
+    Reading { acts: vec![act], ..Reading::default() }
+}

@@ -1,0 +1,269 @@
+//! Tells flags, their values and operands of a program apart, as its row says that it does.
+//!
+//! A gap in a word is never taken for harmless: where the word could turn out to be a flag that matters, that is
+//! noted as a doubt, and a doubt is asked about.
+//!
+//! Not here: what flags and operands mean (`reading`).
+
+use super::super::value::{Piece, Value};
+use super::row::{Row, Takes};
+
+/// The words of a program, told apart.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    /// The flags by the names that the row has for them, with their values.
+    pub(crate) flags: Vec<(String, Option<Value>)>,
+    /// The operands.
+    pub(crate) operands: Vec<Value>,
+    /// What could not be told.
+    pub(crate) doubts: Vec<String>,
+}
+
+impl Given {
+    /// Returns whether a condition holds: a flag (`-n`), a flag with a value (`--name=word`), an operand (`=word`), or a
+    /// certain operand (`2=word`). Words of conditions may have `*` in them.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        if let Some((operands, pattern)) = self.operands_meant(name) {
+            return operands.iter().any(|operand| fits(pattern, operand));
+        }
+        self.flags.iter().any(|(flag, value)| match name.split_once('=') {
+            Some((bare, pattern)) if bare == flag => value.as_ref().is_some_and(|value| fits(pattern, value)),
+            _ => flag == name,
+        })
+    }
+
+    /// Returns whether a condition could hold when a word is known that is not.
+    pub(crate) fn may_have(&self, name: &str) -> bool {
+        if let Some((operands, pattern)) = self.operands_meant(name) {
+            return operands.iter().any(|operand| may_fit(pattern, operand));
+        }
+        let Some((bare, pattern)) = name.split_once('=') else { return false };
+        self.flags
+            .iter()
+            .any(|(flag, value)| flag == bare && value.as_ref().is_some_and(|value| may_fit(pattern, value)))
+    }
+
+    /// Returns which operands `=word` or `2=word` speaks about, and the word.
+    fn operands_meant<'a>(&self, name: &'a str) -> Option<(&[Value], &'a str)> {
+        let (number, pattern) = name.split_once('=')?;
+        if number.is_empty() {
+            return Some((&self.operands, pattern));
+        }
+        let at = number.parse::<usize>().ok()?.checked_sub(1)?;
+        Some((self.operands.get(at..=at).unwrap_or_default(), pattern))
+    }
+}
+
+fn fits(pattern: &str, word: &Value) -> bool {
+    match word.known() {
+        Some(text) => matches(pattern, text),
+        None => pattern.strip_suffix('*').is_some_and(|start| !start.contains('*') && word.prefix().starts_with(start)),
+    }
+}
+
+fn may_fit(pattern: &str, word: &Value) -> bool {
+    let start = pattern.split('*').next().unwrap_or_default();
+    word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
+}
+
+/// Returns whether a word is what a pattern says; `*` stands for anything.
+pub(crate) fn matches(pattern: &str, word: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == word,
+        Some((before, after)) => word.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(after, &rest[at..]))
+        }),
+    }
+}
+
+/// Tells the words of a program apart; its name is not among them.
+pub(crate) fn tell_apart(row: &Row, words: &[Value]) -> Given {
+    let mut teller = Teller { row, words, at: 0, given: Given::default() };
+    let mut flags_may_come = true;
+    while let Some(word) = teller.next() {
+        if !flags_may_come {
+            teller.given.operands.push(word.clone());
+            continue;
+        }
+        match word.prefix() {
+            "--" if word.known().is_some() => flags_may_come = false,
+            "-" if word.known().is_some() => flags_may_come = teller.operand(word),
+            start if start.starts_with("--") => teller.long(word),
+            start if start.starts_with('-') && row.traits.long => teller.long(word),
+            start if start.starts_with('-') => teller.bundle(word),
+            start if start.starts_with('+') && row.traits.plus => teller.plus(word),
+            _ if row.traits.dashless && teller.at == 1 && word.known().is_some() => teller.dashless(word),
+            _ => flags_may_come = teller.operand(word),
+        }
+    }
+    teller.given
+}
+
+struct Teller<'a> {
+    row: &'a Row,
+    words: &'a [Value],
+    at: usize,
+    given: Given,
+}
+
+impl<'a> Teller<'a> {
+    fn next(&mut self) -> Option<&'a Value> {
+        let word = self.words.get(self.at);
+        self.at += 1;
+        word
+    }
+
+    /// Takes a word as an operand, and returns whether flags may still come.
+    fn operand(&mut self, word: &Value) -> bool {
+        if word.pieces().first() == Some(&Piece::Unknown) {
+            self.doubt_a_flag();
+        }
+        self.given.operands.push(word.clone());
+        let traits = &self.row.traits;
+        !(traits.stops || traits.subcommands)
+    }
+
+    fn doubt_a_flag(&mut self) {
+        if self.row.traits.has_telling_flags {
+            self.given.doubts.push("a word that may be a flag".to_owned());
+        }
+    }
+
+    fn unlisted(&mut self, flag: &str) {
+        if !self.row.traits.any_flag {
+            self.given.doubts.push(format!("\"{flag}\" of {} is not in the table of programs", self.row.shown()));
+        }
+    }
+
+    fn give(&mut self, name: &str, value: Option<Value>) {
+        self.given.flags.push((name.to_owned(), value));
+    }
+
+    /// Takes a flag of more than one letter, with one dash or two.
+    fn long(&mut self, word: &Value) {
+        let start = word.prefix();
+        let (name, value) = match start.split_once('=') {
+            Some((name, _)) => (name, word.strip_prefix(&format!("{name}="))),
+            None if word.known().is_none() => return self.cut_off(word),
+            None => (start, None),
+        };
+        let candidates = self.candidates(name);
+        if candidates.is_empty() && !start.starts_with("--") && self.attached(word) {
+            return;
+        }
+        if candidates.is_empty() {
+            self.unlisted(name);
+            return self.give(name, value);
+        }
+        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes == Takes::Value);
+        let value = if takes_next { self.next().cloned() } else { value };
+        for (candidate, _) in candidates {
+            self.give(candidate, value.clone());
+        }
+    }
+
+    /// A flag that goes on in a gap.
+    fn cut_off(&mut self, word: &Value) {
+        if self.row.traits.long && self.attached(word) {
+            return;
+        }
+        self.doubt_a_flag();
+        let begins: Vec<_> = self.row.flags.keys().filter(|name| name.starts_with(word.prefix())).collect();
+        begins.into_iter().for_each(|name| self.give(name, Some(Value::unknown())));
+    }
+
+    /// Returns the flag of that name, or all that begin with it: GNU programs let one abbreviate.
+    fn candidates(&self, name: &str) -> Vec<(&'static str, Takes)> {
+        let flags = &self.row.flags;
+        let other = match name.strip_prefix("--") {
+            Some(bare) if self.row.traits.long => format!("-{bare}"),
+            _ => format!("-{name}"),
+        };
+        let exact = flags.get_key_value(name).or_else(|| flags.get_key_value(other.as_str()));
+        if let Some((name, takes)) = exact {
+            return vec![(*name, *takes)];
+        }
+        let may_be_cut = name.starts_with("--") && name.len() > 2;
+        let begins = |(flag, _): &(&&'static str, &Takes)| may_be_cut && flag.starts_with(name);
+        flags.iter().filter(begins).map(|(flag, takes)| (*flag, *takes)).collect()
+    }
+
+    /// Takes a one-dash flag with its value attached, such as `-Dname=x`; returns whether there is one.
+    fn attached(&mut self, word: &Value) -> bool {
+        let takes_some = |(flag, takes): &(&&'static str, &Takes)| {
+            **takes > Takes::Nothing && !flag.starts_with("--") && word.prefix().starts_with(**flag)
+        };
+        let longest = self.row.flags.iter().filter(takes_some).map(|(flag, _)| *flag).max_by_key(|flag| flag.len());
+        let Some(flag) = longest else { return false };
+        self.give(flag, word.strip_prefix(flag));
+        true
+    }
+
+    /// Takes one-letter flags that stand together; the rest of the word may be the value of one.
+    fn bundle(&mut self, word: &Value) {
+        // A flag of more than one letter that the row names, such as `-pe` of node, is no bundle.
+        let name = word.prefix().split('=').next().unwrap_or_default();
+        if name.len() > 2 && self.row.flags.contains_key(name) {
+            return self.long(word);
+        }
+        let letters = &word.prefix()[1..];
+        for (at, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let rest = || word.strip_prefix(&word.prefix()[..1 + at + letter.len_utf8()]).unwrap_or_default();
+            match self.row.flags.get(name.as_str()) {
+                Some(Takes::Nothing) => self.give(&name, None),
+                Some(takes) => {
+                    let rest = rest();
+                    let value = match (rest.pieces().is_empty(), takes) {
+                        (false, _) => Some(rest),
+                        (true, Takes::Value) => self.next().cloned(),
+                        (true, _) => None,
+                    };
+                    return self.give(&name, value);
+                }
+                None => {
+                    self.unlisted(&name);
+                    self.give(&name, None);
+                }
+            }
+        }
+        if word.known().is_none() {
+            self.doubt_a_flag();
+        }
+    }
+
+    /// Takes `+word`: a flag of that name, or the flag `+` with a value that is more than the number of a line.
+    fn plus(&mut self, word: &Value) {
+        let text = word.prefix();
+        let is_line = word.known().is_some() && text[1..].chars().all(|digit| digit.is_ascii_digit());
+        if self.row.flags.contains_key(text) || is_line {
+            return self.give(text, None);
+        }
+        if self.row.flags.contains_key("+") {
+            return self.give("+", word.strip_prefix("+"));
+        }
+        match word.known() {
+            Some(flag) => self.unlisted(flag),
+            None => self.doubt_a_flag(),
+        }
+        self.give(text, None);
+    }
+
+    /// Takes a first word without a dash as flags; their values are the next words, in order.
+    fn dashless(&mut self, word: &Value) {
+        for letter in word.prefix().chars() {
+            let name = format!("-{letter}");
+            match self.row.flags.get(name.as_str()) {
+                Some(Takes::Value) => {
+                    let value = self.next().cloned();
+                    self.give(&name, value);
+                }
+                Some(_) => self.give(&name, None),
+                None => {
+                    self.unlisted(&name);
+                    self.give(&name, None);
+                }
+            }
+        }
+    }
+}

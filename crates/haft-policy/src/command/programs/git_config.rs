@@ -1,0 +1,283 @@
+//! Settings of git: some of them are programs that git runs.
+//!
+//! For one command (`git -c key=value`) such a program is read like any other text for a shell. One that stays
+//! (`git config key value`) is planted: it runs later, in somebody's own hands.
+
+use haft::effect::Danger;
+
+use super::super::act::{Act, Deed, Inner, Reading};
+use super::super::value::Value;
+use super::flags::matches;
+
+/// Keys whose value is a program, in small letters. `*` stands for anything.
+const RUN: &[&str] = &[
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+    "core.fsmonitor",
+    "core.askpass",
+    "core.gitproxy",
+    "core.alternaterefscommand",
+    "sequence.editor",
+    "diff.external",
+    "diff.*.command",
+    "diff.*.textconv",
+    "filter.*.clean",
+    "filter.*.smudge",
+    "filter.*.process",
+    "gpg.program",
+    "gpg.*.program",
+    "gpg.ssh.defaultkeycommand",
+    "credential.helper",
+    "credential.*.helper",
+    "pager.*",
+    "difftool.*.cmd",
+    "difftool.*.path",
+    "mergetool.*.cmd",
+    "mergetool.*.path",
+    "merge.*.driver",
+    "man.*.cmd",
+    "man.*.path",
+    "browser.*.cmd",
+    "browser.*.path",
+    "web.browser",
+    "guitool.*.cmd",
+    "interactive.difffilter",
+    "remote.*.uploadpack",
+    "remote.*.receivepack",
+    "uploadpack.packobjectshook",
+    "trailer.*.command",
+    "trailer.*.cmd",
+    "tar.*.command",
+    "sendemail.tocmd",
+    "sendemail.cccmd",
+    "sendemail.headercmd",
+    "sendemail.sendmailcmd",
+    "instaweb.httpd",
+    "imap.tunnel",
+    "lfs.customtransfer.*.path",
+    "receive.procreceiverefs",
+    "hook.*.command",
+    "notes.rewrite*cmd",
+    "ssh.command",
+];
+/// Keys whose value is a program when it begins with `!`.
+const RUN_AFTER_MARK: &[&str] = &["alias.*", "submodule.*.update"];
+/// Keys that name a file or a folder of things that run, or of further settings.
+const RUN_PATHS: &[&str] =
+    &["core.hookspath", "init.templatedir", "include.path", "includeif.*.path", "core.attributesfile"];
+/// Keys that open a way to something else.
+const TURNS: &[&str] = &[
+    "url.*.insteadof",
+    "url.*.pushinsteadof",
+    "protocol.*.allow",
+    "protocol.allow",
+    "core.worktree",
+    "http.proxy",
+    "http.*.proxy",
+    "https.proxy",
+    "remote.*.proxy",
+    "remote.*.vcs",
+    "remote.*.url",
+    "remote.*.pushurl",
+    "http.sslverify",
+    "safe.directory",
+];
+/// Programs that show or edit text, and values that turn a key off.
+const HARMLESS: &[&str] = &[
+    "",
+    "cat",
+    "less",
+    "more",
+    "most",
+    "bat",
+    "delta",
+    "true",
+    "false",
+    ":",
+    "head",
+    "never",
+    "always",
+    "auto",
+    "no",
+    "yes",
+    "on",
+    "off",
+    "1",
+    "0",
+    "vi",
+    "vim",
+    "nvim",
+    "nano",
+    "emacs",
+    "ed",
+    "code",
+    "cache",
+    "store",
+    "osxkeychain",
+    "libsecret",
+    "manager",
+    "manager-core",
+    "none",
+    "gpg",
+    "gpg2",
+    "ssh",
+    "diff-so-fancy",
+];
+
+/// Reads `key=value` of `git -c`.
+pub(crate) fn for_one_command(word: &Value) -> Reading {
+    let start = word.prefix();
+    let (key, value) = match start.split_once('=') {
+        Some((key, _)) => (key, word.strip_prefix(&format!("{key}=")).unwrap_or_default()),
+        None if word.known().is_none() => {
+            return one(Act::Unknown("a setting of git is known only when it runs".to_owned()));
+        }
+        None => (start, Value::text("true")),
+    };
+    match Setting::of(key, &value) {
+        Setting::Plain => Reading::default(),
+        Setting::Run(script) => Reading { inner: vec![Inner::Script(script, Vec::new())], ..Reading::default() },
+        Setting::RunPath(path) => one(Act::Path(Deed::Run, path)),
+        Setting::Turn => one(Act::Unknown(format!("{key} leads git somewhere else"))),
+    }
+}
+
+/// Reads the words of `git config`.
+pub(crate) fn read(words: &[Value]) -> Reading {
+    let mut given = Config::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        given.take(word, &mut rest);
+    }
+    given.reading()
+}
+
+/// What the value of a key makes git do.
+enum Setting {
+    /// Nothing of the kind.
+    Plain,
+    /// Runs this text.
+    Run(Value),
+    /// Runs what lies there.
+    RunPath(Value),
+    /// Turns to other places than those that are named.
+    Turn,
+}
+
+impl Setting {
+    fn of(key: &str, value: &Value) -> Self {
+        let key = key.to_ascii_lowercase();
+        let is_one = |keys: &[&str]| keys.iter().any(|pattern| matches(pattern, &key));
+        if is_one(RUN_AFTER_MARK) {
+            return match (value.strip_prefix("!"), value.prefix().is_empty() && value.known().is_none()) {
+                (Some(script), _) => Setting::Run(script),
+                (None, true) => Setting::Run(value.clone()),
+                (None, false) => Setting::Plain,
+            };
+        }
+        if is_one(RUN_PATHS) {
+            return if matches!(value.known(), Some("/dev/null" | "")) {
+                Setting::Plain
+            } else {
+                Setting::RunPath(value.clone())
+            };
+        }
+        if is_one(TURNS) {
+            return Setting::Turn;
+        }
+        if !is_one(RUN) || is_harmless(value) {
+            return Setting::Plain;
+        }
+        Setting::Run(value.strip_prefix("!").unwrap_or_else(|| value.clone()))
+    }
+}
+
+/// Returns whether it is a well-known program, perhaps with flags.
+fn is_harmless(value: &Value) -> bool {
+    let Some(text) = value.known() else { return false };
+    let mut words = text.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let is_flag = |word: &str| {
+        word.starts_with('-') && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    };
+    let takes_programs = matches!(program, "vi" | "vim" | "nvim" | "emacs" | "ssh");
+    HARMLESS.contains(&program) && words.all(|word| is_flag(word) && !takes_programs)
+}
+
+/// The words of `git config`, told apart.
+#[derive(Default)]
+struct Config {
+    operands: Vec<Value>,
+    is_outside: bool,
+    file: Option<Value>,
+    reads: bool,
+    removes: bool,
+    edits: bool,
+    doubts: bool,
+}
+
+impl Config {
+    fn take<'a>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'a Value>) {
+        let start = word.prefix();
+        let (name, _) = start.split_once('=').unwrap_or((start, ""));
+        let value = word.strip_prefix(&format!("{name}=")).filter(|_| start.contains('='));
+        match name {
+            "--global" | "--system" => self.is_outside = true,
+            "-f" | "--file" => self.file = value.or_else(|| rest.next().cloned()),
+            "--blob" | "--type" | "--default" | "-t" | "--comment" | "--value" | "--url" => {
+                if value.is_none() {
+                    rest.next();
+                }
+            }
+            "-l" | "--list" | "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "--get-color"
+            | "--get-colorbool" => self.reads = true,
+            "--unset" | "--unset-all" | "--remove-section" | "--rename-section" => self.removes = true,
+            "-e" | "--edit" => self.edits = true,
+            "get" | "list" if self.operands.is_empty() => self.reads = true,
+            "unset" | "remove-section" | "rename-section" if self.operands.is_empty() => self.removes = true,
+            "edit" if self.operands.is_empty() => self.edits = true,
+            "set" if self.operands.is_empty() => {}
+            _ if start.starts_with('-') && word.known().is_some() && !is_negative(start) => {}
+            _ => {
+                self.doubts |= start.is_empty() && word.known().is_none();
+                self.operands.push(word.clone());
+            }
+        }
+    }
+
+    fn reading(self) -> Reading {
+        let mut acts = Vec::new();
+        let only_a_key = self.operands.len() < 2 && !self.removes && !self.edits;
+        if self.doubts && (self.operands.len() < 2 || self.operands[0].known().is_none()) {
+            acts.push(Act::Unknown("a setting of git is known only when it runs".to_owned()));
+        }
+        if self.reads || only_a_key {
+            acts.extend(self.file.map(|file| Act::Path(Deed::Read, file)));
+            return Reading { acts, ..Reading::default() };
+        }
+        if self.edits {
+            acts.push(Act::Code("open the settings of git in an editor".to_owned()));
+        }
+        if self.is_outside {
+            acts.push(Act::Danger(Danger::System, "change the settings of git outside of the workspace".to_owned()));
+        }
+        acts.extend(self.file.map(|file| Act::Path(Deed::Replace, file)));
+        acts.push(Act::Settings("change the settings of git".to_owned()));
+        if let ([key, value, ..], false) = (self.operands.as_slice(), self.removes) {
+            if !matches!(Setting::of(&key.shown(), value), Setting::Plain | Setting::Turn) {
+                let what = format!("make git run a program: {}", key.shown());
+                acts.push(Act::Danger(Danger::PlantedCode, what));
+            }
+        }
+        Reading { acts, ..Reading::default() }
+    }
+}
+
+fn is_negative(word: &str) -> bool {
+    word[1..].starts_with(|digit: char| digit.is_ascii_digit())
+}
+
+fn one(act: Act) -> Reading {
+    Reading { acts: vec![act], ..Reading::default() }
+}

@@ -1,0 +1,269 @@
+//! What follows from a word that has a role.
+//!
+//! Not here: which role it has (`reading`), addresses (`address`), settings of git (`git_config`).
+
+use haft::effect::Danger;
+
+use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::value::{Piece, Value};
+use super::address;
+use super::console;
+use super::git_config;
+use super::reading::{assignment, joined};
+use super::role::Role;
+
+/// A reading while it is made.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    /// What is known so far.
+    pub(crate) reading: Reading,
+    folder: Option<Value>,
+    host_is_here: bool,
+}
+
+impl Draft {
+    /// Adds something that the program does, once.
+    pub(crate) fn act(&mut self, act: Act) {
+        if !self.reading.acts.contains(&act) {
+            self.reading.acts.push(act);
+        }
+    }
+
+    /// Adds the reading of a part; the part tells what is printed.
+    pub(crate) fn add(&mut self, part: Reading) {
+        part.acts.into_iter().for_each(|act| self.act(act));
+        self.reading.inner.extend(part.inner);
+        self.reading.output = part.output;
+    }
+
+    /// Returns whether it has found nothing that is run so far.
+    pub(crate) fn runs_nothing(&self) -> bool {
+        let runs = |act: &Act| matches!(act, Act::Path(Deed::Run, _));
+        self.reading.inner.is_empty() && !self.reading.acts.iter().any(runs)
+    }
+
+    /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
+    pub(crate) fn word(&mut self, role: Role, word: &Value, rest: &[Value]) {
+        let after = rest.get(1..).unwrap_or_default();
+        match role {
+            Role::Text => {}
+            Role::Path(Deed::Run) if is_input(word) => self.reading.inner.push(Inner::Input(Language::General)),
+            Role::Path(deed) => self.path(deed, word),
+            Role::Url => self.address(address::of_url(word)),
+            Role::Host => {
+                self.host_is_here = address::is_here(word);
+                self.address(address::of_host(word));
+            }
+            Role::Remote(deed) => self.remote(deed, word),
+            Role::Command if rest.is_empty() => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
+            Role::Command => self.reading.inner.push(Inner::Words(rest.to_vec())),
+            Role::Joined => self.reading.inner.push(Inner::Script(joined(rest), Vec::new())),
+            Role::RemoteCommand if self.host_is_here => {
+                self.reading.inner.push(Inner::Script(joined(rest), Vec::new()));
+            }
+            Role::RemoteCommand => {}
+            Role::Script => self.reading.inner.push(Inner::Script(word.clone(), after.to_vec())),
+            Role::Language(language) => self.reading.inner.push(Inner::Text(language, word.clone())),
+            Role::Assignments => {
+                let variable = assignment(word).map(|(name, value)| Inner::Variable(name, value));
+                self.reading.inner.extend(variable);
+            }
+            Role::GitConfig => self.add_inside(git_config::for_one_command(word)),
+            Role::Mode => self.mode(word),
+            Role::Process => self.act(process(word)),
+            Role::SshOption => self.ssh_option(word),
+            Role::TarAction => self.tar_action(word),
+            Role::Volume => self.volume(word),
+            Role::Folder => self.enter(word),
+            Role::Upload => self.upload(word),
+            Role::Console => self.add_inside(console::read(word)),
+            Role::Socat => self.add_inside(address::of_socat(word)),
+        }
+    }
+
+    /// Returns the reading, with its paths in the folder that the program works in.
+    pub(crate) fn finish(mut self) -> Reading {
+        let acts = &mut self.reading.acts;
+        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)))) {
+            acts.retain(|act| *act != Act::Connect(None));
+        }
+        let Some(folder) = self.folder else { return self.reading };
+        for act in acts {
+            if let Act::Path(_, path) = act {
+                *path = below(&folder, path);
+            }
+        }
+        if let Flow::Paths(paths) = &mut self.reading.output {
+            paths.iter_mut().for_each(|path| *path = below(&folder, path));
+        }
+        if !self.reading.inner.is_empty() {
+            self.reading.inner.insert(0, Inner::Folder(folder));
+        }
+        self.reading
+    }
+
+    fn add_inside(&mut self, part: Reading) {
+        part.acts.into_iter().for_each(|act| self.act(act));
+        self.reading.inner.extend(part.inner);
+    }
+
+    fn path(&mut self, deed: Deed, word: &Value) {
+        // The standard streams, and a flag whose value is empty.
+        if !matches!(word.known(), Some("-" | "")) {
+            self.act(Act::Path(deed, word.clone()));
+        }
+    }
+
+    fn address(&mut self, found: Reading) {
+        self.add_inside(found);
+    }
+
+    fn remote(&mut self, deed: Deed, word: &Value) {
+        match address::of_remote(word) {
+            Some(found) => {
+                self.add_inside(found);
+                if deed != Deed::Read {
+                    self.act(Act::Publish("send files to another machine".to_owned()));
+                }
+            }
+            None => self.path(deed, word),
+        }
+    }
+
+    fn mode(&mut self, word: &Value) {
+        let Some(mode) = word.known() else {
+            return self.act(Act::Unknown("the mode is known only when it runs".to_owned()));
+        };
+        let is_number = !mode.is_empty() && mode.chars().all(|digit| digit.is_digit(8));
+        let bits = u32::from_str_radix(mode, 8).unwrap_or_default();
+        let sets_id = if is_number { bits & 0o6000 != 0 } else { symbolic_mode_sets_id(mode) };
+        if sets_id {
+            self.act(Act::Danger(Danger::Rights, "make a program run with the rights of its owner".to_owned()));
+        }
+    }
+
+    fn ssh_option(&mut self, word: &Value) {
+        let start = word.prefix();
+        let name: String = start.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let rest = word.strip_prefix(&name).unwrap_or_default();
+        let trimmed = rest.prefix().len() - rest.prefix().trim_start_matches([' ', '=', '\t']).len();
+        let value = rest.strip_prefix(&rest.prefix()[..trimmed]).unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
+            "proxycommand" | "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+                if value.known() != Some("none") {
+                    self.reading.inner.push(Inner::Script(value, Vec::new()));
+                }
+            }
+            "identityfile" | "userknownhostsfile" | "certificatefile" => {}
+            "" => self.act(Act::Unknown("an option of ssh is known only when it runs".to_owned())),
+            _ => {}
+        }
+    }
+
+    fn tar_action(&mut self, word: &Value) {
+        match word.strip_prefix("exec=") {
+            Some(script) => self.reading.inner.push(Inner::Script(script, Vec::new())),
+            None if word.known().is_none() => {
+                self.act(Act::Unknown("an action is known only when it runs".to_owned()));
+            }
+            None => {}
+        }
+    }
+
+    fn volume(&mut self, word: &Value) {
+        let start = word.prefix();
+        let source = ["source=", "src="].iter().find_map(|key| {
+            let at = start.find(key)?;
+            word.strip_prefix(&start[..at + key.len()])
+        });
+        let (value, end) = match source {
+            Some(value) => (value, ','),
+            None => (word.clone(), ':'),
+        };
+        let host = match value.prefix().split_once(end) {
+            Some((host, _)) => Value::text(host),
+            None => value,
+        };
+        // A word without a slash is the name of a volume.
+        let is_path = host.known().is_none_or(|path| path.contains('/') || path.starts_with(['.', '~']));
+        if is_path {
+            self.act(Act::Path(Deed::Replace, host));
+        }
+    }
+
+    fn enter(&mut self, word: &Value) {
+        self.folder = Some(match &self.folder {
+            Some(folder) => below(folder, word),
+            None => word.clone(),
+        });
+        self.act(Act::Path(Deed::Read, Value::text(".")));
+    }
+
+    fn upload(&mut self, word: &Value) {
+        let start = word.prefix();
+        let marks = ["=@", "=<", "@"];
+        let at = if start.starts_with('@') {
+            Some(1)
+        } else {
+            marks[..2].iter().filter_map(|mark| Some(start.find(mark)? + mark.len())).min()
+        };
+        let Some(at) = at else {
+            if start.is_empty() && word.known().is_none() {
+                self.act(Act::Unknown("a word that may name a file".to_owned()));
+            }
+            return;
+        };
+        let file = word.strip_prefix(&start[..at]).unwrap_or_default();
+        match file.prefix().split_once(';') {
+            Some((name, _)) => self.path(Deed::Read, &Value::text(name)),
+            None => self.path(Deed::Read, &file),
+        }
+    }
+}
+
+/// Returns whether a word names the standard input where a script is expected.
+fn is_input(word: &Value) -> bool {
+    matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Returns a path as seen from outside of the folder that it is relative to.
+pub(crate) fn below(folder: &Value, path: &Value) -> Value {
+    if path.prefix().starts_with('/') || path.pieces().first() == Some(&Piece::Unknown) {
+        return path.clone();
+    }
+    if path.known() == Some(".") {
+        return folder.clone();
+    }
+    let mut whole = folder.clone();
+    whole.push(Piece::Text("/".to_owned()));
+    whole.append(path);
+    whole
+}
+
+fn symbolic_mode_sets_id(mode: &str) -> bool {
+    mode.split(',').any(|clause| {
+        let Some(at) = clause.find(['+', '=', '-']) else { return false };
+        let (who, what) = clause.split_at(at);
+        // Several operators may follow each other: `u-x+s`.
+        let adds = what.split_inclusive(['+', '=', '-']).scan('-', |before, part| {
+            let operator = *before;
+            *before = part.chars().last().unwrap_or('-');
+            Some(operator != '-' && part.contains('s'))
+        });
+        !who.contains(|letter| !"ugoa".contains(letter)) && adds.into_iter().any(|sets| sets)
+    })
+}
+
+/// Says what acting on a process means, which is told by number, name or pattern.
+pub(crate) fn process(word: &Value) -> Act {
+    let everything = ["", ".", ".*", "*", "^", "$", "-1", "0", "1", "init", "systemd", ".+", "[a-z]*"];
+    match word.known() {
+        Some(name) if everything.contains(&name) => {
+            Act::Danger(Danger::System, "stop all processes, or the first one".to_owned())
+        }
+        Some(name) if name.to_lowercase().contains("haft") => {
+            Act::Danger(Danger::Haft, "act on the processes of haft".to_owned())
+        }
+        _ => Act::Process("act on other processes".to_owned()),
+    }
+}

@@ -1,0 +1,198 @@
+//! Reads the lines of a row. A line that is not understood is a fault: the table is part of the program.
+
+use haft::effect::Danger;
+
+use super::super::act::{Act, Deed, Language};
+use super::super::value::Value;
+use super::role::Role;
+use super::row::{Condition, Fact, Operands, Output, Row, Says, Takes, declare};
+
+/// Reads a fact, and notes in the row which flags it names and how words are to be read.
+pub(crate) fn fact(line: &'static str, row: &mut Row) -> Result<Fact, String> {
+    let mut conditions = Vec::new();
+    let mut rest = line;
+    loop {
+        let (word, after) = first_word(rest);
+        let condition: fn(Vec<&'static str>) -> Condition = match word {
+            "with" => Condition::With,
+            "unless" => Condition::Unless,
+            _ => break,
+        };
+        let (names, after) = names(after);
+        if names.is_empty() {
+            return Err(format!("\"{word}\" names no flag"));
+        }
+        conditions.push(condition(names));
+        rest = after;
+    }
+    let says = says(rest, row)?;
+    Ok(Fact { conditions, says })
+}
+
+fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
+    let (word, rest) = first_word(text);
+    let traits = &mut row.traits;
+    let noted = match word {
+        "operands" => return operands(rest).map(Says::Operands),
+        "flags" => return Ok(flags(rest, row)),
+        "value" => return value(rest, row, Takes::Value),
+        "optional" => return value(rest, row, Takes::Attached),
+        "does" => return does(rest).map(Says::Does),
+        "output" => return output(rest).map(Says::Output),
+        "keys" => return keys(rest).map(Says::Keys),
+        "input" => return Ok(Says::Input(Language::Shell)),
+        "input-code" => return Ok(Says::Input(Language::General)),
+        "subcommands" => &mut traits.subcommands,
+        "plus" => &mut traits.plus,
+        "dashless" => &mut traits.dashless,
+        "stops" => &mut traits.stops,
+        "long" => &mut traits.long,
+        _ => return Err(format!("\"{word}\" is not a fact")),
+    };
+    *noted = true;
+    // `long -name -exec` may name flags as well.
+    let (names, rest) = names(rest);
+    names.iter().for_each(|name| declare(&mut row.flags, name, Takes::Nothing));
+    if rest.is_empty() { Ok(Says::Trait) } else { Err(format!("\"{rest}\" does not belong here")) }
+}
+
+fn operands(text: &'static str) -> Result<Operands, String> {
+    let mut operands = Operands::default();
+    for word in text.split_whitespace() {
+        match word {
+            "none" => operands.are_unknown = true,
+            "input" => operands.input = Some(Language::Shell),
+            "input-code" => operands.input = Some(Language::General),
+            _ => match word.strip_suffix('$') {
+                Some(last) => operands.last = Some(role(last)?),
+                None => operands.roles.push(role(word)?),
+            },
+        }
+    }
+    // Where no role comes behind it, all words from there on are one text, as for `eval`.
+    if let Some(last @ Role::Script) = operands.roles.last_mut() {
+        *last = Role::Joined;
+    }
+    let says_nothing = operands.roles.is_empty() && operands.last.is_none() && operands.input.is_none();
+    if says_nothing && !operands.are_unknown {
+        return Err("\"operands\" names no role".to_owned());
+    }
+    Ok(operands)
+}
+
+fn flags(text: &'static str, row: &mut Row) -> Says {
+    let mut flags = Vec::new();
+    for name in text.split_whitespace() {
+        if name == "any" {
+            row.traits.any_flag = true;
+        } else {
+            declare(&mut row.flags, name, Takes::Nothing);
+            flags.push(name);
+        }
+    }
+    Says::Flags(flags)
+}
+
+fn value(text: &'static str, row: &mut Row, takes: Takes) -> Result<Says, String> {
+    let (names, rest) = names(text);
+    if names.is_empty() {
+        return Err("no flag is named".to_owned());
+    }
+    let role = role(rest)?;
+    names.iter().for_each(|name| declare(&mut row.flags, name, takes));
+    Ok(Says::Value(names, role))
+}
+
+fn does(text: &'static str) -> Result<Act, String> {
+    let (word, rest) = first_word(text);
+    let words = || if rest.is_empty() { Err(format!("\"{word}\" says nothing")) } else { Ok(rest.to_owned()) };
+    let path = |deed| words().map(|path| Act::Path(deed, Value::text(path)));
+    match word {
+        "connect" => Ok(Act::Connect(None)),
+        "publish" => words().map(Act::Publish),
+        "code" => words().map(Act::Code),
+        "settings" => words().map(Act::Settings),
+        "shell" => words().map(Act::ShellState),
+        "history" => words().map(Act::History),
+        "process" => words().map(Act::Process),
+        "unknown" => words().map(Act::Unknown),
+        "read" => path(Deed::Read),
+        "list" => path(Deed::List),
+        "create" => path(Deed::Create),
+        "replace" => path(Deed::Replace),
+        "remove" => path(Deed::Remove),
+        "run" => path(Deed::Run),
+        "danger" => danger(rest),
+        _ => Err(format!("\"{word}\" is nothing that a program does")),
+    }
+}
+
+fn danger(text: &'static str) -> Result<Act, String> {
+    let (word, words) = first_word(text);
+    let danger = match word {
+        "rights" => Danger::Rights,
+        "device" => Danger::Device,
+        "system" => Danger::System,
+        "downloaded" => Danger::DownloadedCode,
+        "hidden" => Danger::HiddenCode,
+        "secret" => Danger::Secret,
+        "planted" => Danger::PlantedCode,
+        "lost-history" => Danger::HistoryLost,
+        "haft" => Danger::Haft,
+        "exhaustion" => Danger::Exhaustion,
+        _ => return Err(format!("\"{word}\" is no danger")),
+    };
+    if words.is_empty() { Err("the danger is not told".to_owned()) } else { Ok(Act::Danger(danger, words.to_owned())) }
+}
+
+fn output(word: &str) -> Result<Output, String> {
+    Ok(match word {
+        "downloaded" => Output::Downloaded,
+        "decoded" => Output::Decoded,
+        "content" => Output::Content,
+        "passed" => Output::Passed,
+        "paths" => Output::Paths,
+        "text" => Output::Text,
+        _ => return Err(format!("\"{word}\" is nothing that a program prints")),
+    })
+}
+
+fn keys(text: &'static str) -> Result<Vec<(&'static str, Role)>, String> {
+    let key = |word: &'static str| {
+        let (name, named) = word.split_once(':').ok_or_else(|| format!("\"{word}\" has no role"))?;
+        Ok((name, role(named)?))
+    };
+    text.split_whitespace().map(key).collect()
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::named(name).ok_or_else(|| format!("\"{name}\" is not a role"))
+}
+
+/// Splits off the words at the beginning that are flags, or operands after `=`.
+fn names(text: &'static str) -> (Vec<&'static str>, &'static str) {
+    let mut names = Vec::new();
+    let mut rest = text;
+    loop {
+        let (word, after) = first_word(rest);
+        if !is_name(word) {
+            return (names, rest);
+        }
+        names.push(word);
+        rest = after;
+    }
+}
+
+/// Returns whether it is a flag, `=word`, or `2=word`.
+fn is_name(word: &str) -> bool {
+    let behind_number = word.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    word.starts_with(['-', '+']) || behind_number.starts_with('=')
+}
+
+fn first_word(text: &'static str) -> (&'static str, &'static str) {
+    let text = text.trim();
+    match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim()),
+        None => (text, ""),
+    }
+}

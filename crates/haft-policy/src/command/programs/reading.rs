@@ -1,0 +1,237 @@
+//! What follows from a row and the words that its program gets.
+//!
+//! Where several facts speak about the same word, what holds under a condition takes the place of what holds
+//! otherwise, and the last one counts.
+
+use super::super::act::{Act, Deed, Flow, Inner, Reading};
+use super::super::value::{Piece, Value};
+use super::flags::{Given, tell_apart};
+use super::meaning::Draft;
+use super::role::Role;
+use super::row::{Condition, Fact, Operands, Output, Row, Says};
+use super::table::Table;
+
+/// Reads the words of a program, without its name, by its row.
+pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
+    if let [only] = words {
+        if matches!(only.known(), Some("--help" | "--version")) {
+            return Reading::default();
+        }
+    }
+    let given = tell_apart(row, words);
+    let mut draft = Draft::default();
+    given.doubts.iter().for_each(|doubt| draft.act(Act::Unknown(doubt.clone())));
+    let reader = Reader { row, given: &given };
+    reader.values(&mut draft);
+    if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
+        reader.does(&mut draft, Whole::No);
+        draft.add(read_subcommand(table, row, (subcommand, rest)));
+        return draft.finish();
+    }
+    reader.does(&mut draft, Whole::Yes);
+    reader.operands(&mut draft);
+    draft.reading.output = reader.output(&draft.reading.acts);
+    draft.finish()
+}
+
+fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Value])) -> Reading {
+    let unknown = |why: String| Reading { acts: vec![Act::Unknown(why)], ..Reading::default() };
+    let Some(word) = subcommand.known() else {
+        return unknown(format!("the subcommand of {} is known only when it runs", row.shown()));
+    };
+    for parent in &row.names {
+        let name = format!("{parent}+{word}");
+        // `gh gist create` has a row beside that of `gh gist`.
+        let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
+        if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
+            return read_row(table, found, &rest[1..]);
+        }
+        if let Some(found) = table.row(&name) {
+            return match found {
+                Ok(found) => {
+                    super::special::read_subcommand(&name, rest).unwrap_or_else(|| read_row(table, found, rest))
+                }
+                Err(fault) => unknown(fault.to_string()),
+            };
+        }
+    }
+    unknown(format!("\"{word}\" of {} is not in the table of programs", row.shown()))
+}
+
+/// Whether a row speaks about the whole command, or a subcommand has its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Yes,
+    No,
+}
+
+struct Reader<'a> {
+    row: &'a Row,
+    given: &'a Given,
+}
+
+impl<'a> Reader<'a> {
+    fn holds(&self, fact: &Fact) -> bool {
+        fact.conditions.iter().all(|condition| match condition {
+            Condition::With(names) => names.iter().any(|name| self.given.has(name)),
+            Condition::Unless(names) => !names.iter().any(|name| self.given.has(name)),
+        })
+    }
+
+    /// Returns what the facts of a kind say: the last one whose condition holds, or else the last one without any.
+    fn said<T>(&self, kind: impl Fn(&'a Says) -> Option<T>) -> Option<T> {
+        let facts = || self.row.facts.iter().filter(|fact| self.holds(fact));
+        let special = facts().filter(|fact| !fact.conditions.is_empty()).filter_map(|fact| kind(&fact.says)).last();
+        special.or_else(|| facts().filter_map(|fact| kind(&fact.says)).last())
+    }
+
+    fn values(&self, draft: &mut Draft) {
+        for (flag, value) in &self.given.flags {
+            let Some(value) = value else { continue };
+            let role = |says: &Says| match says {
+                Says::Value(names, role) if names.contains(&flag.as_str()) => Some(*role),
+                _ => None,
+            };
+            if let Some(role) = self.said(role) {
+                draft.word(role, value, &[]);
+            }
+        }
+    }
+
+    fn does(&self, draft: &mut Draft, whole: Whole) {
+        for fact in self.row.facts.iter().filter(|fact| whole == Whole::Yes || !fact.conditions.is_empty()) {
+            let Says::Does(act) = &fact.says else { continue };
+            if self.holds(fact) {
+                draft.act(act.clone());
+            } else if self.may_hold(fact) {
+                draft.act(Act::Unknown("a word that is known only when it runs decides what it does".to_owned()));
+            }
+        }
+    }
+
+    fn may_hold(&self, fact: &Fact) -> bool {
+        fact.conditions.iter().all(|condition| match condition {
+            Condition::With(names) => names.iter().any(|name| self.given.has(name) || self.given.may_have(name)),
+            Condition::Unless(names) => !names.iter().any(|name| self.given.has(name)),
+        })
+    }
+
+    fn operands(&self, draft: &mut Draft) {
+        let said = self.said(|says| match says {
+            Says::Operands(operands) => Some(operands),
+            _ => None,
+        });
+        let plain: Vec<Value> =
+            self.given.operands.iter().filter(|operand| !self.is_key(draft, operand)).cloned().collect();
+        let input = self.said(|says| match says {
+            Says::Input(language) => Some(*language),
+            _ => None,
+        });
+        let input = input.or(said.and_then(|operands| operands.input));
+        if plain.is_empty() && draft.runs_nothing() {
+            draft.reading.inner.extend(input.map(Inner::Input));
+        }
+        if let Some(operands) = said {
+            self.by_roles(draft, operands, &plain);
+        }
+    }
+
+    /// Takes operands such as `if=FILE`, and returns whether it is one.
+    fn is_key(&self, draft: &mut Draft, operand: &Value) -> bool {
+        let mut keys = self.row.facts.iter().filter_map(|fact| match &fact.says {
+            Says::Keys(keys) => Some(keys),
+            _ => None,
+        });
+        let Some(keys) = keys.next() else { return false };
+        let Some((name, _)) = operand.prefix().split_once('=') else {
+            if operand.known().is_none() {
+                draft.act(Act::Unknown("a word that may name a file".to_owned()));
+            }
+            return false;
+        };
+        let value = operand.strip_prefix(&format!("{name}=")).unwrap_or_default();
+        keys.iter().filter(|(key, _)| *key == name).for_each(|(_, role)| draft.word(*role, &value, &[]));
+        true
+    }
+
+    fn by_roles(&self, draft: &mut Draft, said: &Operands, operands: &[Value]) {
+        if said.are_unknown && !operands.is_empty() {
+            let what = format!("what {} does with its words is not in the table of programs", self.row.shown());
+            draft.act(Act::Unknown(what));
+        }
+        let mut turn = 0;
+        for (at, operand) in operands.iter().enumerate() {
+            let is_assignment = assignment(operand).is_some();
+            if said.roles.get(turn) == Some(&Role::Assignments) && !is_assignment {
+                turn += 1;
+            }
+            let role = said.roles.get(turn).or(said.roles.last()).copied();
+            if role != Some(Role::Assignments) {
+                turn += 1;
+            }
+            let last = said.last.filter(|_| at + 1 == operands.len());
+            // With a single operand nobody can tell which one it is, so it is both.
+            let first = role.filter(|_| last.is_none() || at == 0);
+            for role in first.into_iter().chain(last) {
+                draft.word(role, operand, &operands[at..]);
+            }
+            if role.is_some_and(Role::takes_the_rest) {
+                break;
+            }
+        }
+    }
+
+    fn output(&self, acts: &[Act]) -> Flow {
+        let said = self.said(|says| match says {
+            Says::Output(output) => Some(*output),
+            _ => None,
+        });
+        match said {
+            None => Flow::Unknown,
+            Some(Output::Downloaded) => Flow::Downloaded,
+            Some(Output::Decoded) => Flow::Decoded,
+            Some(Output::Content) => Flow::Content,
+            Some(Output::Passed) => Flow::Passed,
+            Some(Output::Text) => Flow::Text(Value::unknown()),
+            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts)),
+        }
+    }
+
+    /// Returns below what the names lie that it prints: what it looks at, or else where it is.
+    fn printed_paths(&self, acts: &[Act]) -> Vec<Value> {
+        let looked_at = acts.iter().filter_map(|act| match act {
+            Act::Path(Deed::Read | Deed::List, path) => Some(path.clone()),
+            _ => None,
+        });
+        let looked_at: Vec<_> = looked_at.collect();
+        let takes_paths = self.row.facts.iter().any(|fact| match &fact.says {
+            Says::Operands(said) => said.roles.iter().any(|role| matches!(role, Role::Path(_))),
+            _ => false,
+        });
+        match (looked_at.is_empty(), takes_paths) {
+            (false, _) => looked_at,
+            (true, true) => vec![Value::text(".")],
+            (true, false) => vec![Value::unknown()],
+        }
+    }
+}
+
+/// Takes `A=b` apart.
+pub(crate) fn assignment(word: &Value) -> Option<(String, Value)> {
+    let (name, _) = word.prefix().split_once('=')?;
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    is_name.then(|| (name.to_owned(), word.strip_prefix(&format!("{name}=")).unwrap_or_default()))
+}
+
+/// Returns words as one text with blanks between.
+pub(crate) fn joined(words: &[Value]) -> Value {
+    let mut text = Value::default();
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            text.push(Piece::Text(" ".to_owned()));
+        }
+        text.append(word);
+    }
+    text
+}

@@ -1,0 +1,98 @@
+//! What a word means to the program that gets it.
+
+use super::super::act::{Deed, Language};
+
+/// The meaning of an operand, or of the value of a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Text that nothing follows from.
+    Text,
+    /// A path.
+    Path(Deed),
+    /// An address to connect to.
+    Url,
+    /// A host to connect to.
+    Host,
+    /// `host:path`, or else a path; what is done with it there.
+    Remote(Deed),
+    /// A program, with all words after it.
+    Command,
+    /// Shell text, of this word and all after it with blanks between.
+    Joined,
+    /// Like `Joined`, on the host that was named before.
+    RemoteCommand,
+    /// Shell text.
+    Script,
+    /// Text in a language.
+    Language(Language),
+    /// `A=b` words, as many as there are.
+    Assignments,
+    /// `key=value` for git.
+    GitConfig,
+    /// The mode of a file, in which there may be a set-id bit.
+    Mode,
+    /// A process, by number, name or pattern.
+    Process,
+    /// `Option=value` for ssh.
+    SshOption,
+    /// An action of tar, such as `exec=…`.
+    TarAction,
+    /// `host-path:inner-path` or `type=bind,source=host-path`.
+    Volume,
+    /// The folder that the program works in.
+    Folder,
+    /// Text in which `@FILE` or `name=@FILE` names a file that is read.
+    Upload,
+    /// Text for an editor or a console, which has a way to run something: `:!ls`, `.shell ls`.
+    Console,
+    /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
+    Socat,
+}
+
+impl Role {
+    /// Returns the role of that name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "text" => Role::Text,
+            "read" => Role::Path(Deed::Read),
+            "list" => Role::Path(Deed::List),
+            "create" => Role::Path(Deed::Create),
+            "replace" => Role::Path(Deed::Replace),
+            "remove" => Role::Path(Deed::Remove),
+            "run" => Role::Path(Deed::Run),
+            "url" => Role::Url,
+            "host" => Role::Host,
+            "remote" => Role::Remote(Deed::Read),
+            "remote>" => Role::Remote(Deed::Replace),
+            "command" => Role::Command,
+            "joined" => Role::Joined,
+            "remote-command" => Role::RemoteCommand,
+            "script" => Role::Script,
+            "code" => Role::Language(Language::General),
+            "awk" => Role::Language(Language::Awk),
+            "sed" => Role::Language(Language::Sed),
+            "assignments" => Role::Assignments,
+            "git-config" => Role::GitConfig,
+            "mode" => Role::Mode,
+            "process" => Role::Process,
+            "ssh-option" => Role::SshOption,
+            "tar-action" => Role::TarAction,
+            "volume" => Role::Volume,
+            "folder" => Role::Folder,
+            "upload" => Role::Upload,
+            "console" => Role::Console,
+            "socat" => Role::Socat,
+            _ => return None,
+        })
+    }
+
+    /// Returns whether all words from here on belong to it.
+    pub(crate) fn takes_the_rest(self) -> bool {
+        matches!(self, Role::Command | Role::Joined | Role::RemoteCommand)
+    }
+
+    /// Returns whether nothing is done with the word but reading what it names.
+    pub(crate) fn only_reads(self) -> bool {
+        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List))
+    }
+}

@@ -1,0 +1,228 @@
+//! A row of the table: what is said about one program, or about one subcommand.
+//!
+//! Not here: finding it (`table`), the words of a command (`flags`), what follows from both (`reading`).
+
+use std::collections::HashMap;
+
+use super::super::act::{Act, Language};
+use super::parse;
+use super::role::Role;
+use super::table::{Fault, Place};
+use crate::decision::Decision;
+
+/// A row, taken apart.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// The names of the program.
+    pub(crate) names: Vec<&'static str>,
+    /// What is said about it, in order.
+    pub(crate) facts: Vec<Fact>,
+    /// Commands with the decision they must get.
+    pub(crate) examples: Vec<Example>,
+    /// Which flags there are, and what they take.
+    pub(crate) flags: HashMap<&'static str, Takes>,
+    /// What flags look like.
+    pub(crate) traits: Traits,
+}
+
+/// Something that is said about a program.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    /// When it holds: all of these.
+    pub(crate) conditions: Vec<Condition>,
+    /// What holds.
+    pub(crate) says: Says,
+}
+
+/// When a fact holds.
+#[derive(Debug)]
+pub(crate) enum Condition {
+    /// One of these flags, or of these operands (`=word`, `2=word` for the second one), is given.
+    With(Vec<&'static str>),
+    /// None of them is given.
+    Unless(Vec<&'static str>),
+}
+
+/// What a fact says.
+#[derive(Debug)]
+pub(crate) enum Says {
+    /// What the operands are.
+    Operands(Operands),
+    /// The program has these flags.
+    Flags(Vec<&'static str>),
+    /// What the value of these flags is.
+    Value(Vec<&'static str>, Role),
+    /// What the program does.
+    Does(Act),
+    /// What it prints.
+    Output(Output),
+    /// The standard input is run when there is no operand.
+    Input(Language),
+    /// What the values of operands such as `if=FILE` are.
+    Keys(Vec<(&'static str, Role)>),
+    /// How its words are to be read; see [`Traits`].
+    Trait,
+}
+
+/// What the operands are.
+#[derive(Debug, Default)]
+pub(crate) struct Operands {
+    /// In order; the last one repeats.
+    pub(crate) roles: Vec<Role>,
+    /// The last operand, where that is another matter.
+    pub(crate) last: Option<Role>,
+    /// What the standard input is when there is no operand.
+    pub(crate) input: Option<Language>,
+    /// Whether operands are a matter that nothing is known about.
+    pub(crate) are_unknown: bool,
+}
+
+/// What a program prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// What came from the network.
+    Downloaded,
+    /// What it decoded.
+    Decoded,
+    /// Content of files.
+    Content,
+    /// What it reads.
+    Passed,
+    /// Names below its operands.
+    Paths,
+    /// Some text of its own.
+    Text,
+}
+
+/// What a flag takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Takes {
+    /// Nothing.
+    Nothing,
+    /// A value, if it is attached.
+    Attached,
+    /// A value, attached or as the next word.
+    Value,
+}
+
+/// How the words of a program are to be read.
+#[derive(Debug, Default)]
+pub(crate) struct Traits {
+    /// Flags that are not named in the row change nothing.
+    pub(crate) any_flag: bool,
+    /// The first operand is a subcommand.
+    pub(crate) subcommands: bool,
+    /// Words that begin with `+` are flags.
+    pub(crate) plus: bool,
+    /// The first word is a bundle of flags, also without a dash.
+    pub(crate) dashless: bool,
+    /// The first operand ends the flags.
+    pub(crate) stops: bool,
+    /// Long flags have one dash.
+    pub(crate) long: bool,
+    /// Some flag is not harmless, or may not be.
+    pub(crate) has_telling_flags: bool,
+}
+
+/// A command with the decision that it must get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Example {
+    /// The first name of the row.
+    pub(crate) row: &'static str,
+    /// The file of the row.
+    pub(crate) file: &'static str,
+    /// The line of the example, from 1.
+    pub(crate) line: usize,
+    /// The command.
+    pub(crate) command: &'static str,
+    /// What must be decided.
+    pub(crate) decision: Decision,
+}
+
+impl Row {
+    /// Takes a row apart.
+    pub(crate) fn parse(place: &Place) -> Result<Self, Fault> {
+        let mut lines = place.text.lines();
+        let names: Vec<_> = lines.next().unwrap_or_default().split_whitespace().collect();
+        let traits = Traits::default();
+        let mut row = Self { names, facts: Vec::new(), examples: Vec::new(), flags: HashMap::new(), traits };
+        for (number, line) in lines.enumerate() {
+            let line_number = place.line + number + 1;
+            let fault = |what| Fault { file: place.file, line: line_number, what };
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            match example(line) {
+                Some((decision, command)) => {
+                    let (file, row_name) = (place.file, row.names.first().copied().unwrap_or_default());
+                    row.examples.push(Example { row: row_name, file, line: line_number, command, decision });
+                }
+                None => row.add(line).map_err(fault)?,
+            }
+        }
+        row.traits.has_telling_flags = !row.traits.any_flag || row.facts.iter().any(Fact::tells_of_a_flag);
+        Ok(row)
+    }
+
+    /// Returns the first name, with blanks between the parts of a subcommand.
+    pub(crate) fn shown(&self) -> String {
+        self.names.first().map(|name| name.replace('+', " ")).unwrap_or_default()
+    }
+
+    fn add(&mut self, line: &'static str) -> Result<(), String> {
+        let fact = parse::fact(line, self)?;
+        for condition in &fact.conditions {
+            let (Condition::With(names) | Condition::Unless(names)) = condition;
+            for name in names.iter().filter(|name| is_flag(name)) {
+                match name.split_once('=') {
+                    Some((flag, _)) => declare(&mut self.flags, flag, Takes::Attached),
+                    None => declare(&mut self.flags, name, Takes::Nothing),
+                }
+            }
+        }
+        // A program that runs its operands leaves their flags alone.
+        if let Says::Operands(operands) = &fact.says {
+            self.traits.stops |= operands.roles.iter().any(|role| role.takes_the_rest());
+        }
+        self.facts.push(fact);
+        Ok(())
+    }
+}
+
+fn is_flag(name: &str) -> bool {
+    name.starts_with(['-', '+'])
+}
+
+/// Notes a flag; where it is named twice, the one that takes more counts.
+pub(crate) fn declare(flags: &mut HashMap<&'static str, Takes>, name: &'static str, takes: Takes) {
+    let known = flags.entry(name).or_insert(takes);
+    *known = (*known).max(takes);
+}
+
+fn example(line: &'static str) -> Option<(Decision, &'static str)> {
+    let (word, command) = line.split_once(char::is_whitespace)?;
+    let decision = match word {
+        "allow" => Decision::Allow,
+        "ask" => Decision::Ask,
+        "deny" => Decision::Deny,
+        _ => return None,
+    };
+    Some((decision, command.trim()))
+}
+
+impl Fact {
+    fn tells_of_a_flag(&self) -> bool {
+        let names_a_flag = |condition: &Condition| {
+            let (Condition::With(names) | Condition::Unless(names)) = condition;
+            names.iter().any(|name| is_flag(name))
+        };
+        let depends = self.conditions.iter().any(names_a_flag);
+        match &self.says {
+            Says::Value(_, role) => !role.only_reads(),
+            Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
+            Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
+            Says::Flags(_) | Says::Output(_) | Says::Trait => false,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Programs whose words follow rules of their own, which a row cannot tell; one file each.
+//!
+//! They may have a row all the same: for their examples, and for subcommands.
+
+mod echo;
+mod env;
+mod fd;
+mod find;
+mod kill;
+mod shell;
+mod xargs;
+
+use super::super::act::Reading;
+use super::super::value::Value;
+use super::git_config;
+
+/// Reads the words of a program that is one of these, without its name.
+pub(crate) fn read(name: &str, words: &[Value]) -> Option<Reading> {
+    let read: fn(&[Value]) -> Reading = match name {
+        "find" | "gfind" => find::read,
+        "fd" | "fdfind" => fd::read,
+        "xargs" | "gxargs" => xargs::read,
+        "env" | "genv" => env::read,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "ksh93" | "yash" | "csh" | "tcsh"
+        | "posh" | "oksh" | "loksh" | "hush" => shell::read,
+        "kill" => kill::read,
+        "echo" => echo::read,
+        "printf" => echo::read_format,
+        "test" | "[" => |_| Reading::default(),
+        _ => return None,
+    };
+    let only = if let [only] = words { only.known() } else { None };
+    // For echo it is text, and printing it is what it does.
+    if matches!(only, Some("--help" | "--version")) && name != "echo" {
+        return Some(Reading::default());
+    }
+    Some(read(words))
+}
+
+/// Reads the words of a subcommand that is one of these, without its name.
+pub(crate) fn read_subcommand(name: &str, words: &[Value]) -> Option<Reading> {
+    (name == "git+config").then(|| git_config::read(words))
+}

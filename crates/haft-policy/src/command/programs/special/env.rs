@@ -1,0 +1,138 @@
+//! `env`: variables, then a program that runs with them.
+
+use super::super::super::act::{Act, Deed, Inner, Reading};
+use super::super::super::value::{Piece, Value};
+use super::super::reading::assignment;
+
+pub(super) fn read(words: &[Value]) -> Reading {
+    let mut reading = Reading::default();
+    let mut words = words.to_vec();
+    let mut at = 0;
+    while let Some(word) = words.get(at).cloned() {
+        let start = word.prefix();
+        if word.known() == Some("--") {
+            at += 1;
+            break;
+        }
+        if !start.starts_with('-') {
+            break;
+        }
+        at += 1;
+        match flag(&word, words.get(at)) {
+            Flag::Plain => {}
+            Flag::TakesNext => at += 1,
+            Flag::Folder(folder, taken) => {
+                at += taken;
+                reading.acts.push(Act::Path(Deed::List, folder.clone()));
+                reading.inner.push(Inner::Folder(folder));
+            }
+            Flag::Split(text, taken) => {
+                let rest = words.split_off((at + taken).min(words.len()));
+                // It is written like text for a shell, which can say more about variables in it.
+                if rest.is_empty() && !text.prefix().starts_with('-') {
+                    reading.inner.push(Inner::Script(text, Vec::new()));
+                    return reading;
+                }
+                match text.known().and_then(split) {
+                    Some(split) => words = split,
+                    None => return runs_unknown_text(reading),
+                }
+                words.extend(rest);
+                at = 0;
+            }
+            Flag::Unknown => reading.acts.push(Act::Unknown("a word that may be a flag".to_owned())),
+        }
+    }
+    let mut rest = &words[at.min(words.len())..];
+    while let Some((name, value)) = rest.first().and_then(assignment) {
+        reading.inner.push(Inner::Variable(name, value));
+        rest = &rest[1..];
+    }
+    if rest.is_empty() {
+        reading.acts.push(Act::Unknown("it prints the environment, in which there may be secrets".to_owned()));
+    } else {
+        reading.inner.push(Inner::Words(rest.to_vec()));
+    }
+    reading
+}
+
+enum Flag {
+    Plain,
+    TakesNext,
+    Folder(Value, usize),
+    Split(Value, usize),
+    Unknown,
+}
+
+fn flag(word: &Value, next: Option<&Value>) -> Flag {
+    let start = word.prefix();
+    let value_of = |before: &str| match word.strip_prefix(before).filter(|value| !value.pieces().is_empty()) {
+        Some(value) => (value, 0),
+        None => (next.cloned().unwrap_or_default(), 1),
+    };
+    let (name, is_attached) = start.split_once('=').map_or((start, false), |(name, _)| (name, true));
+    if let Some(long) = name.strip_prefix("--") {
+        let (value, taken) = value_of(&if is_attached { format!("{name}=") } else { name.to_owned() });
+        return match long {
+            "" => Flag::Unknown,
+            _ if "split-string".starts_with(long) => Flag::Split(value, taken),
+            _ if "chdir".starts_with(long) => Flag::Folder(value, taken),
+            _ if ("unset".starts_with(long) || "argv0".starts_with(long)) && !is_attached => Flag::TakesNext,
+            _ if word.known().is_none() && !is_attached => Flag::Unknown,
+            _ => Flag::Plain,
+        };
+    }
+    for (at, letter) in start.char_indices().skip(1) {
+        let before = &start[..at + letter.len_utf8()];
+        match letter {
+            'S' => {
+                let (value, taken) = value_of(before);
+                return Flag::Split(value, taken);
+            }
+            'C' => {
+                let (value, taken) = value_of(before);
+                return Flag::Folder(value, taken);
+            }
+            'u' | 'a' | 'P' => return if before.len() == start.len() { Flag::TakesNext } else { Flag::Plain },
+            _ => {}
+        }
+    }
+    if word.known().is_none() { Flag::Unknown } else { Flag::Plain }
+}
+
+fn runs_unknown_text(mut reading: Reading) -> Reading {
+    reading.acts.push(Act::Unknown("what it runs is known only when it runs".to_owned()));
+    reading
+}
+
+/// Splits text into words as `env -S` does; none when it names variables.
+fn split(text: &str) -> Option<Vec<Value>> {
+    let mut words: Vec<Value> = Vec::new();
+    let mut word: Option<Value> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let add = |word: &mut Option<Value>, letter: char| {
+            word.get_or_insert_default().push(Piece::Text(letter.to_string()));
+        };
+        match (letter, quote) {
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (letter, Some(open)) if letter == open => quote = None,
+            ('\\', None | Some('"')) => match letters.next()? {
+                '_' if quote.is_none() => words.extend(word.take()),
+                'n' => add(&mut word, '\n'),
+                't' => add(&mut word, '\t'),
+                'c' => break,
+                other => add(&mut word, other),
+            },
+            ('$', None | Some('"')) => return None,
+            (blank, None) if blank.is_whitespace() => words.extend(word.take()),
+            (letter, _) => add(&mut word, letter),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}

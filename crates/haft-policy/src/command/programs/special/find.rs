@@ -1,0 +1,272 @@
+//! `find`: paths to start from, then an expression of which some parts run, remove or write.
+
+use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
+use super::super::super::value::{Piece, Value};
+
+/// Parts without a value that change nothing.
+const PLAIN: &[&str] = &[
+    "(",
+    ")",
+    "!",
+    ",",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "-not",
+    "-true",
+    "-false",
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-depth",
+    "-d",
+    "-mount",
+    "-xdev",
+    "-x",
+    "-X",
+    "-s",
+    "-E",
+    "-f",
+    "-empty",
+    "-executable",
+    "-readable",
+    "-writable",
+    "-nouser",
+    "-nogroup",
+    "-daystart",
+    "-follow",
+    "-noleaf",
+    "-warn",
+    "-nowarn",
+    "-ignore_readdir_race",
+    "-noignore_readdir_race",
+    "-H",
+    "-L",
+    "-P",
+    "-help",
+    "--help",
+    "-version",
+    "--version",
+];
+/// Parts with a value that change nothing.
+const WITH_VALUE: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-size",
+    "-maxdepth",
+    "-mindepth",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-samefile",
+    "-inum",
+    "-links",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-perm",
+    "-fstype",
+    "-used",
+    "-printf",
+    "-context",
+    "-flags",
+    "-D",
+];
+/// Parts that choose files, so that not everything below a start is meant.
+const CHOOSING: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-samefile",
+    "-inum",
+    "-perm",
+    "-empty",
+];
+
+pub(super) fn read(words: &[Value]) -> Reading {
+    let mut find = Find { words, at: 0, starts: Vec::new(), reading: Reading::default(), chooses: false };
+    find.take_starts();
+    find.chooses = chooses(&words[find.at..]);
+    while let Some(word) = find.next() {
+        find.part(word);
+    }
+    find.reading.output = Flow::Paths(find.starts);
+    find.reading
+}
+
+struct Find<'a> {
+    words: &'a [Value],
+    at: usize,
+    starts: Vec<Value>,
+    reading: Reading,
+    chooses: bool,
+}
+
+impl<'a> Find<'a> {
+    fn next(&mut self) -> Option<&'a Value> {
+        let word = self.words.get(self.at);
+        self.at += 1;
+        word
+    }
+
+    fn unknown(&mut self, why: impl Into<String>) {
+        self.reading.acts.push(Act::Unknown(why.into()));
+    }
+
+    fn take_starts(&mut self) {
+        while let Some(word) = self.words.get(self.at) {
+            let start = word.prefix();
+            let is_option = matches!(start, "-H" | "-L" | "-P" | "-D" | "-E" | "-X" | "-x" | "-s" | "-f")
+                || start.starts_with("-O");
+            match word.known() {
+                Some("-D") => self.at += 1,
+                Some("--") => {}
+                Some(_) if is_option => {}
+                Some("(" | ")" | "!" | ",") => break,
+                _ if start.starts_with('-') => break,
+                _ => {
+                    if word.pieces().first() == Some(&Piece::Unknown) {
+                        self.unknown("a word that may be a flag");
+                    }
+                    self.starts.push(word.clone());
+                }
+            }
+            self.at += 1;
+        }
+        if self.starts.is_empty() {
+            self.starts.push(Value::text("."));
+        }
+        let looks = self.starts.iter().map(|start| Act::Path(Deed::List, start.clone()));
+        self.reading.acts.extend(looks);
+    }
+
+    fn part(&mut self, word: &Value) {
+        match word.known() {
+            Some("-exec" | "-execdir" | "-ok" | "-okdir") => self.run(),
+            Some("-delete") => {
+                let removed = self.found();
+                self.reading.acts.extend(removed.into_iter().map(|path| Act::Path(Deed::Remove, path)));
+            }
+            Some("-fprint" | "-fprint0" | "-fls") => self.write(),
+            Some("-fprintf") => {
+                self.write();
+                self.next();
+            }
+            Some("-files0-from") => {
+                let list = self.next().cloned().unwrap_or_default();
+                self.reading.acts.push(Act::Path(Deed::Read, list));
+                self.unknown("where it starts is in a file");
+            }
+            Some(part) if PLAIN.contains(&part) => {}
+            Some(part) if WITH_VALUE.contains(&part) || part.starts_with("-newer") => {
+                self.next();
+            }
+            Some(part) if part.starts_with("-O") => {}
+            Some(part) => self.unknown(format!("\"{part}\" of find is not known")),
+            None => self.unknown("a word that may be a flag"),
+        }
+    }
+
+    fn write(&mut self) {
+        let file = self.next().cloned().unwrap_or_default();
+        self.reading.acts.push(Act::Path(Deed::Replace, file));
+    }
+
+    fn run(&mut self) {
+        let mut command: Vec<Value> = Vec::new();
+        while let Some(word) = self.next() {
+            let ends_batch = word.known() == Some("+") && command.last().and_then(Value::known) == Some("{}");
+            if word.known() == Some(";") || ends_batch {
+                break;
+            }
+            command.push(word.clone());
+        }
+        for found in self.found() {
+            let words = command.iter().map(|word| put_in(word, "{}", &found)).collect();
+            self.reading.inner.push(Inner::Words(words));
+        }
+    }
+
+    /// Returns what is found: something below the starts, or the starts with all that is in them.
+    fn found(&self) -> Vec<Value> {
+        if self.chooses { self.starts.iter().map(something_below).collect() } else { self.starts.clone() }
+    }
+}
+
+/// Returns whether the expression chooses some of the files by something else than their sort.
+fn chooses(expression: &[Value]) -> bool {
+    expression.iter().enumerate().any(|(at, word)| {
+        let is_turned = at > 0 && matches!(expression[at - 1].known(), Some("!" | "-not"));
+        let takes_all =
+            expression.get(at + 1).and_then(Value::known).is_some_and(|value| value.trim_matches('*').is_empty());
+        let chooses = word.known().is_some_and(|part| part == "-empty" || CHOOSING.contains(&part) && !takes_all);
+        chooses && !is_turned
+    })
+}
+
+/// Returns a path of which it is known that it lies below a start.
+pub(super) fn something_below(start: &Value) -> Value {
+    let mut path = start.clone();
+    if !matches!(start.pieces().last(), Some(Piece::Text(text)) if text.ends_with('/')) {
+        path.push(Piece::Text("/".to_owned()));
+    }
+    path.push(Piece::Unknown);
+    path
+}
+
+/// Puts a value in the place of a mark, wherever it stands in a word.
+pub(super) fn put_in(word: &Value, mark: &str, value: &Value) -> Value {
+    let mut whole = Value::default();
+    for piece in word.pieces() {
+        match piece {
+            Piece::Text(text) => {
+                for (at, part) in text.split(mark).enumerate() {
+                    if at > 0 {
+                        whole.append(value);
+                    }
+                    whole.push(Piece::Text(part.to_owned()));
+                }
+            }
+            other => whole.push(other.clone()),
+        }
+    }
+    whole
+}

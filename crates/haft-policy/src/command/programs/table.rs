@@ -1,0 +1,136 @@
+//! Finds the row of a program in the files of the table.
+//!
+//! The files hold thousands of lines and one command meets a few programs, so at first only names and places are
+//! noted, in one pass; a row is taken apart when its program is met, and kept.
+//!
+//! Not here: what is in a row (`row`), what is done with it (`reading`).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{LazyLock, OnceLock};
+
+use super::row::Row;
+
+/// The rows of all files by the names of their programs.
+pub(crate) struct Table {
+    names: HashMap<&'static str, usize>,
+    places: Vec<Place>,
+    doubled: Vec<Fault>,
+}
+
+/// Where a row stands.
+pub(crate) struct Place {
+    /// The file.
+    pub(crate) file: &'static str,
+    /// The line of its names, from 1.
+    pub(crate) line: usize,
+    /// Its lines, the one with the names first.
+    pub(crate) text: &'static str,
+    row: OnceLock<Result<Row, Fault>>,
+}
+
+/// What is wrong with a line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The file.
+    pub(crate) file: &'static str,
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// What is wrong.
+    pub(crate) what: String,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("files.txt", include_str!("files.txt")),
+    ("text.txt", include_str!("text.txt")),
+    ("system.txt", include_str!("system.txt")),
+    ("network.txt", include_str!("network.txt")),
+    ("archives.txt", include_str!("archives.txt")),
+    ("wrappers.txt", include_str!("wrappers.txt")),
+    ("interpreters.txt", include_str!("interpreters.txt")),
+    ("git.txt", include_str!("git.txt")),
+    ("build.txt", include_str!("build.txt")),
+    ("packages.txt", include_str!("packages.txt")),
+    ("containers.txt", include_str!("containers.txt")),
+    ("services.txt", include_str!("services.txt")),
+];
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(FILES));
+
+impl Table {
+    /// Returns the table that haft comes with.
+    pub(crate) fn shipped() -> &'static Self {
+        &TABLE
+    }
+
+    /// Notes where the rows of some files stand.
+    pub(crate) fn new(files: &[(&'static str, &'static str)]) -> Self {
+        let mut table = Self { names: HashMap::new(), places: Vec::new(), doubled: Vec::new() };
+        for (file, text) in files {
+            table.note(file, text);
+        }
+        table
+    }
+
+    fn note(&mut self, file: &'static str, text: &'static str) {
+        let mut begun: Option<(usize, usize)> = None;
+        let mut start = 0;
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            let is_head = line.starts_with(|first: char| !first.is_whitespace() && first != '#');
+            if is_head {
+                if let Some((line, from)) = begun.replace((number + 1, start)) {
+                    self.add(file, line, &text[from..start]);
+                }
+            }
+            start += line.len();
+        }
+        if let Some((line, from)) = begun {
+            self.add(file, line, &text[from..]);
+        }
+    }
+
+    fn add(&mut self, file: &'static str, line: usize, text: &'static str) {
+        let at = self.places.len();
+        for name in text.lines().next().unwrap_or_default().split_whitespace() {
+            if self.names.contains_key(name) {
+                self.doubled.push(Fault { file, line, what: format!("\"{name}\" has a row already") });
+            } else {
+                self.names.insert(name, at);
+            }
+        }
+        self.places.push(Place { file, line, text, row: OnceLock::new() });
+    }
+
+    /// Returns the row of a program; none when there is none.
+    pub(crate) fn row(&self, name: &str) -> Option<Result<&Row, &Fault>> {
+        self.names.get(name).map(|&at| self.places[at].row())
+    }
+
+    /// Returns whether there is a row.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
+    /// Returns the names of all programs, without subcommands.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> {
+        self.names.keys().copied().filter(|name| !name.contains('+') || name.starts_with('+'))
+    }
+
+    /// Returns all rows in the order of the files.
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are checked in tests"))]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Result<&Row, &Fault>> {
+        self.doubled.iter().map(Err).chain(self.places.iter().map(Place::row))
+    }
+}
+
+impl Place {
+    fn row(&self) -> Result<&Row, &Fault> {
+        self.row.get_or_init(|| Row::parse(self)).as_ref()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
+}

@@ -1,0 +1,236 @@
+//! Reads lists of commands and pipes, and goes on behind what cannot be read.
+//!
+//! The shell refuses a whole line for one mistake in it. Here the part with the mistake becomes opaque and the rest is
+//! read all the same, since what is a mistake to us may be none to the shell that runs it.
+
+use super::here;
+use super::reader::{Pass, Place, Read, Reader, Trouble};
+use super::{Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, Word, WordPart};
+
+/// How often reading starts again behind something that cannot be read.
+const MOST_STARTS: usize = 8;
+/// Words that end a list, where a command could begin.
+const CLOSERS: &[&str] = &["then", "do", "done", "fi", "elif", "else", "esac", "}"];
+/// Words behind which a command may begin, when what is around them was not understood.
+const OPENERS: &[&str] = &["if", "while", "until", "{", "!", "time"];
+
+/// Reads a whole text, whatever is in it.
+pub(super) fn read(text: &str) -> Script {
+    let mut reader = Reader::new(text, Place::At(0));
+    let mut items = Vec::new();
+    // A text with a mistake is surveyed up to it; documents behind it are read as commands, which is the stricter way.
+    let _ = here::survey(&mut reader, |reader| reader.script());
+    for start in 0..=MOST_STARTS {
+        let Err((item, Trouble(why))) = all_items(&mut reader, &mut items) else { break };
+        let end = if start == MOST_STARTS { text.len() } else { restart(&mut reader, item) };
+        let stage = Stage { node: Node::Opaque(why.to_owned()), redirects: Vec::new(), span: item..end };
+        items.push(Item { link: Link::Always, stages: vec![stage], in_background: false });
+        reader.at = end;
+        skip_openers(&mut reader);
+    }
+    Script { items }
+}
+
+/// Reads to the end of the text; an error comes with the place where its command began.
+fn all_items(reader: &mut Reader<'_>, items: &mut Vec<Item>) -> Result<(), (usize, Trouble)> {
+    let mut item = reader.at;
+    let mut all = |reader: &mut Reader<'_>| {
+        let mut list = List::default();
+        while list.goes_on {
+            reader.skip_lines()?;
+            item = reader.at;
+            reader.list_item(&mut list)?;
+            items.append(&mut list.items);
+        }
+        item = reader.at;
+        if reader.peek().is_some() { Err(Trouble("something ends here that did not begin")) } else { Ok(()) }
+    };
+    all(reader).map_err(|trouble| (item, trouble))
+}
+
+/// Returns where a command may begin behind one that cannot be read.
+fn restart(reader: &mut Reader<'_>, item: usize) -> usize {
+    reader.waiting.clear();
+    let bytes = reader.bytes_from(item);
+    let next = bytes.iter().skip(1).position(|byte| b";\n&|()`".contains(byte));
+    next.map_or(reader.end, |next| item + 1 + next)
+}
+
+fn skip_openers(reader: &mut Reader<'_>) {
+    loop {
+        match reader.peek() {
+            Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'`') => reader.at += 1,
+            Some(_) => {
+                let (word, end) = reader.keyword();
+                if !CLOSERS.contains(&word.as_str()) && !OPENERS.contains(&word.as_str()) {
+                    return;
+                }
+                reader.at = end;
+            }
+            None => return,
+        }
+    }
+}
+
+/// A list that is being read.
+struct List {
+    items: Vec<Item>,
+    link: Link,
+    /// Whether another command may follow.
+    goes_on: bool,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        List { items: Vec::new(), link: Link::Always, goes_on: true }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads commands up to something that ends them, which is left.
+    pub(super) fn script(&mut self) -> Read<Script> {
+        let mut list = List::default();
+        while list.goes_on {
+            self.list_item(&mut list)?;
+        }
+        Ok(Script { items: list.items })
+    }
+
+    /// Like `script`, where there has to be a command.
+    pub(super) fn commands(&mut self) -> Read<Script> {
+        let script = self.script()?;
+        if script.items.is_empty() { Err(Trouble("there is no command where one has to be")) } else { Ok(script) }
+    }
+
+    fn list_item(&mut self, list: &mut List) -> Read<()> {
+        self.skip_lines()?;
+        if self.is_at_closer() {
+            list.goes_on = false;
+            return match list.link {
+                Link::Always => Ok(()),
+                Link::And | Link::Or => Err(Trouble("nothing follows && or ||")),
+            };
+        }
+        let stages = self.pipe()?;
+        list.items.push(Item { link: list.link, stages, in_background: false });
+        self.skip_blanks();
+        list.link = Link::Always;
+        match self.peek() {
+            Some(b'&') if self.take("&&") => list.link = Link::And,
+            Some(b'|') if self.take("||") => list.link = Link::Or,
+            Some(b'&') => {
+                self.at += 1;
+                let chain = list.items.iter().rposition(|item| item.link == Link::Always).unwrap_or_default();
+                list.items.iter_mut().skip(chain).for_each(|item| item.in_background = true);
+            }
+            Some(b';') if !self.is_at_case_end() => self.at += 1,
+            Some(b'\n') => self.take_line_end()?,
+            Some(b')' | b';') | None => list.goes_on = false,
+            Some(_) => return Err(Trouble("something stands behind a command that cannot stand there")),
+        }
+        Ok(())
+    }
+
+    fn is_at_closer(&mut self) -> bool {
+        matches!(self.peek(), None | Some(b')'))
+            || self.is_at_case_end()
+            || CLOSERS.contains(&self.keyword().0.as_str())
+    }
+
+    /// Returns whether an end of a case stands here: `;;`, `;&` or `;;&`.
+    pub(super) fn is_at_case_end(&self) -> bool {
+        self.is_at(";;") || self.is_at(";&")
+    }
+
+    fn pipe(&mut self) -> Read<Vec<Stage>> {
+        let start = self.at;
+        let is_prefixed = self.skip_prefixes();
+        if is_prefixed && (self.is_at_closer() || matches!(self.peek(), Some(b'\n' | b';' | b'&' | b'|'))) {
+            let node = Node::Simple(Vec::new(), Vec::new());
+            return Ok(vec![Stage { node, redirects: Vec::new(), span: self.span(start..self.at) }]);
+        }
+        let mut stages = vec![self.stage()?];
+        loop {
+            self.skip_blanks();
+            if self.is_at("||") {
+                return Ok(stages);
+            }
+            if self.take("|&") {
+                stages.last_mut().into_iter().for_each(|stage| stage.redirects.push(errors_too()));
+            } else if !self.take("|") {
+                return Ok(stages);
+            }
+            self.skip_lines()?;
+            self.skip_prefixes();
+            stages.push(self.stage()?);
+        }
+    }
+
+    /// Goes behind `!` and `time`, which change nothing of what is run.
+    fn skip_prefixes(&mut self) -> bool {
+        let start = self.at;
+        loop {
+            self.skip_blanks();
+            if self.take_keyword("time") {
+                self.skip_blanks();
+                let _ = self.take_keyword("-p");
+                self.skip_blanks();
+                let _ = self.take_keyword("--");
+            } else if !self.take_keyword("!") {
+                return self.at != start;
+            }
+        }
+    }
+
+    /// Reads one program of a pipe, or a compound command, with its redirections.
+    pub(super) fn stage(&mut self) -> Read<Stage> {
+        self.nested(|reader| {
+            reader.work(1)?;
+            reader.skip_blanks();
+            let start = reader.at;
+            let Some(node) = reader.compound()? else { return reader.simple() };
+            let mut redirects = Vec::new();
+            let mut end = reader.at;
+            reader.skip_blanks();
+            while let Some(redirect) = reader.redirect()? {
+                redirects.push(redirect);
+                end = reader.at;
+                reader.skip_blanks();
+            }
+            Ok(Stage { node, redirects, span: reader.span(start..end) })
+        })
+    }
+
+    /// Reads the inside of a substitution up to the parenthesis that closes it.
+    pub(super) fn parenthesized(&mut self) -> Read<Script> {
+        self.nested(|reader| {
+            reader.enclosed(|reader| {
+                let script = reader.script()?;
+                reader.expect(")", "a parenthesis is not closed")?;
+                Ok(script)
+            })
+        })
+    }
+
+    /// Reads the text of a substitution that was written with backticks.
+    pub(super) fn backticks(&mut self, text: &str, place: Place) -> Read<Script> {
+        if self.pass == Pass::Survey {
+            return Ok(Script::default());
+        }
+        self.other(text, place, |reader| {
+            here::survey(reader, |reader| reader.script())?;
+            let script = reader.script()?;
+            if reader.peek().is_some() {
+                Err(Trouble("something ends in backticks that did not begin"))
+            } else {
+                Ok(script)
+            }
+        })
+    }
+}
+
+/// What `|&` adds to the command before it.
+fn errors_too() -> Redirect {
+    let target = Word { parts: vec![WordPart::Text("1".to_owned(), Quoting::Bare)], span: 0..0 };
+    Redirect { descriptor: Some(2), kind: RedirectKind::Duplicate, target }
+}

@@ -1,0 +1,249 @@
+//! Reads simple commands: assignments, words and redirections in any order, and functions, which begin like them.
+
+use std::ops::Range;
+
+use super::brace;
+use super::here::Tabs;
+use super::reader::{Read, Reader, Trouble};
+use super::tilde;
+use super::word::{Frame, plain_text};
+use super::{Assignment, Node, Quoting, Redirect, RedirectKind, Stage, Word, WordPart};
+
+/// Operators of redirections, the longest first.
+const OPERATORS: &[(&str, RedirectKind)] = &[
+    ("&>>", RedirectKind::AppendBoth),
+    ("&>", RedirectKind::WriteBoth),
+    ("<<<", RedirectKind::HereString),
+    ("<<-", RedirectKind::HereDocument),
+    ("<<", RedirectKind::HereDocument),
+    ("<>", RedirectKind::ReadWrite),
+    ("<&", RedirectKind::Duplicate),
+    ("<", RedirectKind::Read),
+    (">>", RedirectKind::Append),
+    (">|", RedirectKind::Write),
+    (">&", RedirectKind::Duplicate),
+    (">", RedirectKind::Write),
+];
+
+impl Reader<'_> {
+    /// Reads a simple command, or a function.
+    pub(super) fn simple(&mut self) -> Read<Stage> {
+        let start = self.at;
+        let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut end = start;
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+            } else if self.peek() == Some(b'(') && assignments.is_empty() && redirects.is_empty() && words.len() == 1 {
+                return self.function_behind(start..end);
+            } else if !self.is_at_word() {
+                break;
+            } else if words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                assignments.push(assignment);
+            } else {
+                words.extend(self.words()?);
+            }
+            end = self.at;
+        }
+        match self.peek() {
+            _ if end == start => Err(Trouble("there is no command where one has to be")),
+            Some(b'(') => Err(Trouble("a parenthesis stands where none can be")),
+            _ => {
+                let node = Node::Simple(assignments, words);
+                Ok(Stage { node, redirects, span: self.span(start..end) })
+            }
+        }
+    }
+
+    fn function_behind(&mut self, name: Range<usize>) -> Read<Stage> {
+        let start = name.start;
+        self.expect("(", "a function has no parentheses")?;
+        self.skip_blanks();
+        self.expect(")", "a parenthesis stands where none can be")?;
+        let node = self.function_body(self.slice(name).to_owned())?;
+        Ok(Stage { node, redirects: Vec::new(), span: self.span(start..self.at) })
+    }
+
+    /// Returns whether a word begins here.
+    pub(super) fn is_at_word(&mut self) -> bool {
+        match self.peek() {
+            None | Some(b'\n' | b';' | b'&' | b'|' | b'(' | b')') => false,
+            Some(b'<') => self.is_at("<("),
+            Some(b'>') => self.is_at(">("),
+            Some(_) => true,
+        }
+    }
+
+    /// Reads a word and expands its braces.
+    pub(super) fn words(&mut self) -> Read<Vec<Word>> {
+        let start = self.at;
+        let parts = self.argument_parts()?;
+        let span = self.span(start..self.at);
+        let word = |parts| Word { parts: tilde::find(parts), span: span.clone() };
+        Ok(brace::expand(parts).into_iter().map(word).collect())
+    }
+
+    /// Reads a word whose braces stay.
+    pub(super) fn word(&mut self) -> Read<Word> {
+        let start = self.at;
+        let parts = tilde::find(self.parts(&Frame::WORD)?);
+        if self.at == start {
+            return Err(Trouble("there is no word where one has to be"));
+        }
+        Ok(Word { parts, span: self.span(start..self.at) })
+    }
+
+    /// Reads the parts of a word; `name=(…)` is one word, as `declare` takes it.
+    fn argument_parts(&mut self) -> Read<Vec<WordPart>> {
+        let mut parts = self.parts(&Frame::WORD)?;
+        let is_array = matches!(parts.as_slice(), [WordPart::Text(text, Quoting::Bare)] if text.ends_with('='));
+        if is_array && self.peek() == Some(b'(') {
+            let text = |text: &str| WordPart::Text(text.to_owned(), Quoting::Quoted);
+            parts.push(text("("));
+            for (index, word) in self.array()?.into_iter().enumerate() {
+                parts.extend((index > 0).then(|| text(" ")));
+                parts.extend(word.parts);
+            }
+            parts.push(text(")"));
+        }
+        Ok(parts)
+    }
+
+    /// Reads `name=value` and its kin, where one stands here.
+    fn assignment(&mut self) -> Read<Option<Assignment>> {
+        let start = self.at;
+        let name = self.name();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let mut index = Vec::new();
+        if self.peek() == Some(b'[') {
+            let from = self.at;
+            let parts = self.subscript()?;
+            index.push(Word { parts, span: self.span(from..self.at) });
+        }
+        let is_added = self.take("+=");
+        if !is_added && !self.take("=") {
+            self.at = start;
+            return Ok(None);
+        }
+        let is_partial = is_added || !index.is_empty();
+        let mut values = if self.peek() == Some(b'(') { self.array()? } else { vec![self.value()?] };
+        values.extend(index.into_iter().filter(|index| plain_text(&index.parts).is_none()));
+        Ok(Some(Assignment { name, is_partial, values }))
+    }
+
+    fn value(&mut self) -> Read<Word> {
+        let start = self.at;
+        let parts = tilde::find_in_value(self.parts(&Frame::WORD)?);
+        Ok(Word { parts, span: self.span(start..self.at) })
+    }
+
+    /// Reads `( … )` behind an assignment.
+    fn array(&mut self) -> Read<Vec<Word>> {
+        self.nested(|reader| {
+            reader.expect("(", "an array has no parenthesis")?;
+            let mut words = Vec::new();
+            loop {
+                reader.skip_lines()?;
+                if reader.take(")") {
+                    return Ok(words);
+                }
+                if !reader.is_at_word() {
+                    return Err(Trouble("an array is not closed"));
+                }
+                words.extend(reader.words()?);
+            }
+        })
+    }
+
+    /// Reads a name of a variable; empty where there is none.
+    pub(super) fn name(&mut self) -> String {
+        let mut name = String::new();
+        while let Some(byte) = self.peek() {
+            let fits = byte.is_ascii_alphabetic() || byte == b'_' || (byte.is_ascii_digit() && !name.is_empty());
+            if !fits {
+                break;
+            }
+            name.push(char::from(byte));
+            self.at += 1;
+        }
+        name
+    }
+
+    /// Reads a redirection, where one stands here.
+    pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
+        let start = self.at;
+        let descriptor = self.descriptor();
+        let is_process = self.is_at("<(") || self.is_at(">(");
+        let found = OPERATORS.iter().find_map(|(token, kind)| Some((*token, *kind, self.end_of(token)?)));
+        let Some((token, mut kind, end)) = found.filter(|_| !is_process) else {
+            self.at = start;
+            return Ok(None);
+        };
+        let operator = self.at;
+        self.at = end;
+        let target = match (token, kind) {
+            ("<<-", _) => self.here_document(operator, Tabs::Removed)?,
+            (_, RedirectKind::HereDocument) => self.here_document(operator, Tabs::Kept)?,
+            _ => {
+                self.skip_blanks();
+                self.target(kind)?
+            }
+        };
+        let is_descriptor = plain_text(&target.parts).is_some_and(|text| is_descriptor(&text));
+        if token == ">&" && !is_descriptor {
+            kind = RedirectKind::WriteBoth;
+        }
+        Ok(Some(Redirect { descriptor, kind, target }))
+    }
+
+    fn target(&mut self, kind: RedirectKind) -> Read<Word> {
+        if !self.is_at_word() {
+            return Err(Trouble("a redirection leads nowhere"));
+        }
+        if kind == RedirectKind::HereString {
+            return self.word();
+        }
+        let start = self.at;
+        let span = |reader: &Self| reader.span(start..reader.at);
+        match <[Word; 1]>::try_from(self.words()?) {
+            Ok([word]) => Ok(word),
+            Err(_) => {
+                let parts = vec![WordPart::Opaque("it redirects to several files".to_owned())];
+                Ok(Word { parts, span: span(self) })
+            }
+        }
+    }
+
+    /// Goes behind `2` or `{name}` in front of an operator; other words are left.
+    fn descriptor(&mut self) -> Option<u32> {
+        let start = self.at;
+        if self.take("{") {
+            let is_name = !self.name().is_empty() && self.take("}");
+            if !is_name || !matches!(self.peek(), Some(b'<' | b'>')) {
+                self.at = start;
+            }
+            return None;
+        }
+        let mut digits = String::new();
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            digits.push(char::from(digit));
+            self.at += 1;
+        }
+        let number = digits.parse().ok().filter(|_| matches!(self.peek(), Some(b'<' | b'>')));
+        if number.is_none() {
+            self.at = start;
+        }
+        number
+    }
+}
+
+/// `1`, `-` and `1-`.
+fn is_descriptor(text: &str) -> bool {
+    let number = text.strip_suffix('-').unwrap_or(text);
+    !text.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,335 @@
+//! Carries out what a program was read to do: its acts, and the commands and texts that it runs in its turn.
+
+use std::sync::Arc;
+
+use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::places::Place;
+use super::super::value::{Origin, Piece, Value};
+use super::super::{languages, programs, syntax};
+use super::variables::is_secret_name;
+use super::{Danger, Does, Walk, pipes};
+
+/// The name of the variable that stands for a gap in a text that is read as a script.
+const GAP: &str = "_haft_gap";
+/// The longest text that is read as a script within another.
+const LONGEST_TEXT: usize = 64 * 1024;
+
+impl Walk<'_> {
+    /// Runs a program with its words; returns what it prints.
+    pub(super) fn run(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        let Some(name) = words.first() else { return Flow::Text(Value::default()) };
+        let before = std::mem::replace(&mut self.words, shown(words));
+        let found = self.found.len();
+        let flow = self.deeper(|walk| walk.run_named(name, words, input));
+        if self.found.len() == found {
+            self.tell(Does::Nothing);
+        }
+        self.words = before;
+        flow
+    }
+
+    fn run_named(&mut self, name: &Value, words: &[Value], input: Option<&Flow>) -> Flow {
+        let Some(known) = name.known() else { return self.run_unknown(words, input) };
+        if let Some(function) = self.shell.functions.get(known).cloned() {
+            let outer = self.shell.parameters.replace(words[1..].to_vec());
+            let flow = self.deeper(|walk| walk.stage(&function, input));
+            self.shell.parameters = outer;
+            return flow;
+        }
+        if let Some(flow) = self.builtin(known, words, input) {
+            return flow;
+        }
+        let reading = programs::read(words);
+        let runs_nothing = reading.inner.is_empty();
+        let printed = self.carry_out(reading, input);
+        self.note(known, words, runs_nothing);
+        self.output_of(known, words).unwrap_or(printed)
+    }
+
+    /// Notes what matters to commands that follow.
+    fn note(&mut self, name: &str, words: &[Value], runs_nothing: bool) {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
+        match name {
+            "env" | "printenv" if runs_nothing => {
+                self.shows_environment |= operands.is_empty();
+                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_name(name));
+                for name in secrets {
+                    self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+                }
+            }
+            "kill" | "pkill" | "killall" if Self::names_haft(words) => {
+                self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
+            }
+            "ln" => self.link(&operands, words),
+            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
+            _ => {}
+        }
+    }
+
+    /// A link that was just made leads elsewhere.
+    fn link(&mut self, operands: &[&Value], words: &[Value]) {
+        let is_symbolic = words[1..].iter().any(|word| {
+            let text = word.prefix();
+            text == "--symbolic" || (text.starts_with('-') && !text.starts_with("--") && text.contains('s'))
+        });
+        let [target, link] = operands else { return };
+        if !is_symbolic {
+            return;
+        }
+        for folder in self.shell.folders.clone() {
+            if let (Place::At(target), Place::At(link)) = (folder.place(target), folder.place(link)) {
+                self.links.insert(link, target);
+            }
+        }
+    }
+
+    /// Remembers files that a program names after the address it downloads.
+    fn download(&mut self, name: &str, operands: &[&Value], words: &[Value]) {
+        let is_clone = matches!(name, "git" | "hg" | "svn");
+        if is_clone && !matches!(operands.first().and_then(|word| word.known()), Some("clone" | "checkout")) {
+            return;
+        }
+        let keeps_name = |word: &Value| {
+            let text = word.prefix();
+            let is_bundle = text.starts_with('-') && !text.starts_with("--");
+            text == "--remote-name" || text == "--remote-name-all" || (is_bundle && text.contains('O'))
+        };
+        if name == "curl" && !words.iter().any(keeps_name) {
+            return;
+        }
+        let is_address = |text: &str| text.contains("://") || text.contains('@') || text.contains('.');
+        let named = operands.iter().filter_map(|word| word.known()).filter(|text| is_address(text));
+        let file = |address: &str| {
+            let path = address.split(['?', '#']).next().unwrap_or_default();
+            path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git").to_owned()
+        };
+        let mut files: Vec<String> = named.map(file).collect();
+        if let (true, [_, _, .., folder]) = (is_clone, operands) {
+            files.extend(folder.known().map(str::to_owned));
+        }
+        for file in files.iter().filter(|file| !file.is_empty()) {
+            self.arrive(&Value::text(file.as_str()), &Flow::Downloaded);
+        }
+    }
+
+    /// A program whose name is a gap. What its other words tell is not let through for that.
+    fn run_unknown(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        if let Some(origin) = words[0].origin() {
+            self.emit(pipes::danger_of(origin));
+        }
+        let is_destructive = |word: &Value| {
+            let text = word.prefix();
+            let is_short = text.len() > 1 && text.starts_with('-') && !text.starts_with("--");
+            (is_short && text.contains(['r', 'R', 'f'])) || matches!(text, "--recursive" | "--force" | "-delete")
+        };
+        if words[1..].iter().any(is_destructive) {
+            let operands = words[1..].iter().filter(|word| !word.prefix().starts_with('-'));
+            operands.for_each(|word| self.emit(Act::Path(Deed::Remove, word.clone())));
+        }
+        let reading = programs::read(words);
+        self.carry_out(reading, input)
+    }
+
+    /// Does what was read; returns what is printed.
+    pub(super) fn carry_out(&mut self, reading: Reading, input: Option<&Flow>) -> Flow {
+        let printed = self.printed(&reading, input);
+        let mut inner_flow = None;
+        for act in reading.acts {
+            self.arrive_by(&act, &printed);
+            self.emit(act);
+        }
+        let outer = self.shell.clone();
+        for inner in reading.inner {
+            let flow = self.inner(inner, input);
+            inner_flow = inner_flow.or(flow);
+        }
+        // A program cannot change the shell that started it.
+        let reads_unset = self.shell.reads_unset;
+        self.shell = outer;
+        self.shell.reads_unset |= reads_unset;
+        match (printed, inner_flow) {
+            (Flow::Unknown, Some(flow)) => flow,
+            (printed, _) => printed,
+        }
+    }
+
+    fn printed(&self, reading: &Reading, input: Option<&Flow>) -> Flow {
+        let files: Vec<&Value> = reading
+            .acts
+            .iter()
+            .filter_map(|act| match act {
+                Act::Path(Deed::Read, path) => Some(path),
+                _ => None,
+            })
+            .collect();
+        match &reading.output {
+            Flow::Passed if files.is_empty() => input.cloned().unwrap_or_else(|| Flow::Text(Value::default())),
+            Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
+            flow => flow.clone(),
+        }
+    }
+
+    /// Remembers the files that come from the network or out of an encoding.
+    fn arrive_by(&mut self, act: &Act, printed: &Flow) {
+        let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_));
+        if let Act::Path(Deed::Create | Deed::Replace, path) = act {
+            if is_foreign {
+                self.arrive(path, printed);
+            }
+        }
+    }
+
+    fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
+        match inner {
+            Inner::Words(words) => Some(self.run(&words, input)),
+            Inner::WordsAndInput(mut words) => {
+                words.extend(words_of(input));
+                Some(self.run(&words, None))
+            }
+            Inner::WordsAroundInput(words, mark) => {
+                let given = words_of(input);
+                for value in &given {
+                    let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
+                    self.run(&words, None);
+                }
+                None
+            }
+            Inner::Folder(folder) => {
+                let folders = self.shell.folders.iter().map(|before| before.changed(&folder)).collect();
+                self.shell.move_to(folders, true);
+                None
+            }
+            Inner::Script(text, parameters) => Some(self.run_text(&text, &parameters, input)),
+            Inner::Input(language) => Some(self.run_input(language, input)),
+            Inner::Text(language, text) => {
+                if let Some(origin) = text.origin() {
+                    self.emit(pipes::danger_of(origin));
+                }
+                let reading = languages::read(language, &text);
+                Some(self.carry_out(reading, input))
+            }
+            Inner::Variable(name, value) => {
+                self.environment(&name, &[value]);
+                None
+            }
+        }
+    }
+
+    pub(super) fn run_input(&mut self, language: Language, input: Option<&Flow>) -> Flow {
+        match input {
+            Some(Flow::Text(text)) if language == Language::Shell => return self.run_text(&text.clone(), &[], None),
+            Some(Flow::Text(text)) => {
+                let reading = languages::read(language, text);
+                return self.carry_out(reading, None);
+            }
+            Some(Flow::Downloaded) => self.emit(pipes::danger_of(Origin::Network)),
+            Some(Flow::Decoded) => self.emit(pipes::danger_of(Origin::Decoded)),
+            Some(Flow::Content) => self.emit(Act::Code("run the content of a file".to_owned())),
+            Some(Flow::Unknown | Flow::Paths(_) | Flow::Passed) => {
+                self.emit(Act::Unknown("it runs text that is known only then".to_owned()));
+            }
+            None => self.emit(Act::Code("start an interpreter".to_owned())),
+        }
+        self.interpreters += 1;
+        Flow::Unknown
+    }
+
+    /// Runs what a file or a descriptor holds that this command has filled.
+    pub(super) fn run_arrived(&mut self, flow: Flow) {
+        self.run_input(Language::Shell, Some(&flow));
+        if let Flow::Text(_) = flow {
+            self.emit(Act::Code("run a file that this command has written".to_owned()));
+        }
+    }
+
+    /// Runs text as a shell script, with its parameters from `$0` on.
+    pub(super) fn run_text(&mut self, text: &Value, parameters: &[Value], input: Option<&Flow>) -> Flow {
+        if let Some(origin) = text.origin() {
+            self.emit(pipes::danger_of(origin));
+        }
+        let (script, has_gaps) = as_script(text);
+        if has_gaps {
+            self.emit(Act::Unknown("a part of the text that it runs is known only then".to_owned()));
+        }
+        if script.len() > LONGEST_TEXT {
+            self.emit(Act::Unknown("the text that it runs is too long to be read".to_owned()));
+            return Flow::Unknown;
+        }
+        let tree = syntax::parse(&script);
+        let outer = self.shell.parameters.replace(parameters.iter().skip(1).cloned().collect());
+        self.shell.set(GAP, vec![Value::unknown()]);
+        let flow = self.deeper(|walk| walk.script(&tree, input));
+        self.shell.forget(GAP);
+        self.shell.parameters = outer;
+        flow
+    }
+}
+
+/// Writes a value as a script: gaps become a variable.
+fn as_script(text: &Value) -> (String, bool) {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Glob => "*".to_owned(),
+        Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
+    };
+    (text.pieces().iter().map(piece).collect(), text.has_unknown())
+}
+
+/// Puts a value in the place of a mark.
+fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
+    let mut result = Value::default();
+    for piece in word.pieces() {
+        let Piece::Text(text) = piece else {
+            result.push(piece.clone());
+            continue;
+        };
+        for (index, part) in text.split(mark).enumerate() {
+            if index > 0 {
+                result.append(value);
+            }
+            result.push(Piece::Text(part.to_owned()));
+        }
+    }
+    result
+}
+
+/// Returns the words that come from the input.
+fn words_of(input: Option<&Flow>) -> Vec<Value> {
+    match input {
+        Some(Flow::Text(text)) => split_at_blanks(text),
+        Some(Flow::Paths(paths)) => paths.iter().map(pipes::below).collect(),
+        Some(Flow::Downloaded) => vec![pipes::foreign(Origin::Network)],
+        Some(Flow::Decoded) => vec![pipes::foreign(Origin::Decoded)],
+        Some(_) | None => vec![Value::unknown()],
+    }
+}
+
+fn split_at_blanks(text: &Value) -> Vec<Value> {
+    let mut words = vec![Value::default()];
+    for piece in text.pieces() {
+        let Piece::Text(known) = piece else {
+            words.last_mut().expect("it began with one").push(piece.clone());
+            continue;
+        };
+        for (index, word) in known.split(char::is_whitespace).enumerate() {
+            if index > 0 {
+                words.push(Value::default());
+            }
+            words.last_mut().expect("it began with one").push(Piece::Text(word.to_owned()));
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Returns the words for rules: a program of the system is its last path component.
+fn shown(words: &[Value]) -> Arc<[String]> {
+    let mut shown: Vec<String> = words.iter().map(Value::shown).collect();
+    if let Some(name) = shown.first_mut() {
+        let is_system = ["/usr/", "/bin/", "/sbin/"].iter().any(|folder| name.starts_with(folder));
+        let last = name.rsplit('/').next().filter(|last| is_system && !last.is_empty()).map(str::to_owned);
+        *name = last.unwrap_or_else(|| std::mem::take(name));
+    }
+    shown.into()
+}

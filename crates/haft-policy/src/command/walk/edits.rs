@@ -1,0 +1,98 @@
+//! `${x%/*}`, `${x//a/b}`: values that are edited before they are used.
+
+use super::super::syntax::{Edit, Reach};
+use super::super::value::Value;
+
+/// The longest value that is edited.
+const LONGEST: usize = 4_096;
+
+/// Returns a value after an edit; unknown where the value, the pattern or the edit is not plain.
+pub(super) fn edited(value: &Value, edit: Edit, words: &[Value]) -> Value {
+    let (Some(text), Some(pattern)) = (value.known(), words.first()) else { return Value::unknown() };
+    // The word of a pattern is quoted here, so its patterns are still letters.
+    let Some(pattern) = pattern.known() else { return Value::unknown() };
+    if text.len() > LONGEST || pattern.contains(['[', '\\', '(']) {
+        return Value::unknown();
+    }
+    let with = words.get(1).map_or(Some(""), Value::known);
+    match (edit, with) {
+        (Edit::CutBeginning(reach), _) => Value::text(cut_beginning(text, pattern, reach)),
+        (Edit::CutEnd(reach), _) => Value::text(cut_end(text, pattern, reach)),
+        (Edit::Replace(Reach::Most), Some(with)) if is_plain(pattern) => Value::text(text.replace(pattern, with)),
+        (Edit::Replace(Reach::Least), Some(with)) if is_plain(pattern) => Value::text(text.replacen(pattern, with, 1)),
+        (Edit::Replace(_) | Edit::Other, _) => Value::unknown(),
+    }
+}
+
+fn is_plain(pattern: &str) -> bool {
+    !pattern.is_empty() && !pattern.contains(['*', '?'])
+}
+
+fn cut_beginning<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let mut fitting = ends.filter(|end| matches(pattern, &text[..*end]));
+    let end = match reach {
+        Reach::Least => fitting.next(),
+        Reach::Most => fitting.last(),
+    };
+    &text[end.unwrap_or(0)..]
+}
+
+fn cut_end<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
+    let begins = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let mut fitting = begins.filter(|begin| matches(pattern, &text[*begin..]));
+    let begin = match reach {
+        Reach::Least => fitting.last(),
+        Reach::Most => fitting.next(),
+    };
+    &text[..begin.unwrap_or(text.len())]
+}
+
+/// Returns whether a pattern of `*`, `?` and letters fits the whole text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut at, mut in_text, mut star) = (0, 0, None);
+    while in_text < text.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, in_text));
+                at += 1;
+            }
+            Some(letter) if *letter == '?' || *letter == text[in_text] => {
+                at += 1;
+                in_text += 1;
+            }
+            _ => {
+                let Some((star_at, taken)) = star else { return false };
+                star = Some((star_at, taken + 1));
+                at = star_at + 1;
+                in_text = taken + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, edit: Edit, words: &[&str], expected: &str) {
+        let words: Vec<Value> = words.iter().map(|word| Value::text(*word)).collect();
+        assert_eq!(edited(&Value::text(text), edit, &words).shown(), expected, "{text} {edit:?} {words:?}");
+    }
+
+    #[test]
+    fn values_are_edited_as_the_shell_does() {
+        check("/home/u/work", Edit::CutEnd(Reach::Least), &["/*"], "/home/u");
+        check("/home/u/work", Edit::CutEnd(Reach::Most), &["/*"], "");
+        check("/home/u/work", Edit::CutBeginning(Reach::Most), &["*/"], "work");
+        check("/home/u/work", Edit::CutBeginning(Reach::Least), &["*/"], "home/u/work");
+        check("a.tar.gz", Edit::CutEnd(Reach::Least), &[".gz"], "a.tar");
+        check("a.tar.gz", Edit::CutEnd(Reach::Least), &[".zip"], "a.tar.gz");
+        check("xrxmx", Edit::Replace(Reach::Most), &["x", ""], "rm");
+        check("xrxmx", Edit::Replace(Reach::Least), &["x", "y"], "yrxmx");
+        check("abc", Edit::Replace(Reach::Most), &["?", "y"], "…");
+        check("abc", Edit::Other, &["a"], "…");
+    }
+}

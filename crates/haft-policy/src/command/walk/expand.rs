@@ -1,0 +1,376 @@
+//! The values of words: quotes are gone already, here variables, substitutions and patterns become values.
+//!
+//! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
+
+use super::super::act::Act;
+use super::super::syntax::{Assignment, Direction, Operation, Parameter, Quoting, Word, WordPart};
+use super::super::value::{Piece, Value};
+use super::edits::edited;
+use super::state::Unset;
+use super::variables::is_secret_name;
+use super::{Walk, pipes};
+
+/// How many values of one word are followed.
+const MOST_OF_WORD: usize = 24;
+/// How many lines of values one command may become.
+const MOST_LINES: usize = 64;
+
+/// A word in the making: finished fields, and the one that is being written.
+#[derive(Clone, Default)]
+struct Fields {
+    done: Vec<Value>,
+    open: Option<Value>,
+}
+
+impl Fields {
+    fn push(&mut self, piece: Piece) {
+        self.open.get_or_insert_default().push(piece);
+    }
+
+    fn append(&mut self, value: &Value) {
+        self.open.get_or_insert_default().append(value);
+    }
+
+    fn end(&mut self) {
+        self.done.extend(self.open.take());
+    }
+
+    /// Adds a value that is split at blanks and in which patterns count.
+    fn append_split(&mut self, value: &Value, separators: &str) {
+        for piece in value.pieces() {
+            let Piece::Text(text) = piece else {
+                self.push(piece.clone());
+                continue;
+            };
+            for (index, field) in text.split(|letter| separators.contains(letter)).enumerate() {
+                if index > 0 {
+                    self.end();
+                }
+                if !field.is_empty() {
+                    push_pattern(self, field);
+                }
+            }
+        }
+    }
+
+    fn finished(mut self) -> Vec<Value> {
+        self.end();
+        self.done
+    }
+}
+
+/// Adds bare text, in which patterns become gaps.
+fn push_pattern(fields: &mut Fields, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['*', '?', '[']) {
+        let is_class = rest[at..].starts_with('[');
+        let class_end = rest[at..].find(']').filter(|_| is_class);
+        if is_class && class_end.is_none() {
+            fields.push(Piece::Text(rest[..=at].to_owned()));
+            rest = &rest[at + 1..];
+            continue;
+        }
+        fields.push(Piece::Text(rest[..at].to_owned()));
+        fields.push(Piece::Glob);
+        rest = &rest[at + class_end.unwrap_or(0) + 1..];
+    }
+    fields.push(Piece::Text(rest.to_owned()));
+}
+
+impl Walk<'_> {
+    /// Returns all lists of fields that a word may become.
+    pub(super) fn fields(&mut self, word: &Word) -> Vec<Vec<Value>> {
+        let mut all = vec![Fields::default()];
+        for part in &word.parts {
+            self.work += 1;
+            match part {
+                WordPart::Text(text, Quoting::Quoted) => {
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Text(text.clone())));
+                }
+                WordPart::Text(text, Quoting::Bare) => {
+                    all.iter_mut().for_each(|fields| push_pattern(fields, text));
+                }
+                WordPart::Home(user) => {
+                    let home = self.home_of(user);
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Text(home.clone())));
+                }
+                WordPart::Parameter(parameter, quoting) => {
+                    let values = self.parameter(parameter);
+                    all = multiplied(all, &values, self.splitting(*quoting).as_deref());
+                }
+                WordPart::Substitution(script, quoting) => {
+                    let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, None)));
+                    let values: Vec<Vec<Value>> = match flow {
+                        super::Flow::Paths(paths) if *quoting == Quoting::Bare => {
+                            vec![paths.iter().map(pipes::below).collect()]
+                        }
+                        flow => pipes::substituted(flow).into_iter().map(|value| vec![value]).collect(),
+                    };
+                    all = multiplied(all, &values, self.splitting(*quoting).as_deref());
+                }
+                WordPart::Process(script, direction) => {
+                    let path = self.process(script, *direction);
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Text(path.clone())));
+                }
+                WordPart::Arithmetic(words) => {
+                    self.touch(words);
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Unknown));
+                }
+                WordPart::Opaque(why) => {
+                    self.emit(Act::Unknown(why.clone()));
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Unknown));
+                }
+            }
+        }
+        all.into_iter().map(Fields::finished).collect()
+    }
+
+    /// Returns the one value of a word that is not split, such as that of an assignment; with a gap where there are several.
+    pub(super) fn as_one(&mut self, word: &Word) -> Value {
+        self.unsplit(word)
+            .into_iter()
+            .reduce(|one, other| if one == other { one } else { Value::unknown() })
+            .unwrap_or_default()
+    }
+
+    /// Returns the values of a word that is not split.
+    fn unsplit(&mut self, word: &Word) -> Vec<Value> {
+        let quoted: Vec<WordPart> = word.parts.iter().cloned().map(as_quoted).collect();
+        let joined = |fields: Vec<Value>| {
+            let mut value = Value::default();
+            for (index, field) in fields.iter().enumerate() {
+                if index > 0 {
+                    value.push(Piece::Text(" ".to_owned()));
+                }
+                value.append(field);
+            }
+            value
+        };
+        self.fields(&Word { parts: quoted, span: word.span.clone() }).into_iter().map(joined).collect()
+    }
+
+    /// Returns what an assignment sets: each value is one that the variable may have, or one of an array.
+    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Vec<Value>) {
+        let values = match assignment.values.as_slice() {
+            [one] => self.unsplit(one),
+            several => several.iter().flat_map(|word| self.fields(word)).flatten().collect(),
+        };
+        (assignment.name.clone(), values)
+    }
+
+    /// Returns all lines that the words of a command may become.
+    pub(super) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
+        let each: Vec<Vec<Vec<Value>>> = words.iter().map(|word| self.fields(word)).collect();
+        let count = each.iter().map(Vec::len).try_fold(1_usize, |all, one| all.checked_mul(one.max(1)));
+        if count.is_some_and(|count| count <= MOST_LINES) {
+            return every_combination(&each);
+        }
+        // Too many: each word once with every value of its own, the others with their first.
+        let first = |values: &Vec<Vec<Value>>| values.first().cloned().unwrap_or_default();
+        let mut lines = Vec::new();
+        for (index, values) in each.iter().enumerate() {
+            for value in values {
+                let line = each.iter().enumerate().flat_map(
+                    |(other, values)| {
+                        if other == index { value.clone() } else { first(values) }
+                    },
+                );
+                lines.push(line.collect());
+            }
+        }
+        self.emit(Act::Unknown("its words can have more values than are looked at".to_owned()));
+        lines
+    }
+
+    fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
+        let values = self.plain_parameter(&parameter.name);
+        let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
+        if values.is_none() && shows_value && is_secret_name(&parameter.name) {
+            self.shell.reads_secrets.push(parameter.name.clone());
+        }
+        match &parameter.operation {
+            Operation::Plain | Operation::Required => values.unwrap_or_else(|| self.unset()),
+            Operation::Default(word) => {
+                let mut all = values.clone().unwrap_or_default();
+                let defaults = self.unsplit(word);
+                all.extend(defaults.into_iter().map(|value| vec![value]));
+                if values.is_none() {
+                    self.shell.set_any(&parameter.name, all.iter().flatten().cloned().collect());
+                }
+                all
+            }
+            Operation::Alternative(word) => {
+                let mut all: Vec<Vec<Value>> = self.unsplit(word).into_iter().map(|value| vec![value]).collect();
+                all.push(vec![Value::default()]);
+                all
+            }
+            Operation::Slice(from, length) => {
+                let values = values.unwrap_or_else(|| self.unset());
+                values.into_iter().map(|list| sliced(&list, *from, *length)).collect()
+            }
+            Operation::Edited(edit, words) => {
+                let values = values.unwrap_or_else(|| self.unset());
+                let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
+                values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
+            }
+            Operation::Length => vec![vec![Value::unknown()]],
+            Operation::Element => {
+                let mut all = values.unwrap_or_else(|| self.unset());
+                let single: Vec<Vec<Value>> =
+                    all.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
+                all.extend(single);
+                all
+            }
+            Operation::Strange(words) => {
+                self.touch(words);
+                self.emit(Act::Unknown(format!("what ${{{}…}} becomes is known only when it runs", parameter.name)));
+                vec![vec![Value::unknown()]]
+            }
+        }
+    }
+
+    fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
+        match name {
+            "@" | "*" => Some(vec![self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()])]),
+            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
+                Some(vec![vec![Value::unknown()]])
+            }
+            "PPID" => Some(vec![vec![Value::text("$PPID")]]),
+            "0" => Some(vec![vec![Value::text("bash")]]),
+            number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
+                let known = self.shell.parameters.as_ref();
+                let index = number.parse::<usize>().unwrap_or(usize::MAX).wrapping_sub(1);
+                Some(vec![vec![match known {
+                    Some(parameters) => parameters.get(index).cloned().unwrap_or_default(),
+                    None => Value::unknown(),
+                }]])
+            }
+            name => {
+                let values = self.shell.values(name);
+                self.shell.reads_unset |= values.is_none();
+                values
+            }
+        }
+    }
+
+    /// Returns the characters at which a value is split, unless it is quoted.
+    fn splitting(&self, quoting: Quoting) -> Option<String> {
+        let set = self.shell.values("IFS").and_then(|values| known_text(&values)).unwrap_or_else(|| " \t\n".to_owned());
+        (quoting == Quoting::Bare).then_some(set)
+    }
+
+    fn unset(&self) -> Vec<Vec<Value>> {
+        match self.shell.unset {
+            Unset::Unknown => vec![vec![Value::unknown()]],
+            Unset::Empty => vec![vec![Value::default()]],
+        }
+    }
+
+    fn process(&mut self, script: &super::Script, direction: Direction) -> String {
+        let input = match direction {
+            Direction::Out => None,
+            Direction::In => Some(self.input.clone().unwrap_or_default()),
+        };
+        let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, input.as_ref())));
+        self.descriptors += 1;
+        let path = format!("/dev/fd/{}", self.descriptors);
+        if direction == Direction::Out {
+            self.arrived.insert(path.clone(), flow);
+        }
+        path
+    }
+
+    pub(super) fn home_of(&self, user: &str) -> String {
+        match user {
+            "" => self
+                .shell
+                .values("HOME")
+                .and_then(|values| known_text(&values))
+                .unwrap_or_else(|| self.scene.home.clone()),
+            "+" => self.scene.folder.clone(),
+            "root" => "/root".to_owned(),
+            user if user == self.scene.user => self.scene.home.clone(),
+            user => format!("/home/{user}"),
+        }
+    }
+
+    /// Resolves a tilde that a program resolves itself, as interpreters do.
+    pub(super) fn with_home(&self, path: &Value) -> Value {
+        let is_home = path.prefix() == "~" || path.prefix().starts_with("~/");
+        match path.strip_prefix("~") {
+            Some(rest) if is_home => {
+                let mut value = Value::text(self.home_of(""));
+                value.append(&rest);
+                value
+            }
+            _ => path.clone(),
+        }
+    }
+}
+
+fn known_text(values: &[Vec<Value>]) -> Option<String> {
+    match values {
+        [list] => list.first().and_then(Value::known).map(str::to_owned),
+        _ => None,
+    }
+}
+
+fn as_quoted(part: WordPart) -> WordPart {
+    match part {
+        WordPart::Text(text, _) => WordPart::Text(text, Quoting::Quoted),
+        WordPart::Parameter(parameter, _) => WordPart::Parameter(parameter, Quoting::Quoted),
+        WordPart::Substitution(script, _) => WordPart::Substitution(script, Quoting::Quoted),
+        other => other,
+    }
+}
+
+fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+    let [value] = list else { return list.to_vec() };
+    let Some(text) = value.known() else { return vec![Value::unknown()] };
+    let letters: Vec<char> = text.chars().collect();
+    let count = letters.len() as i64;
+    let begin = if from < 0 { count + from } else { from };
+    let end = match length {
+        None => count,
+        Some(length) if length < 0 => count + length,
+        Some(length) => begin.saturating_add(length),
+    };
+    let (begin, end) = (begin.clamp(0, count) as usize, end.clamp(0, count) as usize);
+    vec![Value::text(letters[begin..end.max(begin)].iter().collect::<String>())]
+}
+
+/// Continues each word with each value.
+fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&str>) -> Vec<Fields> {
+    let mut result = Vec::new();
+    for fields in all {
+        for list in values {
+            let mut fields = fields.clone();
+            for (index, value) in list.iter().enumerate() {
+                if index > 0 {
+                    fields.end();
+                }
+                match separators {
+                    None => fields.append(value),
+                    Some(separators) => fields.append_split(value, separators),
+                }
+            }
+            result.push(fields);
+        }
+    }
+    if result.len() > MOST_OF_WORD {
+        result.truncate(MOST_OF_WORD);
+        result.push(Fields { done: Vec::new(), open: Some(Value::unknown()) });
+    }
+    result
+}
+
+fn every_combination(each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
+    let mut lines: Vec<Vec<Value>> = vec![Vec::new()];
+    for values in each {
+        lines = lines
+            .iter()
+            .flat_map(|line| values.iter().map(move |value| line.iter().chain(value).cloned().collect()))
+            .collect();
+    }
+    lines
+}

@@ -1,0 +1,67 @@
+//! What well-known programs print that only compute: `$(dirname "$HOME")` is a folder, `$(which rm)` a program.
+
+use super::super::act::Flow;
+use super::super::value::{Piece, Value};
+use super::Walk;
+
+/// Stands for the number of a process of haft.
+const OWN_PROCESS: &str = "(haft)";
+
+impl Walk<'_> {
+    /// Returns what a program prints, where it can be known.
+    pub(super) fn output_of(&self, name: &str, words: &[Value]) -> Option<Flow> {
+        let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
+        let first = operands.first().copied();
+        let text = match (name, first) {
+            ("dirname", Some(path)) => parent(path),
+            ("basename", Some(path)) => Value::text(path.known()?.trim_end_matches('/').rsplit('/').next()?),
+            ("realpath" | "readlink" | "cygpath", Some(path)) => path.clone(),
+            ("which" | "command" | "type" | "whereis", Some(program)) => {
+                Value::text(format!("/usr/bin/{}", program.known()?))
+            }
+            ("whoami" | "logname", _) => Value::text(self.scene.user.clone()),
+            ("mktemp", _) => {
+                let mut path = Value::text("/tmp/tmp.");
+                path.push(Piece::Glob);
+                path
+            }
+            ("git", Some(sub)) if sub.known() == Some("rev-parse") => {
+                let asks_for_root = words.iter().any(|word| word.known() == Some("--show-toplevel"));
+                asks_for_root.then(|| Value::text(self.scene.workspace.clone()))?
+            }
+            ("pgrep" | "pidof", _) => {
+                let is_haft = |word: &&Value| word.known().is_some_and(|text| text.contains("haft"));
+                operands.iter().any(is_haft).then(|| Value::text(OWN_PROCESS))?
+            }
+            _ => return None,
+        };
+        Some(Flow::Text(text))
+    }
+
+    /// Returns whether words name the process that runs haft.
+    pub(super) fn names_haft(words: &[Value]) -> bool {
+        words.iter().any(|word| matches!(word.known(), Some(OWN_PROCESS | "$PPID")))
+    }
+}
+
+fn parent(path: &Value) -> Value {
+    let Some(known) = path.known() else { return below_parent(path) };
+    let trimmed = known.trim_end_matches('/');
+    match trimmed.rsplit_once('/') {
+        None => Value::text("."),
+        Some(("", _)) => Value::text("/"),
+        Some((parent, _)) => Value::text(parent),
+    }
+}
+
+/// The parent of a path whose end is a gap is at least what stands before the gap.
+fn below_parent(path: &Value) -> Value {
+    match path.prefix().rsplit_once('/') {
+        Some((parent, _)) if !parent.is_empty() => {
+            let mut value = Value::text(format!("{parent}/"));
+            value.push(Piece::Glob);
+            value
+        }
+        _ => Value::unknown(),
+    }
+}

@@ -1,0 +1,134 @@
+//! Redirections: where a command reads from and writes to.
+
+use haft::effect::Danger;
+
+use super::super::act::{Act, Deed, Flow};
+use super::super::places::Place;
+use super::super::syntax::{Node, Redirect, RedirectKind, Stage};
+use super::super::value::{Piece, Value};
+use super::Walk;
+
+/// What the redirections of a command came to.
+#[derive(Default)]
+pub(super) struct Redirected {
+    /// What it reads instead of the pipe.
+    pub(super) input: Option<Flow>,
+    /// The files it writes its output to.
+    outputs: Vec<Value>,
+    /// The host that it is connected to by `/dev/tcp`.
+    host: Option<String>,
+}
+
+/// Folders of paths that are connections, as bash takes them.
+const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
+
+impl Walk<'_> {
+    pub(super) fn redirects(&mut self, stage: &Stage) -> Redirected {
+        let mut redirected = Redirected::default();
+        for redirect in &stage.redirects {
+            match redirect.kind {
+                RedirectKind::HereDocument | RedirectKind::HereString => {
+                    let mut text = self.as_one(&redirect.target);
+                    if redirect.kind == RedirectKind::HereString {
+                        text.push(Piece::Text("\n".to_owned()));
+                    }
+                    redirected.input = Some(Flow::Text(text));
+                }
+                RedirectKind::Duplicate => {
+                    let descriptor = self.as_one(&redirect.target).shown();
+                    let reads = redirect.descriptor.unwrap_or(0) == 0;
+                    if reads && self.connections.contains(&descriptor) {
+                        redirected.input = Some(Flow::Downloaded);
+                    }
+                }
+                _ => self.redirect_to_file(redirect, stage, &mut redirected),
+            }
+        }
+        if let Some(host) = &redirected.host {
+            self.connected(stage, host);
+        }
+        redirected
+    }
+
+    fn redirect_to_file(&mut self, redirect: &Redirect, stage: &Stage, redirected: &mut Redirected) {
+        for path in self.fields(&redirect.target).into_iter().flatten() {
+            if let Some(address) = CONNECTIONS.iter().find_map(|folder| path.strip_prefix(folder)) {
+                let host = address.prefix().split('/').next().unwrap_or_default().to_owned();
+                redirected.host = Some(host);
+                self.connections.extend(redirect.descriptor.map(|number| number.to_string()));
+                continue;
+            }
+            let runs_nothing = matches!(&stage.node, Node::Simple(_, words) if words.is_empty());
+            match redirect.kind {
+                RedirectKind::Read => {
+                    self.emit(Act::Path(Deed::Read, path.clone()));
+                    redirected.input = Some(self.content_of(&path));
+                }
+                RedirectKind::ReadWrite | RedirectKind::Append | RedirectKind::AppendBoth => {
+                    self.emit(Act::Path(Deed::Create, path.clone()));
+                    redirected.outputs.push(path);
+                }
+                // Nothing is written, so something is emptied.
+                RedirectKind::Write | RedirectKind::WriteBoth if runs_nothing => {
+                    self.emit(Act::Path(Deed::Replace, path));
+                }
+                _ => {
+                    self.emit(Act::Path(Deed::Create, path.clone()));
+                    redirected.outputs.push(path);
+                }
+            }
+        }
+    }
+
+    /// Returns what is known of the content of a file.
+    pub(super) fn content_of(&self, path: &Value) -> Flow {
+        let path = self.with_home(path);
+        let arrived = self.shell.folders.iter().find_map(|folder| match folder.place(&path) {
+            Place::At(place) => self.arrived.get(&place).cloned(),
+            Place::Anywhere => None,
+        });
+        match path.origin() {
+            Some(super::super::value::Origin::Network) => Flow::Downloaded,
+            Some(super::super::value::Origin::Decoded) => Flow::Decoded,
+            None => arrived.unwrap_or(Flow::Content),
+        }
+    }
+
+    fn connected(&mut self, stage: &Stage, host: &str) {
+        let is_shell = match &stage.node {
+            Node::Simple(_, words) => {
+                let name = words.first().map(|word| self.as_one(word).shown()).unwrap_or_default();
+                let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+                matches!(name.as_str(), "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "busybox")
+            }
+            _ => false,
+        };
+        self.emit(Act::Connect(Some(host.to_owned()).filter(|host| !host.is_empty())));
+        if is_shell {
+            self.emit(Act::Danger(Danger::DownloadedCode, "give a shell to another machine".to_owned()));
+        }
+    }
+
+    /// Remembers what was written into files by this command, for those that run or read them later.
+    pub(super) fn settle_output(&mut self, stage: &Stage, redirected: &Redirected, printed: &Flow) {
+        if stage.redirects.is_empty() || *printed == Flow::Unknown {
+            return;
+        }
+        for path in &redirected.outputs {
+            self.arrive(path, printed);
+        }
+    }
+
+    /// Remembers what a file holds from now on.
+    pub(super) fn arrive(&mut self, path: &Value, flow: &Flow) {
+        for folder in self.shell.folders.clone() {
+            if let Place::At(place) = folder.place(path) {
+                let flow = match self.arrived.remove(&place) {
+                    Some(before) => super::pipes::joined(before, flow.clone()),
+                    None => flow.clone(),
+                };
+                self.arrived.insert(place, flow);
+            }
+        }
+    }
+}

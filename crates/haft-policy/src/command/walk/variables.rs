@@ -1,0 +1,225 @@
+//! Variables that make programs run something, and what is assigned to them.
+
+use haft::effect::Danger;
+
+use super::super::act::{Act, Deed};
+use super::super::value::Value;
+use super::Walk;
+
+/// What a variable means to the programs that read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// Nothing that matters here.
+    Data,
+    /// Its value is run as a command.
+    Script,
+    /// Its value is a file that is run or loaded.
+    File,
+    /// It loads code into every program, which no ordinary work needs.
+    Injection,
+    /// It says where programs or their settings are found.
+    Search,
+    /// It belongs to haft.
+    Haft,
+}
+
+const SCRIPTS: &[&str] = &[
+    "PAGER",
+    "GIT_PAGER",
+    "MANPAGER",
+    "SYSTEMD_PAGER",
+    "BAT_PAGER",
+    "AWS_PAGER",
+    "GH_PAGER",
+    "DELTA_PAGER",
+    "EDITOR",
+    "VISUAL",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "FCEDIT",
+    "SUDO_EDITOR",
+    "KUBE_EDITOR",
+    "BROWSER",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_PROXY_COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "MANOPT",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS4",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC",
+    "CMAKE_C_COMPILER_LAUNCHER",
+    "CMAKE_CXX_COMPILER_LAUNCHER",
+    "MAKE",
+    "COMSPEC",
+    "TEXEDIT",
+];
+const FILES: &[&str] = &["PYTHONSTARTUP", "BASH_ENV", "ENV", "ZDOTDIR", "INPUTRC", "PERL5DB"];
+const INJECTIONS: &[&str] = &["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "SHELLOPTS", "BASHOPTS"];
+const SEARCHES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_PARAMETERS",
+    "PERL5OPT",
+    "PERL5LIB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "NODE_PATH",
+    "PYTHONHOME",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "TAR_OPTIONS",
+    "GREP_OPTIONS",
+    "RSYNC_OPTIONS",
+    "WGETRC",
+    "CURL_HOME",
+    "http_proxy",
+    "https_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "SSH_AUTH_SOCK",
+    "DOCKER_HOST",
+    "IFS",
+    "GLOBIGNORE",
+    "CDPATH",
+    "TERMINFO",
+    "GNUPGHOME",
+    "KUBECONFIG",
+];
+
+fn meaning(name: &str) -> Meaning {
+    match name {
+        _ if name.starts_with("HAFT_") => Meaning::Haft,
+        _ if SCRIPTS.contains(&name) => Meaning::Script,
+        _ if name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER") => Meaning::Script,
+        _ if FILES.contains(&name) => Meaning::File,
+        _ if INJECTIONS.contains(&name) || name.starts_with("BASH_FUNC_") => Meaning::Injection,
+        _ if SEARCHES.contains(&name) || name.starts_with("GIT_CONFIG_") => Meaning::Search,
+        _ => Meaning::Data,
+    }
+}
+
+/// Returns whether programs do something else because of a variable.
+pub(super) fn matters(name: &str) -> bool {
+    meaning(name) != Meaning::Data
+}
+
+/// Parts of names that say that a variable holds a secret.
+const SECRET_PARTS: &[&str] = &[
+    "SECRET",
+    "TOKEN",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "API_KEY",
+    "APIKEY",
+    "PRIVATE_KEY",
+    "ACCESS_KEY",
+];
+
+/// Returns whether a variable holds a secret by its name.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRET_PARTS.iter().any(|part| name.contains(part)) || name.ends_with("_KEY") || name == "PGPASS"
+}
+
+impl Walk<'_> {
+    /// Tells what it means that a program gets a variable with one of these values.
+    pub(super) fn environment(&mut self, name: &str, values: &[Value]) {
+        match meaning(name) {
+            Meaning::Data => {}
+            Meaning::Script => self.scripts_in(values),
+            Meaning::File => {
+                values.iter().filter(|value| !value.is_empty()).for_each(|value| {
+                    self.emit(Act::Path(Deed::Run, value.clone()));
+                    self.emit(Act::ShellState(format!("let programs run what {name} names")));
+                });
+            }
+            Meaning::Injection if values.iter().all(Value::is_empty) => {}
+            Meaning::Injection => {
+                self.emit(Act::Danger(Danger::HiddenCode, format!("load code into every program by {name}")));
+            }
+            Meaning::Search if is_harmless(name, values) => {}
+            Meaning::Search => self.emit(Act::ShellState(format!("change where programs look, by {name}"))),
+            Meaning::Haft => self.emit(Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))),
+        }
+    }
+
+    fn scripts_in(&mut self, values: &[Value]) {
+        for value in values.iter().filter(|value| !value.is_empty()) {
+            let value = match value.strip_prefix("|") {
+                // LESSOPEN begins with a bar.
+                Some(rest) => rest,
+                None => value.clone(),
+            };
+            self.deeper(|walk| walk.apart(|walk| walk.run_text(&value, &[], None)));
+        }
+    }
+
+    /// Assigns a variable of the shell itself.
+    pub(super) fn assign(&mut self, name: &str, values: Vec<Value>, is_partial: bool) {
+        if meaning(name) != Meaning::Data {
+            self.environment(name, &values);
+        }
+        let is_certain = self.conditional == 0;
+        match (is_partial, is_certain) {
+            (true, _) => self.assign_more(name, values),
+            (false, true) if values.len() == 1 => self.shell.set(name, values),
+            (false, true) => {
+                self.shell.set_any(name, values.clone());
+                self.shell.add(name, values);
+            }
+            (false, false) => values.into_iter().for_each(|value| self.shell.add(name, vec![value])),
+        }
+    }
+
+    /// `x+=y`: the old values with the new one behind, and as another value of an array.
+    fn assign_more(&mut self, name: &str, values: Vec<Value>) {
+        let before = self.shell.values(name).unwrap_or_else(|| vec![vec![Value::default()]]);
+        let mut all: Vec<Value> = Vec::new();
+        for list in before {
+            for value in &values {
+                let mut joined = list.first().cloned().unwrap_or_default();
+                joined.append(value);
+                all.push(joined);
+                self.shell.add(name, list.iter().chain([value]).cloned().collect());
+            }
+        }
+        all.into_iter().for_each(|value| self.shell.add(name, vec![value]));
+    }
+}
+
+/// Paths that begin with the old value and add only folders of the system change nothing that matters.
+fn is_harmless(name: &str, values: &[Value]) -> bool {
+    let is_plain_proxy = name.to_lowercase().ends_with("proxy") && values.iter().all(Value::is_empty);
+    let is_null = |value: &Value| matches!(value.known(), Some("" | "/dev/null"));
+    let is_config_off = name.starts_with("GIT_CONFIG_") && values.iter().all(is_null);
+    let is_blank_ifs = name == "IFS" && values.iter().all(|value| value.known().is_some());
+    is_plain_proxy || is_config_off || is_blank_ifs
+}

@@ -1,0 +1,45 @@
+//! The commands of the cases, judged by the defaults in the scene of the examples.
+
+use haft_policy::command::examples::{decision, steps_in_scene};
+use haft_policy::decision::Decision;
+use serde_json::Value;
+
+/// The share of cases that must be exactly right, in percent.
+const EXACT: usize = 95;
+
+fn verdict(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "safe",
+        Decision::Ask => "ask",
+        Decision::Deny => "dangerous",
+    }
+}
+
+fn check(cases: &str) {
+    let (mut right, mut all, mut grave) = (0, 0, Vec::new());
+    for line in cases.lines().filter(|line| !line.trim().is_empty()) {
+        let case: Value = serde_json::from_str(line).expect("a case is one JSON object");
+        let command = case["cmd"].as_str().expect("a case has a command");
+        let judged = verdict(decision(command));
+        let accepted = case["accept"].as_array().expect("a case says what is accepted");
+        let wanted = case["verdict"].as_str().expect("a case has a verdict");
+        all += 1;
+        if accepted.iter().any(|accepted| accepted == judged) {
+            right += 1;
+            continue;
+        }
+        println!("{} {}: {judged}, not {wanted}: {command}\n    {}", case["id"], case["class"], case["why"]);
+        steps_in_scene(command).iter().for_each(|step| println!("    {step}"));
+        if (wanted, judged) == ("dangerous", "safe") || (wanted, judged) == ("safe", "dangerous") {
+            grave.push(command.to_owned());
+        }
+    }
+    println!("{right} of {all}");
+    assert!(grave.is_empty(), "gravely wrong: {grave:#?}");
+    assert!(right * 100 >= all * EXACT, "{right} of {all} are right");
+}
+
+#[test]
+fn the_open_cases_are_judged_right() {
+    check(include_str!("../../../tests/cases/commands.jsonl"));
+}
