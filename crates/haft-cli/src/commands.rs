@@ -1,7 +1,7 @@
 //! The subcommands, one file each.
 
 pub(crate) mod call;
-mod call_lines;
+pub(crate) mod call_lines;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod diff;

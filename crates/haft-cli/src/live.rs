@@ -9,7 +9,7 @@ use std::time::Duration;
 use haft_runtime::events::{EventKind, Events, Subscription, What};
 use tokio::time::Instant;
 
-use crate::screen::{safe, width};
+use crate::screen::{safe, talk_width};
 
 /// How long a line stays at least.
 const STAYS: Duration = Duration::from_millis(100);
@@ -57,7 +57,7 @@ impl Live {
 
     fn show(&mut self) {
         let Some(line) = self.waiting.take() else { return };
-        let (text, columns) = cut(&safe(&line), width().saturating_sub(1));
+        let (text, columns) = cut(&safe(&line), talk_width().saturating_sub(1));
         // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
         let rest = self.shown.saturating_sub(columns);
         let _ = write!(io::stderr(), "\r{text}{:rest$}{:\u{8}<rest$}", "", "");

@@ -15,7 +15,7 @@ use anstream::{AutoStream, ColorChoice};
 use haft::BoxFuture;
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
 
-use crate::screen::width;
+use crate::screen::talk_width;
 use marked::Marks;
 use question::Paper;
 
@@ -48,7 +48,7 @@ fn paper() -> Paper {
         ColorChoice::Never => Marks::Signs,
         ColorChoice::Auto | ColorChoice::Always | ColorChoice::AlwaysAnsi => Marks::Colours,
     };
-    Paper { columns: width(), marks }
+    Paper { columns: talk_width(), marks }
 }
 
 /// Shows the question and reads until there is an answer.

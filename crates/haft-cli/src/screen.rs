@@ -6,8 +6,14 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
+
+/// The columns of an answer that no terminal shows.
+const USUAL_WIDTH: usize = 100;
+/// The columns of a terminal that does not say so.
+const USUAL_TERMINAL: usize = 80;
 
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {
@@ -33,15 +39,6 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// How wide a terminal is that does not say so.
-const USUAL_WIDTH: usize = 80;
-
-/// Returns how many columns the terminal has on which we talk.
-pub(crate) fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stderr());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
-}
-
 /// Returns how many columns a character takes, as terminals count.
 pub(crate) fn columns_of(c: char) -> usize {
     match c {
@@ -61,6 +58,21 @@ pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     }
     let mut stdout = anstream::stdout().lock();
     writeln!(stdout, "{text}")
+}
+
+/// Returns how many columns the answer has; the usual number where it goes into a pipe.
+pub(crate) fn width() -> usize {
+    columns_on(io::stdout()).unwrap_or(USUAL_WIDTH)
+}
+
+/// Returns how many columns there are for words that are not the answer.
+pub(crate) fn talk_width() -> usize {
+    columns_on(io::stderr()).unwrap_or(USUAL_TERMINAL)
+}
+
+fn columns_on(stream: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// A part of a line.

@@ -9,6 +9,8 @@
 mod commands;
 #[path = "cli/history.rs"]
 mod history;
+#[path = "cli/rules.rs"]
+mod rules;
 #[path = "cli/terminal.rs"]
 mod terminal;
 

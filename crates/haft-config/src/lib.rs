@@ -8,5 +8,6 @@ pub mod environment;
 pub mod file;
 mod git_identity;
 pub mod profile;
+pub mod rules;
 pub mod settings;
 pub mod surroundings;

@@ -9,6 +9,7 @@
 //! Not here: where a path leads ([`Locate`] is asked), what is decided (`policy`).
 
 pub mod act;
+mod beside;
 pub mod examples;
 mod languages;
 mod places;
@@ -54,7 +55,8 @@ pub struct Located {
 /// Says what a command would do, part by part. There is at least one step.
 pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
     let command: Arc<str> = Arc::from(text);
-    let found = walk::Walk::new(scene, locate).through(text);
+    let located = beside::Beside { scene, locate };
+    let found = walk::Walk::new(scene, &located).through(text);
     let step = |found: walk::Found| {
         let (part, words, does) = (found.part, found.words, found.does);
         Effect::Step(Step { command: command.clone(), part, words, does })

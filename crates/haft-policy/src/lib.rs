@@ -12,4 +12,6 @@ pub mod grant;
 pub mod policy;
 pub mod rule;
 pub mod rule_to_paste;
+pub mod rules;
+pub mod sort_names;
 mod zone;

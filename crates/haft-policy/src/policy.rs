@@ -11,6 +11,9 @@ use crate::rule::{EffectSort, Rule, defaults};
 /// All rules that hold.
 #[derive(Clone, Debug)]
 pub struct Policy {
+    /// Those that hold where nobody has said anything.
+    defaults: Vec<Rule>,
+    /// Those that were added.
     rules: Vec<Rule>,
 }
 
@@ -62,12 +65,13 @@ impl From<Mode> for Situation<'_> {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { rules: defaults() }
+        Self { defaults: defaults(), rules: Vec::new() }
     }
 }
 
 impl Policy {
-    /// Adds rules. They can only make things stricter.
+    /// Adds rules. What they ask or deny makes things stricter, whoever they come from; what they allow answers an
+    /// ordinary question of the default rules, and nothing else.
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
         self
@@ -75,21 +79,27 @@ impl Policy {
 
     /// Judges the name of a tool, known or not.
     pub fn judge_tool(&self, tool: &str) -> Option<Ruling> {
-        self.rules.iter().filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
+        let all = self.defaults.iter().chain(&self.rules);
+        all.filter_map(|rule| rule.on_tool(tool)).reduce(Ruling::stricter)
     }
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
         let situation = situation.of_call(effects);
-        let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(effect, situation));
+        let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(tool, effect, situation));
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
-    /// Returns the effects that still need somebody's yes, each with its ruling.
-    pub fn open_questions<'a>(&self, effects: &'a [Effect], situation: Situation<'_>) -> Vec<(&'a Effect, Ruling)> {
+    /// Returns the effects of a call of this tool that still need somebody's yes, each with its ruling.
+    pub fn open_questions<'a>(
+        &self,
+        tool: &str,
+        effects: &'a [Effect],
+        situation: Situation<'_>,
+    ) -> Vec<(&'a Effect, Ruling)> {
         let situation = situation.of_call(effects);
         to_be_judged(effects)
-            .map(|effect| (effect, self.judge_effect(effect, situation)))
+            .map(|effect| (effect, self.judge_effect(tool, effect, situation)))
             .filter(|(_, ruling)| ruling.decision != Decision::Allow)
             .collect()
     }
@@ -98,7 +108,7 @@ impl Policy {
     ///
     /// None where a person has to say yes each time, or where the tool itself is asked about.
     pub fn offers(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Vec<GrantScope> {
-        let open = self.open_questions(effects, situation);
+        let open = self.open_questions(tool, effects, situation);
         let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| effect).collect();
         let contained = situation.contained.of_call(effects);
         let mut offers = GrantScope::offered_for(&open, contained);
@@ -117,12 +127,9 @@ impl Policy {
         self.judge(tool, effects, Situation { grants: &grants, ..situation }).decision == Decision::Allow
     }
 
-    fn judge_effect(&self, effect: &Effect, Situation { mode, grants, contained }: Situation<'_>) -> Ruling {
-        let judged = self.rules.iter().filter_map(|rule| rule.on_effect(effect)).reduce(Ruling::stricter);
-        let mut judged = judged.unwrap_or_else(|| no_rule_knows(effect));
-        if contained != Containment::Contained && EffectSort::of(effect) == EffectSort::CommandCreatesInside {
-            judged = judged.stricter(not_contained(effect, contained));
-        }
+    fn judge_effect(&self, tool: &str, effect: &Effect, situation: Situation<'_>) -> Ruling {
+        let Situation { mode, grants, contained } = situation;
+        let judged = self.judge_by_rules(tool, effect, contained);
         if is_too_much_for(mode, effect) {
             return judged.stricter(nothing_is_kept(mode, effect));
         }
@@ -132,6 +139,30 @@ impl Policy {
             return Ruling { decision: Decision::Allow, ..judged };
         }
         judged
+    }
+
+    /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
+    /// of a default rule is left, those that allow.
+    fn judge_by_rules(&self, tool: &str, effect: &Effect, contained: Containment) -> Ruling {
+        let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
+            rules.iter().filter_map(|rule| rule.on_effect(tool, effect)).collect()
+        };
+        let sort = EffectSort::of(effect);
+        let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
+        let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
+        if contained != Containment::Contained && sort == EffectSort::CommandCreatesInside {
+            by_default = by_default.stricter(not_contained(effect, contained));
+        }
+        let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
+            opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
+        let is_answerable =
+            by_default.decision == Decision::Ask && by_default.class == Class::Ordinary && sort.is_answerable();
+        match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
+            // Somebody's own words go before ours.
+            (Some(added), _) => added.stricter(by_default),
+            (None, Some(allowing)) if is_answerable => allowing,
+            (None, _) => by_default,
+        }
     }
 }
 

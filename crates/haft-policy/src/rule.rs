@@ -5,6 +5,8 @@ use haft::guarded::{is_secret, may_hold_guarded, protected};
 use haft::path::Target;
 
 use crate::decision::{Class, Decision, Ruling};
+use crate::rules::conditions::Conditions;
+use crate::rules::fit::Fit;
 use crate::zone::Zone;
 
 /// One rule with its reason.
@@ -31,6 +33,8 @@ pub enum Pattern {
     Tool(String),
     /// Every effect of this sort.
     Effect(EffectSort),
+    /// Every effect that fits all conditions of a rule that somebody wrote.
+    Written(Box<Conditions>),
 }
 
 /// Sorts of effects that rules speak about.
@@ -195,23 +199,52 @@ impl EffectSort {
 }
 
 impl Rule {
-    /// Returns the rule's opinion on a tool, if it has one.
+    /// Returns the rule's opinion on a tool, if it has one whatever the tool would do.
     pub fn on_tool(&self, tool: &str) -> Option<Ruling> {
-        matches!(&self.matches, Pattern::Tool(name) if name == tool).then(|| self.ruling(&format!("call {tool}")))
+        let is_meant = match &self.matches {
+            Pattern::Tool(name) => name == tool,
+            Pattern::Effect(_) => false,
+            // What such a rule allows is allowed effect by effect.
+            Pattern::Written(conditions) => self.decision != Decision::Allow && conditions.is_of_tool(tool),
+        };
+        is_meant.then(|| self.ruling(&format!("call {tool}")))
     }
 
-    /// Returns the rule's opinion on an effect, if it has one.
-    pub fn on_effect(&self, effect: &Effect) -> Option<Ruling> {
-        matches!(self.matches, Pattern::Effect(sort) if sort == EffectSort::of(effect))
-            .then(|| self.ruling(&said(effect)))
+    /// Returns the rule's opinion on an effect of a call of this tool, if it has one.
+    pub fn on_effect(&self, tool: &str, effect: &Effect) -> Option<Ruling> {
+        let fit = match &self.matches {
+            Pattern::Tool(_) => Fit::Not,
+            Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectSort::of(effect)),
+            Pattern::Written(conditions) => conditions.fit(tool, effect),
+        };
+        match (fit, self.decision) {
+            (Fit::Not, _) | (Fit::Perhaps | Fit::Loosely, Decision::Allow) => None,
+            (Fit::Perhaps, Decision::Deny) => Some(self.perhaps(effect)),
+            (Fit::Perhaps | Fit::Loosely | Fit::Exactly, _) => Some(self.ruling(&said(effect))),
+        }
+    }
+
+    /// Asks about what would be refused if it is what it may be.
+    fn perhaps(&self, effect: &Effect) -> Ruling {
+        Ruling {
+            decision: Decision::Ask,
+            class: Class::Dangerous,
+            reason: format!("It would {effect}, which may be what the rule refuses: {}", self.reason),
+            ..self.ruling("")
+        }
     }
 
     fn ruling(&self, what: &str) -> Ruling {
+        let reason = match &self.matches {
+            Pattern::Tool(_) | Pattern::Effect(_) => self.reason.replace("{}", what),
+            Pattern::Written(_) if self.reason.is_empty() => format!("It would {what}."),
+            Pattern::Written(_) => self.reason.clone(),
+        };
         Ruling {
             decision: self.decision,
             class: self.class,
             rule: self.name.clone(),
-            reason: self.reason.replace("{}", what),
+            reason,
             instead: self.instead.clone(),
         }
     }
@@ -233,35 +266,47 @@ fn said(effect: &Effect) -> String {
 pub fn defaults() -> Vec<Rule> {
     let mut rules = of_tools();
     rules.extend(of_commands());
+    rules.extend(of_dangers());
     rules
 }
 
-fn of_commands() -> Vec<Rule> {
-    use Decision::{Allow, Ask, Deny};
-    let rule = |name: &str, sort, decision, instead: &str| Rule {
+/// What the refusal of something dangerous proposes.
+const BY_HAND: &str = "do without it, or ask the user to do it by hand";
+
+fn of_dangers() -> Vec<Rule> {
+    let dangers = [
+        ("rights", Danger::Rights, "do it with the rights you have"),
+        ("devices", Danger::Device, BY_HAND),
+        ("system", Danger::System, BY_HAND),
+        ("downloaded code", Danger::DownloadedCode, "download it to a file, read it, and run it after the user agreed"),
+        ("hidden code", Danger::HiddenCode, "write the command as plain text"),
+        ("secrets", Danger::Secret, "do without the secret, or ask the user for the one thing you need"),
+        ("planted code", Danger::PlantedCode, BY_HAND),
+        ("lost history", Danger::HistoryLost, "keep the history: work on a new branch"),
+        ("haft itself", Danger::Haft, "leave haft's rules and state to the user"),
+        ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
+    ];
+    let rule = |(name, danger, instead)| of_command(name, EffectSort::Dangerous(danger), Decision::Deny, instead);
+    dangers.map(rule).into()
+}
+
+fn of_command(name: &str, sort: EffectSort, decision: Decision, instead: &str) -> Rule {
+    Rule {
         name: name.to_owned(),
         matches: Pattern::Effect(sort),
         decision,
         class: Class::Ordinary,
         reason: "It would {}.".to_owned(),
         instead: instead.to_owned(),
-    };
+    }
+}
+
+fn of_commands() -> Vec<Rule> {
+    use Decision::{Allow, Ask, Deny};
+    let rule = of_command;
     let ask = "ask the user to allow it";
-    let by_hand = "do without it, or ask the user to do it by hand";
     let inside = "work inside the workspace, or ask the user to do it by hand";
-    let dangers = [
-        ("rights", Danger::Rights, "do it with the rights you have"),
-        ("devices", Danger::Device, by_hand),
-        ("system", Danger::System, by_hand),
-        ("downloaded code", Danger::DownloadedCode, "download it to a file, read it, and run it after the user agreed"),
-        ("hidden code", Danger::HiddenCode, "write the command as plain text"),
-        ("secrets", Danger::Secret, "do without the secret, or ask the user for the one thing you need"),
-        ("planted code", Danger::PlantedCode, by_hand),
-        ("lost history", Danger::HistoryLost, "keep the history: work on a new branch"),
-        ("haft itself", Danger::Haft, "leave haft's rules and state to the user"),
-        ("exhaustion", Danger::Exhaustion, "run it once, with a limit"),
-    ];
-    let mut rules = vec![
+    vec![
         rule("commands that print", EffectSort::CommandPrints, Allow, ""),
         rule("commands that read the system", EffectSort::CommandReadsSystem, Allow, ""),
         rule(
@@ -305,10 +350,7 @@ fn of_commands() -> Vec<Rule> {
         rule("shell state", EffectSort::CommandChangesShell, Ask, ask),
         rule("version control", EffectSort::CommandChangesHistory, Ask, ask),
         rule("processes", EffectSort::CommandActsOnProcesses, Ask, ask),
-    ];
-    let dangers = dangers.map(|(name, danger, instead)| rule(name, EffectSort::Dangerous(danger), Deny, instead));
-    rules.extend(dangers);
-    rules
+    ]
 }
 
 fn of_tools() -> Vec<Rule> {

@@ -100,7 +100,7 @@ fn outside(path: &Path) -> Zone {
         () if is_any(SINKS) || below_any(SINK_FOLDERS) => Zone::Sink,
         () if is_haft.iter().any(|name| has_part(name)) => Zone::Haft,
         () if below_any(SYSTEM_SECRETS) || is_process_secret(&path) || is_host_key(&path) => Zone::Secret,
-        () if below_any(TEMPORARY) => Zone::Temporary,
+        () if is_temporary(&path) => Zone::Temporary,
         () if is_any(READABLE_DEVICES) => Zone::System,
         () if path.starts_with("/dev") => Zone::Device,
         () if below_any(SYSTEM) => Zone::System,
@@ -113,6 +113,11 @@ fn outside(path: &Path) -> Zone {
 /// The private keys of the machine, which lie beside its public settings.
 fn is_host_key(path: &Path) -> bool {
     path.starts_with("/etc/ssh") && path.to_string_lossy().ends_with("_key")
+}
+
+/// Returns whether a path outside is a folder for temporary files, or in one.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    TEMPORARY.iter().any(|folder| path.starts_with(folder))
 }
 
 fn is_process_secret(path: &Path) -> bool {

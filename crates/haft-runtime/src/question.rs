@@ -44,7 +44,7 @@ impl Question<'_> {
         let redactor = &self.cx.session.ground.redactor;
         let grants = self.cx.session.grants();
         let effects = &self.planned.plan.effects;
-        let open = self.policy.open_questions(effects, self.situation(&grants));
+        let open = self.policy.open_questions(self.planned.entry.native_name(), effects, self.situation(&grants));
         let open: Vec<(&Effect, Class)> = open.into_iter().map(|(effect, ruling)| (effect, ruling.class)).collect();
         let mut arguments = self.planned.called.arguments.clone();
         redactor.redact_value(&mut arguments);

@@ -8,6 +8,7 @@
 
 mod data;
 mod listening;
+pub mod reading;
 mod report;
 mod room;
 mod shown;

@@ -44,7 +44,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
 }
 
 /// One line of input.
-enum Line {
+pub(crate) enum Line {
     Call(usize, Vec<u8>),
     TooLong(usize),
     EndOfTurn,
@@ -240,7 +240,7 @@ fn read_lines() -> mpsc::Receiver<io::Result<Line>> {
 }
 
 /// Reads one line; one that is too long is skipped to its end without being kept.
-fn read_line(input: &mut impl BufRead, number: usize) -> io::Result<Option<Line>> {
+pub(crate) fn read_line(input: &mut impl BufRead, number: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let mut too_long = false;
     let mut anything = false;

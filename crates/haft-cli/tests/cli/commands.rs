@@ -32,7 +32,7 @@ impl Place {
     }
 
     /// Names, modes and contents of everything in the workspace.
-    fn tree(&self) -> Vec<String> {
+    pub(crate) fn tree(&self) -> Vec<String> {
         use std::os::unix::fs::PermissionsExt;
         let mut found = Vec::new();
         let mut folders = vec![self.path("ws")];

@@ -8,7 +8,8 @@ use super::{Locate, Located, Scene, steps};
 use crate::decision::{Decision, Ruling};
 use crate::policy::{Policy, Situation};
 
-const HOME: &str = "/home/somebody";
+/// The home in the scene.
+pub const HOME: &str = "/home/somebody";
 const WORKSPACE: &str = "/home/somebody/work";
 /// What is there in the workspace.
 const THERE: &[(&str, FileKind)] = &[

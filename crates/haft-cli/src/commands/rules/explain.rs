@@ -1,18 +1,65 @@
 //! `haft rules explain`: what a command would do, and which rule decides.
+//!
+//! Nothing is run and nobody is asked: the command is read and judged as a call of `bash` would be. It starts without
+//! runtime, session and trial of the sandbox, because other programs ask it often; so it says which sandbox is required,
+//! not which one there is (`haft doctor` does).
+
+mod judged;
+mod record;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+use std::io;
 
 use clap::Args;
 
+use super::super::call_lines::{Line, read_line};
 use crate::arguments::Common;
 use crate::exit::Exit;
+use crate::screen;
+use judged::Judge;
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  haft rules explain 'git push --force'
+  haft rules explain --json -- '-x'
+  printf '%s\\n' '\"ls\"' '{\"id\":7,\"command\":\"rm -r build\"}' | haft rules explain -
+Nothing is run. The exit code is 0 whatever was decided.")]
 pub(crate) struct Explain {
-    /// The command; or - to read one JSON string per line from stdin
+    /// The command, its words joined by blanks; or - to read one JSON string, or one {"id", "command"}, per line
     #[arg(required = true, value_name = "COMMAND")]
     commands: Vec<String>,
 }
 
 /// Runs the command.
-pub(super) fn run(_common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
-    anyhow::bail!("commands are not read yet: {}", explain.commands.join(" "))
+pub(super) fn run(common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
+    let judge = Judge::open(common)?;
+    if explain.commands == ["-"] {
+        return answer_lines(&judge);
+    }
+    let explained = judge.explain(&explain.commands.join(" "));
+    if common.json {
+        screen::answer(&record::of(&explained).to_string())?;
+    } else {
+        for line in shown::lines(&explained, screen::width()) {
+            screen::line(&line.parts())?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Answers each line with one record, so that a driver may write a line and read its answer.
+fn answer_lines(judge: &Judge) -> anyhow::Result<Exit> {
+    let mut stdin = io::stdin().lock();
+    for number in 1.. {
+        let Some(line) = read_line(&mut stdin, number)? else { break };
+        let record = match line {
+            Line::Call(_, bytes) => record::answer(judge, &bytes),
+            Line::TooLong(_) => record::no_command("The line is longer than 64 MiB."),
+            Line::EndOfTurn => record::no_command("The line is empty."),
+        };
+        screen::answer(&record.to_string())?;
+    }
+    Ok(Exit::Ok)
 }

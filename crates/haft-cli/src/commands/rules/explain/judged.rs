@@ -1,0 +1,121 @@
+//! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use haft::effect::Effect;
+use haft::process::Level;
+use haft_config::settings::Settings;
+use haft_policy::command::Scene;
+use haft_policy::decision::Ruling;
+use haft_policy::policy::{Policy, Situation};
+use haft_policy::rule::EffectSort;
+use haft_tools::bash::reading::read_command;
+use haft_workspace::files::{Bounds, Workspace};
+
+use crate::arguments::Common;
+use crate::desk::mode;
+
+/// The tool whose calls are explained.
+const TOOL: &str = "bash";
+
+/// What is said of a command.
+#[derive(Clone, Debug)]
+pub(super) struct Explained {
+    pub(super) command: String,
+    pub(super) ruling: Ruling,
+    /// What its parts would do, in the order of the command.
+    pub(super) parts: Vec<JudgedPart>,
+    pub(super) confined: Confined,
+    /// What a person could say yes to for the rest of the session, in words, the narrowest first.
+    pub(super) grants: Vec<String>,
+}
+
+/// One thing that a part of a command would do, and what the rules say of it.
+#[derive(Clone, Debug)]
+pub(super) struct JudgedPart {
+    /// In words, as the end of "it would …".
+    pub(super) does: String,
+    /// Which bytes of the command.
+    pub(super) part: Range<usize>,
+    pub(super) sort: EffectSort,
+    pub(super) ruling: Ruling,
+}
+
+/// How the command would run, if it is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Confined {
+    pub(super) required: Level,
+    pub(super) network: bool,
+}
+
+impl Confined {
+    /// Returns whether what the command changes can be taken back: that needs the layer of a full sandbox.
+    pub(super) fn can_be_undone(self) -> bool {
+        self.required == Level::Full
+    }
+}
+
+/// Judges commands in one workspace.
+pub(super) struct Judge {
+    workspace: Workspace,
+    scene: Scene,
+    policy: Policy,
+    situation: Situation<'static>,
+    confined: Confined,
+}
+
+impl Judge {
+    /// Gets ready for the workspace that the command line names. No state is touched.
+    pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
+        let settings = Settings::read(common.profile)?;
+        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        let bounds = Bounds {
+            added: common.added.clone(),
+            left_out: vec![settings.environment.state_folder.clone(), settings.environment.config_folder.clone()],
+            home: Some(settings.surroundings.home.clone()),
+        };
+        let workspace = Workspace::open_within(&folder, &bounds)
+            .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
+        let surroundings = &settings.surroundings;
+        Ok(Self {
+            scene: scene(&settings, workspace.path()),
+            workspace,
+            policy: Policy::default(),
+            situation: Situation::from(mode(common)),
+            confined: Confined { required: surroundings.required, network: surroundings.network },
+        })
+    }
+
+    /// Reads and judges a command.
+    pub(super) fn explain(&self, command: &str) -> Explained {
+        let effects = read_command(command, &self.scene, &self.workspace);
+        let ruling = self.policy.judge(TOOL, &effects, self.situation);
+        let has_network = effects.iter().any(Effect::gives_network);
+        Explained {
+            command: command.to_owned(),
+            parts: effects.iter().filter_map(|effect| self.judged(effect)).collect(),
+            confined: Confined { network: self.confined.network || has_network, ..self.confined },
+            grants: self.policy.offers(TOOL, &effects, self.situation).iter().map(ToString::to_string).collect(),
+            ruling,
+        }
+    }
+
+    fn judged(&self, effect: &Effect) -> Option<JudgedPart> {
+        let Effect::Step(step) = effect else { return None };
+        let (from, to) = step.part;
+        let ruling = self.policy.judge(TOOL, std::slice::from_ref(effect), self.situation);
+        Some(JudgedPart { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
+    }
+}
+
+fn scene(settings: &Settings, workspace: &Path) -> Scene {
+    let surroundings = &settings.surroundings;
+    let named = |name: &str| surroundings.environment.iter().find(|(key, _)| key == name);
+    let user = named("USER").or_else(|| named("LOGNAME")).map(|(_, user)| user.to_string_lossy().into_owned());
+    let home = surroundings.home.to_string_lossy().into_owned();
+    let last = || surroundings.home.file_name().map(|name| name.to_string_lossy().into_owned());
+    let workspace = workspace.to_string_lossy().into_owned();
+    Scene { user: user.or_else(last).unwrap_or_default(), home, folder: workspace.clone(), workspace }
+}

@@ -1,0 +1,89 @@
+//! What is said of a command, as a record for programs.
+
+use serde_json::{Map, Value, json};
+
+use haft_policy::decision::Decision;
+
+use super::judged::{Explained, Judge, JudgedPart};
+
+/// Most characters of a part that a record quotes: parts may lie in each other, and each would hold the whole.
+const LONGEST_PART: usize = 400;
+
+/// Answers a line: a JSON string, or an object with a command.
+pub(super) fn answer(judge: &Judge, line: &[u8]) -> Value {
+    // A byte order mark is what some editors begin a file with.
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    match serde_json::from_slice(line) {
+        Ok(Value::String(command)) => of(&judge.explain(&command)),
+        Ok(Value::Object(fields)) => match fields.get("command") {
+            Some(Value::String(command)) => with_id(fields.get("id"), of(&judge.explain(command))),
+            _ => with_id(fields.get("id"), no_command("The object has no text \"command\".")),
+        },
+        _ => no_command("The line is neither a JSON string nor a JSON object."),
+    }
+}
+
+/// Returns the record of a command.
+pub(super) fn of(explained: &Explained) -> Value {
+    let Explained { command, ruling, parts, confined, grants } = explained;
+    let mut record = json!({
+        "command": command,
+        "decision": code(ruling.decision),
+        "rule": ruling.rule,
+        "reason": ruling.reason,
+    });
+    if !ruling.instead.is_empty() && ruling.decision != Decision::Allow {
+        record["instead"] = json!(ruling.instead);
+    }
+    record["effects"] = parts.iter().map(|part| of_part(command, part)).collect();
+    record["sandbox"] = json!({
+        "required": confined.required.code(),
+        "network": confined.network,
+        "undo": confined.can_be_undone(),
+    });
+    record["grants"] = json!(grants);
+    record
+}
+
+/// Returns the record of a line that holds no command. What is not understood is asked about.
+pub(super) fn no_command(reason: &str) -> Value {
+    json!({
+        "decision": code(Decision::Ask),
+        "rule": "not understood",
+        "reason": reason,
+        "instead": "write one JSON string, or {\"id\": …, \"command\": \"…\"}, per line",
+        "effects": [],
+        "grants": [],
+    })
+}
+
+/// Returns the word for a decision.
+pub(super) fn code(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
+fn of_part(command: &str, part: &JudgedPart) -> Value {
+    let text = command.get(part.part.clone()).unwrap_or_default();
+    let cut =
+        text.char_indices().nth(LONGEST_PART).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]));
+    json!({
+        "does": part.does,
+        "part": cut,
+        "sort": part.sort.name(),
+        "decision": code(part.ruling.decision),
+        "rule": part.ruling.rule,
+    })
+}
+
+/// Puts the id of the line in front, as it was written.
+fn with_id(id: Option<&Value>, record: Value) -> Value {
+    let Value::Object(fields) = record else { return record };
+    let mut named = Map::new();
+    named.extend(id.filter(|id| id.is_string() || id.is_number()).map(|id| ("id".to_owned(), id.clone())));
+    named.extend(fields);
+    Value::Object(named)
+}

@@ -1,0 +1,211 @@
+//! What is said of a command, for people: understood at a glance, on wide and narrow terminals.
+//!
+//! First the decision and the command with the parts that decide marked, then what each part would do, the strictest
+//! first, then why, what to do instead, and how it would run.
+
+mod marked;
+mod wrap;
+
+use haft::path::one_line;
+use haft::process::Level;
+use haft_policy::decision::Decision;
+
+use super::judged::{Confined, Explained, JudgedPart};
+use super::record::code;
+use crate::screen::{Part, safe};
+use wrap::{columns_of, cut, wrapped};
+
+/// Narrower than this no screen is taken to be.
+const NARROWEST_SCREEN: usize = 20;
+/// Most parts that are listed.
+const MOST_PARTS: usize = 12;
+/// Columns in front of what follows a decision.
+const INDENT: usize = 7;
+/// Fewest columns for what a part does, in a table.
+const NARROWEST: usize = 24;
+/// Most columns of a part of the command, in a table.
+const WIDEST_PART: usize = 26;
+
+/// One line for the screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShownLine {
+    pieces: Vec<(Tone, String)>,
+}
+
+/// How words look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tone {
+    Plain,
+    Faint,
+    Strong,
+    Good,
+    Bad,
+}
+
+impl Tone {
+    fn part(self, words: &str) -> Part<'_> {
+        match self {
+            Tone::Plain => Part::Plain(words),
+            Tone::Faint => Part::Faint(words),
+            Tone::Strong => Part::Strong(words),
+            Tone::Good => Part::Good(words),
+            Tone::Bad => Part::Bad(words),
+        }
+    }
+}
+
+impl ShownLine {
+    fn with(mut self, tone: Tone, words: impl Into<String>) -> Self {
+        self.pieces.push((tone, words.into()));
+        self
+    }
+
+    fn indented(by: usize) -> Self {
+        Self::default().with(Tone::Plain, " ".repeat(by))
+    }
+
+    /// Returns it as the screen takes it.
+    pub(super) fn parts(&self) -> Vec<Part<'_>> {
+        self.pieces.iter().map(|(tone, words)| tone.part(words)).collect()
+    }
+
+    /// Returns its words alone.
+    #[cfg(test)]
+    pub(super) fn text(&self) -> String {
+        self.pieces.iter().map(|(_, words)| words.as_str()).collect::<String>().trim_end().to_owned()
+    }
+}
+
+/// Returns the lines for a screen of so many columns.
+pub(super) fn lines(explained: &Explained, width: usize) -> Vec<ShownLine> {
+    let width = width.max(NARROWEST_SCREEN);
+    let mut lines = marked::command(explained, width);
+    lines.extend(parts(explained, width));
+    let ruling = &explained.ruling;
+    lines.extend(said("Why: ", &format!("{} (rule \"{}\")", ruling.reason, ruling.rule), width));
+    if ruling.decision != Decision::Allow && !ruling.instead.is_empty() {
+        lines.extend(said("Instead: ", &ruling.instead, width));
+    }
+    if ruling.decision != Decision::Deny {
+        let when = if ruling.decision == Decision::Ask { "If allowed, it runs: " } else { "It runs: " };
+        lines.extend(said(when, &how_it_runs(explained.confined), width));
+    }
+    for grant in &explained.grants {
+        lines.extend(said("Can be granted: ", grant, width));
+    }
+    lines
+}
+
+fn tone_of(decision: Decision) -> Tone {
+    match decision {
+        Decision::Allow => Tone::Good,
+        Decision::Ask => Tone::Strong,
+        Decision::Deny => Tone::Bad,
+    }
+}
+
+fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
+    let mut rows: Vec<Row> = Vec::new();
+    for part in &explained.parts {
+        let row = Row::of(&explained.command, part);
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.decision));
+    let more = rows.split_off(rows.len().min(MOST_PARTS));
+    let mut lines = Table::fitting(&rows, width).map_or_else(
+        || rows.iter().flat_map(|row| row.stacked(width)).collect(),
+        |table| rows.iter().flat_map(|row| table.lines(row)).collect::<Vec<_>>(),
+    );
+    if !more.is_empty() {
+        let allowed = more.iter().filter(|row| row.decision == Decision::Allow).count();
+        lines.extend(said("", &format!("  … and {} more, of which {allowed} are allowed", more.len()), width));
+    }
+    lines
+}
+
+/// What is said of one part.
+#[derive(PartialEq, Eq)]
+struct Row {
+    part: String,
+    does: String,
+    decision: Decision,
+    rule: String,
+}
+
+impl Row {
+    fn of(command: &str, part: &JudgedPart) -> Self {
+        let text = command.get(part.part.clone()).unwrap_or_default().trim();
+        Self {
+            part: safe(&one_line(text)).into_owned(),
+            does: format!("would {}", safe(&one_line(&part.does))),
+            decision: part.ruling.decision,
+            rule: format!("\"{}\"", safe(&one_line(&part.ruling.rule))),
+        }
+    }
+
+    /// One below the other, for narrow screens.
+    fn stacked(&self, width: usize) -> Vec<ShownLine> {
+        let decision = format!("  {:<width$}", code(self.decision), width = INDENT - 2);
+        let first = ShownLine::default().with(tone_of(self.decision), decision);
+        let mut lines = vec![first.with(Tone::Strong, cut(&self.part, width - INDENT))];
+        let below = |text: &str| wrapped(text, width - INDENT);
+        lines.extend(below(&self.does).into_iter().map(|text| ShownLine::indented(INDENT).with(Tone::Plain, text)));
+        lines.extend(below(&self.rule).into_iter().map(|text| ShownLine::indented(INDENT).with(Tone::Faint, text)));
+        lines
+    }
+}
+
+/// The columns of the parts, where the screen is wide enough.
+struct Table {
+    part: usize,
+    does: usize,
+}
+
+impl Table {
+    fn fitting(rows: &[Row], width: usize) -> Option<Self> {
+        let widest = |of: fn(&Row) -> &str| rows.iter().map(|row| columns_of(of(row))).max().unwrap_or(0);
+        let part = widest(|row| &row.part).min(WIDEST_PART);
+        // Two blanks in front and between, and the longest decision.
+        let taken = 2 + part + 2 + 2 + "allow".len() + 2 + widest(|row| &row.rule);
+        let does = width.checked_sub(taken)?.min(widest(|row| &row.does));
+        (does >= NARROWEST.min(widest(|row| &row.does))).then_some(Self { part, does })
+    }
+
+    fn lines(&self, row: &Row) -> Vec<ShownLine> {
+        let mut does = wrapped(&row.does, self.does).into_iter();
+        let padded = |text: &str, to: usize| format!("{text}{}", " ".repeat(to.saturating_sub(columns_of(text))));
+        let first = ShownLine::indented(2)
+            .with(Tone::Plain, padded(&cut(&row.part, self.part), self.part + 2))
+            .with(Tone::Plain, padded(&does.next().unwrap_or_default(), self.does + 2))
+            .with(tone_of(row.decision), format!("{:<5}", code(row.decision)))
+            .with(Tone::Faint, format!("  {}", row.rule));
+        let rest = does.map(|text| ShownLine::indented(self.part + 4).with(Tone::Plain, text));
+        std::iter::once(first).chain(rest).collect()
+    }
+}
+
+/// A word and what follows it, in lines that fit.
+fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
+    let text = format!("{word}{}", safe(&one_line(text)));
+    let mut lines = Vec::new();
+    for (number, text) in wrapped(&text, width).into_iter().enumerate() {
+        lines.push(match (number, text.strip_prefix(word)) {
+            (0, Some(rest)) => ShownLine::default().with(Tone::Strong, word).with(Tone::Plain, rest),
+            _ => ShownLine::default().with(Tone::Plain, text),
+        });
+    }
+    lines
+}
+
+fn how_it_runs(confined: Confined) -> String {
+    let sandbox = match confined.required {
+        Level::Full => "in the full sandbox",
+        Level::Partial => "in a partial sandbox at least",
+        Level::None => "without a required sandbox",
+    };
+    let network = if confined.network { "with the network, to any host" } else { "without the network" };
+    let undo = if confined.can_be_undone() { "undo covers its changes" } else { "undo may not cover its changes" };
+    format!("{sandbox}, {network}; {undo}")
+}

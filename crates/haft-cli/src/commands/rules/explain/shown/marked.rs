@@ -1,0 +1,84 @@
+//! The command itself, with the parts that decide marked beneath it, so that it is seen without colours, too.
+
+use haft_policy::decision::Decision;
+
+use super::wrap::columns_of;
+use super::{Explained, INDENT, ShownLine, Tone, code, tone_of};
+use crate::screen::safe;
+
+/// Most rows of a command.
+const MOST_ROWS: usize = 40;
+
+/// One character as it is shown, and whether it belongs to a part that decides.
+struct Cell {
+    shown: String,
+    decides: bool,
+}
+
+/// Returns the decision and the command.
+pub(super) fn command(explained: &Explained, width: usize) -> Vec<ShownLine> {
+    let decision = explained.ruling.decision;
+    let mut rows = rows(explained, width - INDENT);
+    let left = rows.len().saturating_sub(MOST_ROWS);
+    rows.truncate(MOST_ROWS);
+    let mut lines = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        let first = match number {
+            0 => ShownLine::default().with(tone_of(decision), format!("{:<INDENT$}", code(decision))),
+            _ => ShownLine::indented(INDENT),
+        };
+        lines.push(row.iter().fold(first, |line, cell| {
+            line.with(if cell.decides { tone_of(decision) } else { Tone::Plain }, cell.shown.as_str())
+        }));
+        lines.extend(marks(row).map(|marks| ShownLine::indented(INDENT).with(tone_of(decision), marks)));
+    }
+    if left > 0 {
+        lines.push(ShownLine::indented(INDENT).with(Tone::Faint, format!("[{left} more lines]")));
+    }
+    lines
+}
+
+fn marks(row: &[Cell]) -> Option<String> {
+    let mark = |cell: &Cell| (if cell.decides { "~" } else { " " }).repeat(columns_of(&cell.shown));
+    let marks: String = row.iter().map(mark).collect();
+    let marks = marks.trim_end();
+    (!marks.is_empty()).then(|| marks.to_owned())
+}
+
+fn rows(explained: &Explained, width: usize) -> Vec<Vec<Cell>> {
+    let deciding = deciding(explained);
+    let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
+    let mut columns = 0;
+    for (index, c) in explained.command.char_indices() {
+        let shown = match c {
+            '\n' => String::new(),
+            '\t' => "    ".to_owned(),
+            c => safe(c.encode_utf8(&mut [0; 4])).into_owned(),
+        };
+        if c == '\n' || (columns > 0 && columns + columns_of(&shown) > width) {
+            rows.push(Vec::new());
+            columns = 0;
+        }
+        columns += columns_of(&shown);
+        if let Some(row) = rows.last_mut().filter(|_| c != '\n') {
+            row.push(Cell { shown, decides: deciding.iter().any(|&(from, to)| (from..to).contains(&index)) });
+        }
+    }
+    rows
+}
+
+/// Returns which bytes decide, joined where they touch.
+fn deciding(explained: &Explained) -> Vec<(usize, usize)> {
+    let decision = explained.ruling.decision;
+    let decides = explained.parts.iter().filter(|part| part.ruling.decision == decision && decision != Decision::Allow);
+    let mut parts: Vec<(usize, usize)> = decides.map(|part| (part.part.start, part.part.end)).collect();
+    parts.sort_unstable();
+    let mut joined: Vec<(usize, usize)> = Vec::new();
+    for (from, to) in parts {
+        match joined.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}

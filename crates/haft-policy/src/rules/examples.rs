@@ -1,0 +1,75 @@
+//! Examples of a rule: commands that it must match, and commands that it must not.
+
+use std::fmt;
+use std::path::Path;
+
+use haft::effect::Effect;
+
+use super::fit::Fit;
+use crate::command::examples::{HOME, steps_in_scene};
+use crate::decision::Decision;
+use crate::rule::{Pattern, Rule};
+
+/// Reads examples as the shell would, in a workspace that is only imagined: they mean the same on every machine.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The home there.
+    pub home: &'a Path,
+    /// Says what a command would do there.
+    pub read: &'a dyn Fn(&str) -> Vec<Effect>,
+}
+
+impl Default for Reader<'_> {
+    fn default() -> Self {
+        Self { home: Path::new(HOME), read: &steps_in_scene }
+    }
+}
+
+/// Commands that prove a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examples {
+    /// Those with a part that the rule matches.
+    pub matches: Vec<String>,
+    /// Those without.
+    pub not_matches: Vec<String>,
+}
+
+/// An example that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The rule does not match this command, and should.
+    NotMatched(String),
+    /// The rule matches this command, and should not.
+    Matched(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::NotMatched(command) => write!(f, "does not match its example {command:?}"),
+            Failure::Matched(command) => write!(f, "matches {command:?}, which it must not"),
+        }
+    }
+}
+
+impl Examples {
+    /// Returns the examples that do not hold for this rule.
+    pub fn failures(&self, rule: &Rule, reader: Reader<'_>) -> Vec<Failure> {
+        let best = |command: &String| {
+            let effects = (reader.read)(command);
+            effects.iter().map(|effect| fit(rule, effect)).max().unwrap_or(Fit::Not)
+        };
+        let enough = if rule.decision == Decision::Allow { Fit::Exactly } else { Fit::Loosely };
+        let missed = self.matches.iter().filter(|command| best(command) < enough).cloned().map(Failure::NotMatched);
+        let taken = self.not_matches.iter().filter(|command| best(command) >= enough).cloned().map(Failure::Matched);
+        missed.chain(taken).collect()
+    }
+}
+
+fn fit(rule: &Rule, effect: &Effect) -> Fit {
+    match &rule.matches {
+        Pattern::Tool(_) => Fit::Not,
+        Pattern::Effect(sort) => Fit::exactly_if(*sort == crate::rule::EffectSort::of(effect)),
+        Pattern::Written(conditions) => conditions.fit_of_effect(effect),
+    }
+}

@@ -1,0 +1,222 @@
+//! Written rules as the judge meets them.
+
+mod lattice;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft::effect::{Change, CommandLine, Does, Effect, Host, Step};
+use haft::path::{Extent, Place, Target};
+
+use super::draft::{Draft, Known};
+use super::examples::Reader;
+use crate::decision::{Class, Decision};
+use crate::policy::{Policy, Situation};
+use crate::rule::Rule;
+
+fn draft(decision: &str) -> Draft {
+    let text = |text: &str| Some(text.to_owned());
+    Draft { name: text("a rule"), decision: text(decision), reason: text("We said so."), ..Draft::default() }
+}
+
+fn known() -> [String; 2] {
+    ["bash".to_owned(), "write_file".to_owned()]
+}
+
+fn checked(draft: &Draft) -> Result<Rule, Vec<String>> {
+    let tools = known();
+    let read = |command: &str| vec![step(command, Does::Nothing)];
+    let home = Path::new("/home/me");
+    let known = Known { tools: &tools, home, reader: Reader { home, read: &read } };
+    let told = |problem: &super::draft::Problem| {
+        format!("{}: {}; {}", problem.key.unwrap_or("rule"), problem.problem, problem.fix)
+    };
+    draft.check(known).map(|written| written.rule).map_err(|problems| problems.iter().map(told).collect())
+}
+
+fn rule(draft: &Draft) -> Rule {
+    checked(draft).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn step(words: &str, does: Does) -> Effect {
+    let words: Arc<[String]> = words.split(' ').map(str::to_owned).collect();
+    Effect::Step(Step { command: "the whole".into(), part: (0, 9), words, does })
+}
+
+fn inside(path: &str, extent: Extent) -> Target {
+    Target::Inside(Place::new(path, extent))
+}
+
+fn judge(rules: &[Rule], effects: &[Effect]) -> (Decision, Class, String) {
+    let policy = Policy::default().with_rules(rules.iter().cloned());
+    let ruling = policy.judge("bash", effects, Situation::default());
+    (ruling.decision, ruling.class, ruling.rule)
+}
+
+fn program(decision: &str, program: &str, flags: &[&str]) -> Rule {
+    let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let example = format!("{program} {}", flags.first().cloned().unwrap_or_default());
+    rule(&Draft {
+        program: Some(program.to_owned()),
+        flags: Some(flags).filter(|flags| !flags.is_empty()),
+        matches: Some(vec![example]),
+        ..draft(decision)
+    })
+}
+
+fn code(words: &str) -> Effect {
+    step(words, Does::Code("run tests".into()))
+}
+
+#[test]
+fn a_denied_flag_is_denied_in_every_spelling_and_asked_about_when_it_may_be_hidden() {
+    let rules = [program("deny", "git push", &["--force", "-f"])];
+    let publish = |words: &str| step(words, Does::Publish("push".into()));
+    for denied in ["git push --force", "git push -f o m", "git -C x push -uf", "git push --forc"] {
+        assert_eq!(judge(&rules, &[publish(denied)]).0, Decision::Deny, "{denied}");
+    }
+    for other in ["git push origin main", "git pull --force", "git push --force-with-lease"] {
+        assert_eq!(judge(&rules, &[publish(other)]), (Decision::Ask, Class::Ordinary, "publishing".into()), "{other}");
+    }
+    assert_eq!(judge(&rules, &[publish("git push …")]), (Decision::Ask, Class::Dangerous, "a rule".into()));
+}
+
+#[test]
+fn an_allow_rule_answers_the_ordinary_question_of_a_default_rule() {
+    let rules = [program("allow", "cargo test", &[])];
+    assert_eq!(judge(&rules, &[code("cargo test -q")]), (Decision::Allow, Class::Ordinary, "a rule".into()));
+    assert_eq!(judge(&rules, &[code("cargo build")]).0, Decision::Ask);
+    assert_eq!(judge(&rules, &[code("cargo …")]).0, Decision::Ask);
+}
+
+#[test]
+fn every_part_of_a_command_needs_its_own_permission() {
+    let rules = [program("allow", "cargo test", &[])];
+    assert_eq!(judge(&rules, &[code("cargo test"), code("make")]).0, Decision::Ask);
+    let both = [rules[0].clone(), program("allow", "make", &[])];
+    assert_eq!(judge(&both, &[code("cargo test"), code("make")]).0, Decision::Allow);
+}
+
+#[test]
+fn an_allow_rule_never_answers_what_is_denied_dangerous_or_not_understood() {
+    let rules = [program("allow", "x", &[])];
+    let denied = step("x", Does::Danger(haft::effect::Danger::Rights, "gain rights".into()));
+    assert_eq!(judge(&rules, &[denied]).0, Decision::Deny);
+    for unclear in [Does::Unknown("why".into()), Does::ReadUnknown, Does::ChangeUnknown(Change::Remove)] {
+        assert_eq!(judge(&rules, &[step("x", unclear.clone())]).0, Decision::Ask, "{unclear}");
+    }
+    let tool = rule(&Draft { tool: Some("bash".into()), ..draft("allow") });
+    let secret = Effect::Read(inside(".env", Extent::Entry));
+    assert_eq!(judge(&[tool], &[secret]).1, Class::Dangerous);
+}
+
+#[test]
+fn an_ask_or_deny_rule_of_anybody_goes_before_an_allow_rule() {
+    let allow = program("allow", "cargo", &[]);
+    let ask = program("ask", "cargo test", &[]);
+    assert_eq!(judge(&[allow.clone(), ask], &[code("cargo test")]).0, Decision::Ask);
+    let deny = program("deny", "cargo test", &[]);
+    assert_eq!(judge(&[allow, deny], &[code("cargo test")]).0, Decision::Deny);
+}
+
+#[test]
+fn a_dangerous_question_is_one_that_no_grant_answers() {
+    let careful = rule(&Draft { dangerous: Some(true), effect: Some("publish".into()), ..draft("ask") });
+    let ruling = judge(&[careful], &[step("git push", Does::Publish("push".into()))]);
+    assert_eq!(ruling, (Decision::Ask, Class::Dangerous, "a rule".into()));
+}
+
+#[test]
+fn a_path_is_found_in_tools_and_in_commands_and_a_tree_that_holds_it_is_asked_about() {
+    let rules = [rule(&Draft { path: Some("secrets/**".into()), ..draft("deny") })];
+    let of = |effect| judge(&rules, &[effect]).0;
+    assert_eq!(of(Effect::Read(inside("secrets/a", Extent::Entry))), Decision::Deny);
+    assert_eq!(of(step("cat secrets/a", Does::Read(inside("secrets/a", Extent::Entry)))), Decision::Deny);
+    assert_eq!(of(Effect::Read(inside("src/a", Extent::Entry))), Decision::Allow);
+    assert_eq!(of(Effect::Read(inside("", Extent::Tree))), Decision::Ask);
+    assert_eq!(of(Effect::Read(inside("src", Extent::Tree))), Decision::Allow);
+    assert_eq!(of(step("cat …", Does::ReadUnknown)), Decision::Ask);
+}
+
+#[test]
+fn a_host_is_found_without_its_port_and_an_unknown_one_is_asked_about() {
+    let rules = [rule(&Draft { host: Some("*.Example.com".into()), ..draft("deny") })];
+    let of = |host: Option<&str>| judge(&rules, &[step("curl", Does::Connect(host.map(|h| Host(h.into()))))]);
+    assert_eq!(of(Some("me@API.example.com.:8080")).0, Decision::Deny);
+    assert_eq!(of(Some("example.org")).1, Class::Ordinary);
+    assert_eq!(of(None).1, Class::Dangerous);
+}
+
+#[test]
+fn text_is_found_in_words_and_paths_and_nowhere_else() {
+    let rules = [rule(&Draft { pattern: Some("drop table".into()), ..draft("deny") })];
+    assert_eq!(judge(&rules, &[step("psql -c DROP TABLE x", Does::Nothing)]).0, Decision::Deny);
+    assert_eq!(judge(&rules, &[step("psql -l", Does::Nothing)]).0, Decision::Allow);
+    let path = Effect::Change(inside("sql/Drop table.sql", Extent::Entry), Change::Create);
+    assert_eq!(judge(&rules, &[path]).0, Decision::Deny);
+    // The text of a whole command is not matched: quotes and comments in it mean nothing.
+    assert_eq!(judge(&rules, &[Effect::Run(CommandLine("# drop table".into()))]).0, Decision::Ask);
+}
+
+#[test]
+fn a_rule_about_a_tool_meets_every_call_of_it_also_of_one_that_there_is_not() {
+    let rules = [rule(&Draft { tool: Some("delete_*".into()), ..draft("deny") })];
+    let policy = Policy::default().with_rules(rules);
+    assert_eq!(policy.judge_tool("delete_all").map(|ruling| ruling.decision), Some(Decision::Deny));
+    assert_eq!(policy.judge_tool("bash"), None);
+    let both = rule(&Draft { tool: Some("write_file".into()), path: Some("docs/**".into()), ..draft("deny") });
+    let policy = Policy::default().with_rules([both]);
+    let change = [Effect::Change(inside("docs/a", Extent::Entry), Change::Create)];
+    assert_eq!(policy.judge("write_file", &change, Situation::default()).decision, Decision::Deny);
+    assert_eq!(policy.judge("edit_file", &change, Situation::default()).decision, Decision::Ask);
+}
+
+#[test]
+fn a_rule_that_can_never_hold_is_told_with_the_fix() {
+    let some = |text: &str| Some(text.to_owned());
+    let told = |draft: Draft| checked(&draft).expect_err("it is wrong").join("\n");
+    let cases = [
+        (Draft::default(), "decision: the rule has no decision"),
+        (draft("forbid"), "decision: \"forbid\" is no decision; use \"allow\", \"ask\" or \"deny\""),
+        (draft("deny"), "rule: the rule is about nothing"),
+        (Draft { tool: some("writefile"), ..draft("deny") }, "did you mean \"write_file\"?"),
+        (Draft { effect: some("netwrk"), ..draft("deny") }, "did you mean \"network\"? There are read, read-secret"),
+        (Draft { program: some("  "), ..draft("deny") }, "program: the program is blank"),
+        (Draft { program: some("git"), ..draft("deny") }, "matches: a rule about commands needs an example"),
+        (Draft { flags: Some(vec!["-f".into()]), ..draft("deny") }, "flags: flags without a program say too little"),
+        (Draft { path: some("a"), host: some("b"), ..draft("deny") }, "host: nothing touches a path and a host"),
+        (Draft { path: some("a"), effect: some("network"), ..draft("deny") }, "\"network\" touches no path"),
+        (Draft { host: some("https://a.b/c"), ..draft("deny") }, "leave out scheme, user, port and path"),
+        (Draft { effect: some("gain-rights"), ..draft("allow") }, "no rule can allow the effect \"gain-rights\""),
+        (Draft { effect: some("not-understood"), ..draft("allow") }, "no rule can allow the effect"),
+        (Draft { pattern: some("x"), ..draft("allow") }, "text alone says too little"),
+        (
+            Draft { dangerous: Some(true), tool: some("bash"), ..draft("deny") },
+            "dangerous: \"dangerous\" is about questions",
+        ),
+        (Draft { name: some("network"), tool: some("bash"), ..draft("deny") }, "name of a built-in rule"),
+        (Draft { reason: None, tool: some("bash"), ..draft("ask") }, "reason: the rule has no reason"),
+    ];
+    for (draft, problem) in cases {
+        let told = told(draft.clone());
+        assert!(told.contains(problem), "{problem:?} is not in {told:?}");
+    }
+}
+
+#[test]
+fn examples_that_fail_are_told() {
+    let wrong = Draft {
+        program: Some("git push".into()),
+        matches: Some(vec!["git push origin".into(), "git pull".into()]),
+        not_matches: Some(vec!["git -C x push".into(), "ls".into()]),
+        ..draft("deny")
+    };
+    let told = checked(&wrong).expect_err("examples fail");
+    assert_eq!(
+        told,
+        [
+            "matches: the rule does not match its example \"git pull\"; mend the rule or the example",
+            "not_matches: the rule matches \"git -C x push\", which it must not; mend the rule or the example",
+        ]
+    );
+}

@@ -1,0 +1,155 @@
+//! The lattice: whatever rules and effects there are, an added rule does only what its decision says.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::policy::Mode;
+
+const COMMANDS: [&str; 8] = [
+    "git push origin",
+    "git push --force",
+    "git -C x push -uf",
+    "cargo test",
+    "rm -rf build",
+    "git …",
+    "… x",
+    "psql -c drop",
+];
+const PATHS: [&str; 6] = ["", "a", "secrets/a", ".env", ".git/config", "src/x.pem"];
+const PROGRAMS: [&str; 5] = ["git", "git push", "cargo test", "rm", "*"];
+const PATTERNS: [&str; 5] = ["secrets/**", "*.pem", "a", "/src", "**"];
+
+fn any_target() -> impl Strategy<Value = Target> {
+    let extent = prop_oneof![Just(Extent::Entry), Just(Extent::Tree)];
+    (proptest::sample::select(&PATHS), extent, any::<bool>()).prop_map(|(path, extent, is_inside)| {
+        if is_inside {
+            Target::Inside(Place::new(path, extent))
+        } else {
+            Target::Outside(Place::new(format!("/home/me/{path}"), extent))
+        }
+    })
+}
+
+fn any_does() -> impl Strategy<Value = Does> {
+    let change = prop_oneof![Just(Change::Create), Just(Change::Replace), Just(Change::Remove)];
+    prop_oneof![
+        Just(Does::Nothing),
+        Just(Does::ReadUnknown),
+        Just(Does::Connect(None)),
+        Just(Does::Connect(Some(Host("api.example.com".into())))),
+        Just(Does::Publish("push".into())),
+        Just(Does::Code("test".into())),
+        Just(Does::Unknown("why".into())),
+        Just(Does::Danger(haft::effect::Danger::HistoryLost, "lose history".into())),
+        any_target().prop_map(Does::Read),
+        any_target().prop_map(Does::List),
+        (any_target(), change.clone()).prop_map(|(target, change)| Does::Change(target, change)),
+        change.prop_map(Does::ChangeUnknown),
+    ]
+}
+
+fn any_effect() -> impl Strategy<Value = Effect> {
+    prop_oneof![
+        1 => any_target().prop_map(Effect::Read),
+        1 => any_target().prop_map(|target| Effect::Change(target, Change::Replace)),
+        1 => Just(Effect::Connect(Host("example.org".into()))),
+        1 => Just(Effect::Run(CommandLine("make".into()))),
+        6 => (proptest::sample::select(&COMMANDS), any_does()).prop_map(|(words, does)| step(words, does)),
+    ]
+}
+
+/// Rules as they may come out of a file; drafts that are no rules are left out.
+fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
+    let maybe = |choices: &'static [&'static str]| proptest::option::of(proptest::sample::select(choices));
+    let effects: Vec<&str> = crate::sort_names::ALL.iter().map(|sort| sort.name()).collect();
+    let conditions = (
+        maybe(&["bash", "write_*"]),
+        proptest::option::weighted(0.3, proptest::sample::select(effects)),
+        maybe(&PROGRAMS),
+        proptest::option::weighted(0.3, Just("-f")),
+        maybe(&PATTERNS),
+        maybe(&["*.example.com", "*"]),
+        maybe(&["drop", "x"]),
+    );
+    (proptest::sample::select(decisions), conditions, any::<bool>()).prop_filter_map(
+        "a rule that can hold",
+        |(decision, (tool, effect, program, flag, path, host, text), dangerous)| {
+            let some = |text: Option<&str>| text.map(str::to_owned);
+            let words = [program, flag, text].into_iter().flatten().collect::<Vec<&str>>();
+            let draft = Draft {
+                tool: some(tool),
+                effect: some(effect),
+                program: some(program),
+                flags: flag.map(|flag| vec![flag.to_owned()]),
+                path: some(path),
+                host: some(host),
+                pattern: some(text),
+                dangerous: Some(dangerous && decision == "ask"),
+                matches: program.map(|_| vec![words.join(" ")]),
+                ..draft(decision)
+            };
+            let tools = known();
+            let home = Path::new("/home/me");
+            let known = Known { tools: &tools, home, reader: Reader { home, read: &does_everything } };
+            draft.check(known).ok().map(|written| written.rule)
+        },
+    )
+}
+
+/// A command that does so much that nearly every rule about its words has something to match.
+fn does_everything(command: &str) -> Vec<Effect> {
+    let targets = PATHS.map(|path| inside(path, Extent::Entry));
+    let host = Does::Connect(Some(Host("api.example.com".into())));
+    let rest = [Does::Nothing, host, Does::Publish("push".into()), Does::Code("test".into())];
+    let replaced = targets.clone().map(|target| Does::Change(target, Change::Replace));
+    let all = targets.map(Does::Read).into_iter().chain(replaced).chain(rest);
+    all.map(|does| step(command, does)).collect()
+}
+
+fn strictness(rules: &[Rule], effects: &[Effect], mode: Mode) -> (Decision, Class) {
+    let policy = Policy::default().with_rules(rules.iter().cloned());
+    let ruling = policy.judge("bash", effects, mode.into());
+    (ruling.decision, if ruling.decision == Decision::Ask { ruling.class } else { Class::Ordinary })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn adding_a_rule_that_asks_or_denies_never_makes_any_decision_looser(
+        rules in proptest::collection::vec(any_rule(&["allow", "ask", "deny"]), 0..5),
+        added in any_rule(&["ask", "deny"]),
+        place in 0..5usize,
+        effects in proptest::collection::vec(any_effect(), 1..5),
+        plan in any::<bool>(),
+    ) {
+        let mode = if plan { Mode::Plan } else { Mode::Normal };
+        let before = strictness(&rules, &effects, mode);
+        let mut more = rules;
+        more.insert(place.min(more.len()), added);
+        prop_assert!(strictness(&more, &effects, mode) >= before);
+    }
+
+    #[test]
+    fn adding_an_allow_rule_turns_nothing_but_ordinary_questions_into_something_else(
+        rules in proptest::collection::vec(any_rule(&["allow", "ask", "deny"]), 0..5),
+        added in any_rule(&["allow"]),
+        effects in proptest::collection::vec(any_effect(), 1..5),
+    ) {
+        let before = strictness(&rules, &effects, Mode::Normal);
+        let mut more = rules;
+        more.push(added);
+        let after = strictness(&more, &effects, Mode::Normal);
+        prop_assert!(after == before || before == (Decision::Ask, Class::Ordinary));
+        prop_assert!(after <= before);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_never_allowed(
+        rules in proptest::collection::vec(any_rule(&["allow"]), 0..6),
+        words in proptest::sample::select(&COMMANDS),
+    ) {
+        let effects = [step(words, Does::Unknown("why".into()))];
+        prop_assert_eq!(strictness(&rules, &effects, Mode::Normal).0, Decision::Ask);
+    }
+}

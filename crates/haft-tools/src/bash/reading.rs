@@ -1,0 +1,26 @@
+//! Reads a command before it runs: what its parts would do, with the paths it names located at the file door.
+//!
+//! The tool plans with it and `haft rules explain` explains with it, so that what is explained is what is judged.
+
+use haft::door::Look;
+use haft::effect::Effect;
+use haft::path::{Extent, Place, RawPath, Target};
+use haft_policy::command::{Locate, Located, Scene, steps};
+
+/// Returns what a command would do, part by part.
+pub fn read_command(command: &str, scene: &Scene, look: &dyn Look) -> Vec<Effect> {
+    steps(command, scene, &AtTheDoor(look))
+}
+
+struct AtTheDoor<'a>(&'a dyn Look);
+
+impl Locate for AtTheDoor<'_> {
+    fn locate(&self, path: &str) -> Located {
+        // What the door cannot locate is none of the workspace's files.
+        let outside = |_| Target::Outside(Place::new(path, Extent::Entry));
+        let target = self.0.locate(&RawPath::new(path), Extent::Entry).unwrap_or_else(outside);
+        // The stamp comes first because it is cheap where nothing is there: the facts would look for near names.
+        let kind = self.0.stamp(&target).and_then(|_| self.0.facts(&target).ok()).map(|facts| facts.kind);
+        Located { target, kind }
+    }
+}
