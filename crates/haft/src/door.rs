@@ -67,6 +67,11 @@ pub trait Look: Send + Sync {
         None
     }
 
+    /// Returns the user's home, where it is known: what `~` means in a command.
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Names the workspace when it is so wide (the home, the whole system) that a person must say yes to commands in it,
     /// once.
     fn wide_workspace(&self) -> Option<String> {

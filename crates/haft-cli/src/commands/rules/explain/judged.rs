@@ -1,7 +1,7 @@
 //! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use haft::effect::Effect;
@@ -11,7 +11,7 @@ use haft_policy::command::Scene;
 use haft_policy::decision::Ruling;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
-use haft_tools::bash::reading::read_command;
+use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::{Bounds, Workspace};
 
 use crate::arguments::Common;
@@ -80,7 +80,7 @@ impl Judge {
             .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
         let surroundings = &settings.surroundings;
         Ok(Self {
-            scene: scene(&settings, workspace.path()),
+            scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
             policy: Policy::default(),
             situation: Situation::from(mode(common)),
@@ -108,14 +108,4 @@ impl Judge {
         let ruling = self.policy.judge(TOOL, std::slice::from_ref(effect), self.situation);
         Some(JudgedPart { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
     }
-}
-
-fn scene(settings: &Settings, workspace: &Path) -> Scene {
-    let surroundings = &settings.surroundings;
-    let named = |name: &str| surroundings.environment.iter().find(|(key, _)| key == name);
-    let user = named("USER").or_else(|| named("LOGNAME")).map(|(_, user)| user.to_string_lossy().into_owned());
-    let home = surroundings.home.to_string_lossy().into_owned();
-    let last = || surroundings.home.file_name().map(|name| name.to_string_lossy().into_owned());
-    let workspace = workspace.to_string_lossy().into_owned();
-    Scene { user: user.or_else(last).unwrap_or_default(), home, folder: workspace.clone(), workspace }
 }
