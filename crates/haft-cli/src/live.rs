@@ -9,12 +9,10 @@ use std::time::Duration;
 use haft_runtime::events::{EventKind, Events, Subscription, What};
 use tokio::time::Instant;
 
-use crate::screen::safe;
+use crate::screen::{safe, talk_width};
 
 /// How long a line stays at least.
 const STAYS: Duration = Duration::from_millis(100);
-/// How wide a terminal is that does not say so.
-const USUAL_WIDTH: usize = 80;
 
 /// Shows the last line of what a call prints.
 pub(crate) struct Live {
@@ -59,7 +57,7 @@ impl Live {
 
     fn show(&mut self) {
         let Some(line) = self.waiting.take() else { return };
-        let (text, columns) = cut(&safe(&line), width().saturating_sub(1));
+        let (text, columns) = cut(&safe(&line), talk_width().saturating_sub(1));
         // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
         let rest = self.shown.saturating_sub(columns);
         let _ = write!(io::stderr(), "\r{text}{:rest$}{:\u{8}<rest$}", "", "");
@@ -73,11 +71,6 @@ impl Drop for Live {
     fn drop(&mut self) {
         self.clear();
     }
-}
-
-fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stderr());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
 }
 
 /// Cuts a line so that it fits; returns how many columns it may need.

@@ -6,11 +6,14 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
 
 /// The columns of an answer that no terminal shows.
 const USUAL_WIDTH: usize = 100;
+/// The columns of a terminal that does not say so.
+const USUAL_TERMINAL: usize = 80;
 
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {
@@ -36,6 +39,17 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Returns how many columns a character takes, as terminals count.
+pub(crate) fn columns_of(c: char) -> usize {
+    match c {
+        '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => 0,
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 2,
+        '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' | '\u{1f300}'..='\u{1faff}' => 2,
+        '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
 /// A line of our own words, with colours where the terminal wants them.
 pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
     let mut text = String::new();
@@ -48,8 +62,17 @@ pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
 
 /// Returns how many columns the answer has; the usual number where it goes into a pipe.
 pub(crate) fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stdout());
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
+    columns_on(io::stdout()).unwrap_or(USUAL_WIDTH)
+}
+
+/// Returns how many columns there are for words that are not the answer.
+pub(crate) fn talk_width() -> usize {
+    columns_on(io::stderr()).unwrap_or(USUAL_TERMINAL)
+}
+
+fn columns_on(stream: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// A part of a line.

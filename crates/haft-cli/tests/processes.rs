@@ -18,6 +18,8 @@ mod denials;
 mod endings;
 #[path = "processes/house.rs"]
 mod house;
+#[path = "processes/network.rs"]
+mod network;
 #[path = "processes/output.rs"]
 mod output;
 #[path = "processes/owners.rs"]

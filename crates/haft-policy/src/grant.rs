@@ -2,11 +2,22 @@
 //!
 //! A grant covers exactly what its words say. It is made of effects and not of tool names: a yes
 //! to one command is not a yes to the shell.
+//!
+//! Not here: what a grant is worth. It answers ordinary questions, which is the judge's matter (`policy`).
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
-use haft::effect::{AgentName, CommandLine, Effect, Host};
+use haft::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
 use haft::path::Target;
+
+use crate::containment::Containment;
+use crate::rule::EffectSort;
+
+/// Most scopes of one offer: a sentence that is longer is not read.
+const MOST_TOGETHER: usize = 3;
 
 /// What a grant covers. Its display is the sentence that a person agrees to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +28,10 @@ pub enum GrantScope {
     ChangesInside,
     /// This very command.
     Command(CommandLine),
+    /// Commands whose changes stay in the workspace and can be taken back.
+    Contained,
+    /// Commands that add to the history of version control, or move in it.
+    History,
     /// Connections to this host.
     Host(Host),
     /// This tool of this server.
@@ -28,54 +43,173 @@ pub enum GrantScope {
     },
     /// Work for this agent.
     Agent(AgentName),
+    /// All of these, as one answer.
+    Several(Vec<GrantScope>),
 }
 
 impl GrantScope {
-    /// Returns whether the effect is covered.
-    pub fn covers(&self, effect: &Effect) -> bool {
+    /// Returns whether the effect is covered, where a command is contained like this.
+    pub fn covers(&self, effect: &Effect, contained: Containment) -> bool {
         match (self, effect) {
             (GrantScope::ChangesTo(granted), Effect::Change(target, _)) => target.is_inside() && granted == target,
             (GrantScope::ChangesInside, Effect::Change(target, _)) => target.is_inside(),
             (GrantScope::Command(granted), Effect::Run(command)) => granted == command,
             (GrantScope::Command(granted), Effect::Step(step)) => granted.0 == *step.command,
+            (GrantScope::Contained, Effect::Step(_)) => {
+                contained == Containment::Contained && stays_inside(EffectSort::of(effect))
+            }
+            (GrantScope::History, Effect::Step(_)) => EffectSort::of(effect) == EffectSort::CommandChangesHistory,
             (GrantScope::Host(granted), Effect::Connect(host)) => granted == host,
+            (GrantScope::Host(granted), Effect::Step(Step { does: Does::Connect(Some(host)), .. })) => granted == host,
             (GrantScope::Remote { server, tool }, Effect::Remote(claim)) => {
                 *server == claim.server && *tool == claim.tool
             }
             (GrantScope::Agent(granted), Effect::Delegate(agent)) => granted == agent,
+            (GrantScope::Several(scopes), effect) => scopes.iter().any(|scope| scope.covers(effect, contained)),
             _ => false,
         }
     }
 
-    /// Returns the scopes that a person may choose from for this effect, the narrowest first.
-    pub fn offered_for(effect: &Effect) -> Vec<GrantScope> {
-        match effect {
-            Effect::Change(target, _) if target.is_inside() => {
-                vec![GrantScope::ChangesTo(target.clone()), GrantScope::ChangesInside]
-            }
-            Effect::Run(command) => vec![GrantScope::Command(command.clone())],
-            Effect::Connect(host) => vec![GrantScope::Host(host.clone())],
-            Effect::Remote(claim) => {
-                vec![GrantScope::Remote { server: claim.server.clone(), tool: claim.tool.clone() }]
-            }
-            Effect::Delegate(agent) => vec![GrantScope::Agent(agent.clone())],
-            Effect::Step(step) => vec![GrantScope::Command(CommandLine(step.command.as_ref().to_owned()))],
-            Effect::Change(..) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
+    /// Returns what a person may choose from to answer all these questions at once, the narrowest first.
+    pub fn offered_for(open: &[&Effect], contained: Containment) -> Vec<GrantScope> {
+        let covers_all = |scope: &GrantScope| open.iter().all(|effect| scope.covers(effect, contained));
+        let first = open.first().map(|effect| scopes_of(effect)).unwrap_or_default();
+        let mut offered: Vec<GrantScope> = first.into_iter().filter(covers_all).collect();
+        offered.extend(together(open).filter(covers_all));
+        offered
+    }
+
+    /// Returns the scopes that this one is made of.
+    pub fn parts(&self) -> &[GrantScope] {
+        match self {
+            GrantScope::Several(scopes) => scopes,
+            one => std::slice::from_ref(one),
         }
+    }
+}
+
+/// Returns the scopes that cover one effect, the narrowest first.
+fn scopes_of(effect: &Effect) -> Vec<GrantScope> {
+    match effect {
+        Effect::Change(target, _) if target.is_inside() => {
+            vec![GrantScope::ChangesTo(target.clone()), GrantScope::ChangesInside]
+        }
+        Effect::Run(command) => vec![GrantScope::Command(command.clone())],
+        Effect::Connect(host) => vec![GrantScope::Host(host.clone())],
+        Effect::Remote(claim) => {
+            vec![GrantScope::Remote { server: claim.server.clone(), tool: claim.tool.clone() }]
+        }
+        Effect::Delegate(agent) => vec![GrantScope::Agent(agent.clone())],
+        Effect::Step(step) => {
+            let command = GrantScope::Command(CommandLine(step.command.as_ref().to_owned()));
+            std::iter::once(command).chain(class_of(step)).collect()
+        }
+        Effect::Change(..) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
+    }
+}
+
+/// Returns the scope that covers a part of a command and others like it.
+fn class_of(step: &Step) -> Option<GrantScope> {
+    match (&step.does, EffectSort::of_step(&step.does)) {
+        (Does::Connect(Some(host)), _) => Some(GrantScope::Host(host.clone())),
+        (_, EffectSort::CommandChangesHistory) => Some(GrantScope::History),
+        (_, sort) if stays_inside(sort) => Some(GrantScope::Contained),
+        _ => None,
+    }
+}
+
+/// Returns the scope that takes several classes together, where each question is of one of a few.
+fn together(open: &[&Effect]) -> impl Iterator<Item = GrantScope> {
+    let mut scopes = Vec::new();
+    let mut all_have_one = true;
+    for effect in open {
+        let Effect::Step(step) = effect else { return None.into_iter() };
+        match class_of(step) {
+            Some(scope) if !scopes.contains(&scope) => scopes.push(scope),
+            Some(_) => {}
+            None => all_have_one = false,
+        }
+    }
+    let is_worth_it = all_have_one && (2..=MOST_TOGETHER).contains(&scopes.len());
+    is_worth_it.then_some(GrantScope::Several(scopes)).into_iter()
+}
+
+/// Returns whether a part of a command of this sort stays in the workspace, given that the sandbox, the layer and the
+/// absence of a network hold. There is no rest: a new sort must be placed here.
+fn stays_inside(sort: EffectSort) -> bool {
+    match sort {
+        EffectSort::CommandCreatesInside
+        | EffectSort::CommandChangesInside
+        | EffectSort::CommandRemovesInside
+        | EffectSort::CommandChangesUnknown
+        | EffectSort::CommandChangesTemporary
+        | EffectSort::CommandRunsCode
+        | EffectSort::CommandRunsUnknownProgram
+        | EffectSort::CommandChangesShell
+        | EffectSort::CommandReadsUnknown => true,
+        EffectSort::ReadInside
+        | EffectSort::ReadSecret
+        | EffectSort::ReadOutside
+        | EffectSort::ChangeInside
+        | EffectSort::ChangeGuarded
+        | EffectSort::ChangeOutside
+        | EffectSort::Run
+        | EffectSort::Expose
+        | EffectSort::Connect
+        | EffectSort::RemoteRead
+        | EffectSort::RemoteChange
+        | EffectSort::Delegate
+        | EffectSort::Session
+        | EffectSort::CommandPrints
+        | EffectSort::CommandReadsSystem
+        | EffectSort::CommandReadsElsewhere
+        | EffectSort::CommandRevealsSecret
+        | EffectSort::CommandRemovesWorkspace
+        | EffectSort::CommandChangesSecret
+        | EffectSort::CommandChangesProtected
+        | EffectSort::CommandChangesOutside
+        | EffectSort::CommandConnects
+        | EffectSort::CommandPublishes
+        | EffectSort::CommandNotUnderstood
+        | EffectSort::CommandChangesSettings
+        | EffectSort::CommandChangesHistory
+        | EffectSort::CommandActsOnProcesses
+        | EffectSort::Dangerous(_) => false,
     }
 }
 
 impl fmt::Display for GrantScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.within_session(f)?;
+        f.write_str(" in this session")?;
         match self {
-            GrantScope::ChangesTo(target) => write!(f, "all changes to {target} in this session"),
-            GrantScope::ChangesInside => f.write_str("all changes to files of the workspace in this session"),
-            GrantScope::Command(command) => write!(f, "exactly this command in this session: {}", command.0),
-            GrantScope::Host(host) => write!(f, "all connections to {} in this session", host.0),
-            GrantScope::Remote { server, tool } => {
-                write!(f, "all calls of {tool} of the server {server} in this session")
+            GrantScope::Command(command) => write!(f, ": {}", command.0),
+            scope if scope.parts().iter().any(|part| matches!(part, GrantScope::Host(_))) => {
+                f.write_str(" (a command that has the network could reach any other host, too)")
             }
-            GrantScope::Agent(agent) => write!(f, "all work for {} in this session", agent.0),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl GrantScope {
+    fn within_session(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GrantScope::ChangesTo(target) => write!(f, "all changes to {target}"),
+            GrantScope::ChangesInside => f.write_str("all changes to files of the workspace"),
+            GrantScope::Command(_) => f.write_str("exactly this command"),
+            GrantScope::Contained => f.write_str(
+                "commands whose changes stay in this workspace and can be undone (build, test, format, create, move, \
+                 delete; no network)",
+            ),
+            GrantScope::History => f.write_str("git commits, branches, merges and stashes in this workspace,"),
+            GrantScope::Host(host) => write!(f, "all connections to {}", host.0),
+            GrantScope::Remote { server, tool } => write!(f, "all calls of {tool} of the server {server}"),
+            GrantScope::Agent(agent) => write!(f, "all work for {}", agent.0),
+            GrantScope::Several(scopes) => scopes.iter().enumerate().try_for_each(|(number, scope)| {
+                f.write_str(if number == 0 { "" } else { " and " })?;
+                scope.within_session(f)
+            }),
         }
     }
 }

@@ -6,10 +6,12 @@
 //! Not here: asking anybody, I/O, names of tools in code.
 
 pub mod command;
+pub mod containment;
 pub mod decision;
 pub mod grant;
 pub mod policy;
 pub mod rule;
+pub mod rule_to_paste;
 pub mod rules;
 pub mod sort_names;
 mod zone;

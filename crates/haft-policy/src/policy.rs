@@ -1,8 +1,9 @@
 //! The judge: all rules over all effects of a call, the strictest wins.
 
-use haft::effect::Effect;
+use haft::effect::{Does, Effect};
 use haft::process::Settle;
 
+use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
 use crate::rule::{EffectSort, Rule, defaults};
@@ -45,11 +46,20 @@ pub struct Situation<'a> {
     pub mode: Mode,
     /// What was granted in the session.
     pub grants: &'a [GrantScope],
+    /// Whether commands are contained here.
+    pub contained: Containment,
+}
+
+impl Situation<'_> {
+    /// Returns the situation of a call with these effects.
+    fn of_call(self, effects: &[Effect]) -> Self {
+        Self { contained: self.contained.of_call(effects), ..self }
+    }
 }
 
 impl From<Mode> for Situation<'_> {
     fn from(mode: Mode) -> Self {
-        Self { mode, grants: &[] }
+        Self { mode, ..Self::default() }
     }
 }
 
@@ -75,26 +85,57 @@ impl Policy {
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
+        let situation = situation.of_call(effects);
         let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(tool, effect, situation));
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
-    /// Returns the effects of a call of this tool that still need somebody's yes.
-    pub fn open_questions<'a>(&self, tool: &str, effects: &'a [Effect], situation: Situation<'_>) -> Vec<&'a Effect> {
+    /// Returns the effects of a call of this tool that still need somebody's yes, each with its ruling.
+    pub fn open_questions<'a>(
+        &self,
+        tool: &str,
+        effects: &'a [Effect],
+        situation: Situation<'_>,
+    ) -> Vec<(&'a Effect, Ruling)> {
+        let situation = situation.of_call(effects);
         to_be_judged(effects)
-            .filter(|effect| self.judge_effect(tool, effect, situation).decision != Decision::Allow)
+            .map(|effect| (effect, self.judge_effect(tool, effect, situation)))
+            .filter(|(_, ruling)| ruling.decision != Decision::Allow)
             .collect()
     }
 
-    fn judge_effect(&self, tool: &str, effect: &Effect, Situation { mode, grants }: Situation<'_>) -> Ruling {
-        let judged = self.judge_by_rules(tool, effect);
-        // What a command changes is thrown away then, by the door.
-        if mode == Mode::Plan && effect.changes() && !matches!(effect, Effect::Run(_)) {
-            return judged.stricter(plan_mode(effect));
+    /// Returns the grants that would answer everything that is open about a call, the narrowest first.
+    ///
+    /// None where a person has to say yes each time, or where the tool itself is asked about.
+    pub fn offers(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Vec<GrantScope> {
+        let open = self.open_questions(tool, effects, situation);
+        let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| effect).collect();
+        let contained = situation.contained.of_call(effects);
+        let mut offers = GrantScope::offered_for(&open, contained);
+        offers.retain(|scope| self.would_allow(scope, (tool, effects), situation));
+        offers
+    }
+
+    /// Returns whether a call would run unasked if this were granted, too.
+    pub fn would_allow(
+        &self,
+        scope: &GrantScope,
+        (tool, effects): (&str, &[Effect]),
+        situation: Situation<'_>,
+    ) -> bool {
+        let grants: Vec<GrantScope> = situation.grants.iter().chain([scope]).cloned().collect();
+        self.judge(tool, effects, Situation { grants: &grants, ..situation }).decision == Decision::Allow
+    }
+
+    fn judge_effect(&self, tool: &str, effect: &Effect, situation: Situation<'_>) -> Ruling {
+        let Situation { mode, grants, contained } = situation;
+        let judged = self.judge_by_rules(tool, effect, contained);
+        if is_too_much_for(mode, effect) {
+            return judged.stricter(nothing_is_kept(mode, effect));
         }
         // A grant answers an ordinary question. It never loosens a denial, and the dangerous class is asked each time.
         let is_ordinary_question = judged.decision == Decision::Ask && judged.class == Class::Ordinary;
-        if is_ordinary_question && grants.iter().any(|grant| grant.covers(effect)) {
+        if is_ordinary_question && grants.iter().any(|grant| grant.covers(effect, contained)) {
             return Ruling { decision: Decision::Allow, ..judged };
         }
         judged
@@ -102,23 +143,37 @@ impl Policy {
 
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
     /// of a default rule is left, those that allow.
-    fn judge_by_rules(&self, tool: &str, effect: &Effect) -> Ruling {
+    fn judge_by_rules(&self, tool: &str, effect: &Effect, contained: Containment) -> Ruling {
         let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
             rules.iter().filter_map(|rule| rule.on_effect(tool, effect)).collect()
         };
+        let sort = EffectSort::of(effect);
         let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
-        let by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
+        let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
+        if contained != Containment::Contained && sort == EffectSort::CommandCreatesInside {
+            by_default = by_default.stricter(not_contained(effect, contained));
+        }
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
             opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
-        let is_answerable = by_default.decision == Decision::Ask
-            && by_default.class == Class::Ordinary
-            && EffectSort::of(effect).is_answerable();
+        let is_answerable =
+            by_default.decision == Decision::Ask && by_default.class == Class::Ordinary && sort.is_answerable();
         match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
             // Somebody's own words go before ours.
             (Some(added), _) => added.stricter(by_default),
             (None, Some(allowing)) if is_answerable => allowing,
             (None, _) => by_default,
         }
+    }
+}
+
+/// Returns whether an effect would stay although nothing is to be kept. What a command changes in files is thrown away
+/// by the door; what has left the machine is not.
+fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
+    match (mode, effect) {
+        (Mode::Normal, _) | (_, Effect::Run(_)) => false,
+        (Mode::Plan, effect) => effect.changes() || effect.gives_network(),
+        (Mode::Try, Effect::Step(step)) => matches!(step.does, Does::Publish(_)),
+        (Mode::Try, _) => false,
     }
 }
 
@@ -148,158 +203,38 @@ fn no_rule_knows(effect: &Effect) -> Ruling {
     }
 }
 
-fn plan_mode(effect: &Effect) -> Ruling {
+/// What cannot be undone is at least asked about.
+fn not_contained(effect: &Effect, contained: Containment) -> Ruling {
+    Ruling {
+        decision: Decision::Ask,
+        class: Class::Ordinary,
+        rule: "not contained".to_owned(),
+        reason: format!("It would {effect}, and {contained}."),
+        instead: "use \"write_file\", or ask the user to allow it".to_owned(),
+    }
+}
+
+fn nothing_is_kept(mode: Mode, effect: &Effect) -> Ruling {
+    let (rule, why, instead) = match mode {
+        Mode::Try => (
+            "try mode",
+            "what has left the machine cannot be thrown away",
+            "leave that part out, or let the user run it without --try",
+        ),
+        Mode::Normal | Mode::Plan => (
+            "plan mode",
+            "nothing is changed in plan mode",
+            "describe the change instead, and let the user leave plan mode",
+        ),
+    };
     Ruling {
         decision: Decision::Deny,
         class: Class::Ordinary,
-        rule: "plan mode".to_owned(),
-        reason: format!("It would {effect}, and nothing is changed in plan mode."),
-        instead: "describe the change instead, and let the user leave plan mode".to_owned(),
+        rule: rule.to_owned(),
+        reason: format!("It would {effect}, and {why}."),
+        instead: instead.to_owned(),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rule::Pattern;
-    use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey};
-    use haft::path::{Extent, Place, Target};
-
-    fn inside(path: &str) -> Target {
-        Target::Inside(Place::new(path, Extent::Entry))
-    }
-
-    fn outside(path: &str) -> Target {
-        Target::Outside(Place::new(path, Extent::Entry))
-    }
-
-    fn judge(effects: &[Effect], mode: Mode) -> (Decision, String) {
-        let ruling = Policy::default().judge("t", effects, mode.into());
-        (ruling.decision, ruling.rule)
-    }
-
-    fn every_sort() -> Vec<Effect> {
-        let remote = |claims| RemoteClaim { server: "s".into(), tool: "t".into(), claims };
-        vec![
-            Effect::Read(inside("a")),
-            Effect::Read(outside("/etc/passwd")),
-            Effect::Change(inside("a"), Change::Replace),
-            Effect::Change(outside("/a"), Change::Create),
-            Effect::Read(inside(".env")),
-            Effect::Change(inside(".git/hooks/pre-push"), Change::Create),
-            Effect::Run(CommandLine("make".into())),
-            Effect::Expose(Exposure::WideWorkspace("/".into())),
-            Effect::Connect(Host("x.example".into())),
-            Effect::Remote(remote(Claim::OnlyReads)),
-            Effect::Remote(remote(Claim::MayChange)),
-            Effect::Delegate(haft::effect::AgentName("scout".into())),
-            Effect::Session(StateKey("todo".into())),
-        ]
-    }
-
-    #[test]
-    fn reading_inside_is_allowed_and_everything_that_acts_is_asked_about() {
-        use Decision::*;
-        let decisions: Vec<Decision> =
-            every_sort().iter().map(|e| judge(std::slice::from_ref(e), Mode::Normal).0).collect();
-        assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Allow]);
-        assert_eq!(judge(&[], Mode::Normal).0, Allow);
-    }
-
-    #[test]
-    fn plan_mode_denies_whatever_changes_something_but_commands_which_are_tried() {
-        for effect in every_sort() {
-            let (decision, rule) = judge(std::slice::from_ref(&effect), Mode::Plan);
-            assert_eq!(
-                decision == Decision::Deny && rule == "plan mode",
-                effect.changes() && effect != every_sort()[3] && !matches!(effect, Effect::Run(_)),
-                "{effect}"
-            );
-        }
-    }
-
-    #[test]
-    fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
-        let nothing = Policy { defaults: Vec::new(), rules: Vec::new() };
-        for effect in every_sort() {
-            assert_eq!(nothing.judge("t", &[effect], Situation::default()).decision, Decision::Ask);
-        }
-    }
-
-    #[test]
-    fn adding_a_rule_that_asks_or_denies_never_loosens() {
-        let sorts = [EffectSort::ReadInside, EffectSort::Run, EffectSort::ChangeOutside];
-        for decision in [Decision::Ask, Decision::Deny] {
-            for sort in sorts {
-                let rule = Rule {
-                    name: "added".into(),
-                    matches: Pattern::Effect(sort),
-                    decision,
-                    class: Class::Ordinary,
-                    reason: "added".into(),
-                    instead: String::new(),
-                };
-                let stricter = Policy::default().with_rules([rule]);
-                for effect in every_sort() {
-                    let effects = [effect];
-                    let before = Policy::default().judge("t", &effects, Situation::default()).decision;
-                    assert!(stricter.judge("t", &effects, Situation::default()).decision >= before);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_grant_answers_an_ordinary_question_and_never_a_dangerous_one_or_a_denial() {
-        let grants = [GrantScope::ChangesInside];
-        let judged = |policy: &Policy, mode| {
-            let effects = [Effect::Change(inside("a"), Change::Replace)];
-            policy.judge("t", &effects, Situation { mode, grants: &grants }).decision
-        };
-        assert_eq!(judged(&Policy::default(), Mode::Normal), Decision::Allow);
-        assert_eq!(judged(&Policy::default(), Mode::Plan), Decision::Deny);
-        let careful = Rule {
-            name: "careful".into(),
-            matches: Pattern::Effect(EffectSort::ChangeInside),
-            decision: Decision::Ask,
-            class: Class::Dangerous,
-            reason: String::new(),
-            instead: String::new(),
-        };
-        assert_eq!(judged(&Policy::default().with_rules([careful]), Mode::Normal), Decision::Ask);
-    }
-
-    #[test]
-    fn no_grant_answers_for_protected_names_and_secrets() {
-        let grants = [GrantScope::ChangesInside];
-        for effect in
-            [Effect::Change(inside("x/.GIT/config"), Change::Replace), Effect::Change(inside(".env"), Change::Replace)]
-        {
-            let ruling = Policy::default().judge("t", &[effect], Situation { mode: Mode::Normal, grants: &grants });
-            assert_eq!(
-                (ruling.decision, ruling.class, ruling.rule.as_str()),
-                (Decision::Ask, Class::Dangerous, "protected names")
-            );
-        }
-        let ruling = Policy::default().judge("t", &[Effect::Read(inside(".env"))], Situation::default());
-        assert_eq!(
-            (ruling.decision, ruling.class, ruling.rule.as_str()),
-            (Decision::Ask, Class::Dangerous, "secret files")
-        );
-    }
-
-    #[test]
-    fn a_grant_covers_only_what_its_words_say() {
-        for effect in every_sort() {
-            for scope in GrantScope::offered_for(&effect) {
-                assert!(scope.covers(&effect), "{scope} was offered for {effect}");
-                let others = every_sort().into_iter().filter(|other| *other != effect);
-                let wide = scope == GrantScope::ChangesInside || matches!(scope, GrantScope::Remote { .. });
-                assert!(wide || others.into_iter().all(|other| !scope.covers(&other)), "{scope}");
-            }
-        }
-        assert!(!GrantScope::ChangesInside.covers(&Effect::Change(outside("/a"), Change::Create)));
-        let make = GrantScope::Command(CommandLine("make".into()));
-        assert!(!make.covers(&Effect::Run(CommandLine("make install".into()))));
-    }
-}
+mod tests;

@@ -141,7 +141,7 @@ impl EffectSort {
         }
     }
 
-    fn of_step(does: &Does) -> Self {
+    pub(crate) fn of_step(does: &Does) -> Self {
         match does {
             Does::Nothing => EffectSort::CommandPrints,
             Does::Read(target) => Self::of_command_reading(target),

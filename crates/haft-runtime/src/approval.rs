@@ -2,6 +2,8 @@
 //!
 //! No reply means no. `--yes` is an approver around another one, for the ordinary class only.
 
+use std::ops::Range;
+
 use haft::BoxFuture;
 use haft::call::CallId;
 use haft::plan::Preview;
@@ -27,13 +29,48 @@ pub struct ApprovalRequest {
     /// The arguments.
     pub arguments: Value,
     /// What the call would do, in words; those that need the yes.
-    pub effects: Vec<String>,
+    pub effects: Vec<AskedEffect>,
+    /// What its command would change besides, in words, which needs no yes.
+    pub besides: Vec<String>,
+    /// The command, where the call runs one.
+    pub command: Option<AskedCommand>,
     /// What to show.
     pub preview: Preview,
     /// The rule that asks, why, and how much is at stake.
     pub ruling: Ruling,
     /// What a yes for longer could cover, the narrowest first; empty when only "once" is offered.
     pub offers: Vec<Offer>,
+    /// What could be put into `rules.toml` so that this is never asked again; text for a person.
+    pub rule_to_paste: Option<String>,
+}
+
+/// Something that needs a yes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedEffect {
+    /// What it is, as the end of "it would …".
+    pub words: String,
+    /// How much is at stake.
+    pub class: Class,
+}
+
+/// The command of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedCommand {
+    /// The whole text.
+    pub text: String,
+    /// The parts that need the yes, in the order of the text; one may lie in another.
+    pub parts: Vec<AskedPart>,
+    /// What would stand around it, in a line: sandbox, network, undo.
+    pub around: String,
+}
+
+/// A part of a command that needs the yes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedPart {
+    /// Which bytes of the text.
+    pub bytes: Range<usize>,
+    /// How much is at stake.
+    pub class: Class,
 }
 
 /// A yes for longer that a person may choose.
@@ -43,6 +80,8 @@ pub struct Offer {
     pub scope: GrantScope,
     /// The same in words, secrets hidden.
     pub words: String,
+    /// Earlier questions of the session that it would have answered, a few of them.
+    pub would_have_allowed: Vec<String>,
 }
 
 impl ApprovalRequest {

@@ -22,13 +22,14 @@ use haft::result::{Did, Status, ToolResult};
 use serde_json::Value;
 use tracing::Instrument;
 
+use crate::bits::Bit;
 use crate::events::What;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::session::Session;
 use crate::stage::{Halt, Stage};
+use crate::stages::authorize::{Authorized, RestsOn};
 use crate::stages::execute::Ran;
-use crate::stages::line_up::Planned;
 use crate::turn::{Place, Turn};
 
 /// One call on its way.
@@ -129,13 +130,29 @@ impl<'a> CallContext<'a> {
     }
 
     /// Ends the call: memory first, then those behind, then the one terminal event.
-    pub(crate) fn close(mut self, result: ToolResult) -> ToolResult {
+    pub(crate) fn close(mut self, mut result: ToolResult) -> ToolResult {
         self.closed = true;
+        self.set_bits();
+        result.bits = self.bits();
         self.tell_effects();
         self.remember(&result);
         self.turn.leave(&self.place);
         self.tell(|| What::ended(result.clone()));
         result
+    }
+
+    /// Sets the sticky facts that follow from what the call had planned, once it has begun to run.
+    fn set_bits(&self) {
+        let Some(permit) = self.permit.get() else { return };
+        for bit in Bit::set_by(permit.effects(), &self.session.grants()) {
+            if self.session.set_bit(bit) {
+                self.tell(|| What::BitSet(bit));
+            }
+        }
+    }
+
+    fn bits(&self) -> Vec<&'static str> {
+        self.session.bits().into_iter().map(Bit::code).collect()
     }
 
     fn remember(&self, result: &ToolResult) {
@@ -204,7 +221,12 @@ impl<'a> CallContext<'a> {
     }
 
     /// Issues the permit of this call, once.
-    pub(crate) fn issue_permit(&self, planned: &Planned, stop: tokio_util::sync::CancellationToken) -> Arc<Permit> {
+    pub(crate) fn issue_permit(
+        &self,
+        authorized: &Authorized,
+        stop: tokio_util::sync::CancellationToken,
+    ) -> Arc<Permit> {
+        let planned = authorized.planned();
         let errand = Errand {
             call: self.id.clone(),
             tool: planned.entry.native_name().to_owned(),
@@ -212,8 +234,12 @@ impl<'a> CallContext<'a> {
             run: self.session.run.clone(),
             turn: self.turn.number,
         };
-        let issue = || Permit::issue(errand, planned.plan.effects.clone(), planned.basis.clone(), stop);
-        self.permit.get_or_init(|| Arc::new(issue())).clone()
+        let permit = Permit::issue(errand, planned.plan.effects.clone(), planned.basis.clone(), stop);
+        let permit = match authorized.rests_on() {
+            RestsOn::Word => permit,
+            RestsOn::Layer => permit.needing_layer(),
+        };
+        self.permit.get_or_init(|| Arc::new(permit)).clone()
     }
 
     /// Returns what a tool sees while it plans.
@@ -310,6 +336,7 @@ impl Drop for CallContext<'_> {
             return;
         }
         self.note(|notes| notes.abandoned = self.stage() >= Stage::Execute);
+        self.set_bits();
         let result = ToolResult {
             id: self.id.clone(),
             tool: self.note(|notes| notes.tool.clone()),
@@ -325,6 +352,7 @@ impl Drop for CallContext<'_> {
             spilled: None,
             exit_code: None,
             sandbox: self.sandbox(),
+            bits: self.bits(),
             took: self.elapsed(),
         };
         self.tell_effects();

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::approval::{ApprovalRequest, Verdict};
+use crate::bits::Bit;
 use crate::stage::Stage;
 
 /// Most events that wait for one subscriber.
@@ -62,6 +63,8 @@ pub enum What {
     OutputChunk(String),
     /// Files were changed.
     FilesChanged(Vec<Target>),
+    /// A sticky fact of the session became true.
+    BitSet(Bit),
     /// The call worked.
     Finished(Arc<ToolResult>),
     /// The call failed, was refused or stopped.
@@ -78,6 +81,7 @@ pub enum EventKind {
     ApprovalGiven,
     OutputChunk,
     FilesChanged,
+    BitSet,
     Finished,
     Failed,
 }
@@ -92,6 +96,7 @@ impl What {
             What::ApprovalGiven { .. } => EventKind::ApprovalGiven,
             What::OutputChunk(_) => EventKind::OutputChunk,
             What::FilesChanged(_) => EventKind::FilesChanged,
+            What::BitSet(_) => EventKind::BitSet,
             What::Finished(_) => EventKind::Finished,
             What::Failed(_) => EventKind::Failed,
         }

@@ -8,14 +8,18 @@
 
 pub mod approval;
 pub mod arguments;
+mod asked;
+pub mod bits;
 mod call_context;
 pub mod catalog;
 mod conflict;
+pub mod containment;
 pub mod entry;
 pub mod events;
 mod gate;
 pub mod hooks;
 mod memory;
+mod question;
 pub mod record;
 pub mod redact;
 pub mod runtime;

@@ -43,6 +43,8 @@ pub struct ResultRecord {
     spill: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bits: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
     duration_ms: u64,
@@ -115,6 +117,7 @@ impl From<&ToolResult> for ResultRecord {
             warnings: result.warnings.clone(),
             spill: result.spilled.clone(),
             sandbox: result.sandbox.map(Level::code),
+            bits: result.bits.clone(),
             data: result.data.clone(),
             duration_ms: u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX),
         }
@@ -144,7 +147,8 @@ pub fn of_event(event: &Event) -> Value {
             record["tool"] = request.tool.as_str().into();
             record["rule"] = request.ruling.rule.as_str().into();
             record["reason"] = request.ruling.reason.as_str().into();
-            record["effects"] = request.effects.clone().into();
+            let effects: Vec<&str> = request.effects.iter().map(|effect| effect.words.as_str()).collect();
+            record["effects"] = effects.into();
         }
         What::ApprovalGiven { verdict, scope } => {
             record["verdict"] = verdict_name(verdict).into();
@@ -156,6 +160,7 @@ pub fn of_event(event: &Event) -> Value {
         What::FilesChanged(files) => {
             record["files"] = files.iter().map(ToString::to_string).collect::<Vec<_>>().into();
         }
+        What::BitSet(bit) => record["bit"] = bit.code().into(),
         What::Finished(result) | What::Failed(result) => record["result"] = of_result(result),
     }
     record
@@ -169,6 +174,7 @@ fn event_name(what: &What) -> &'static str {
         What::ApprovalGiven { .. } => "approval_given",
         What::OutputChunk(_) => "output_chunk",
         What::FilesChanged(_) => "files_changed",
+        What::BitSet(_) => "bit_set",
         What::Finished(_) => "finished",
         What::Failed(_) => "failed",
     }

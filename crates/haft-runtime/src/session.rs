@@ -9,6 +9,8 @@ use haft_policy::grant::GrantScope;
 use haft_policy::policy::Mode;
 
 use crate::approval::Approver;
+use crate::asked::{AskedCall, AskedCalls};
+use crate::bits::Bit;
 use crate::call_context::CallContext;
 use crate::memory::Memory;
 use crate::runtime::Ground;
@@ -25,6 +27,8 @@ pub struct Session {
     /// Held while a question is open: one at a time.
     pub(crate) asking: tokio::sync::Mutex<()>,
     grants: Mutex<Vec<GrantScope>>,
+    asked: Mutex<AskedCalls>,
+    bits: Mutex<Vec<Bit>>,
     turn: Mutex<Arc<Turn>>,
     /// Turns that have ended while calls of theirs went on.
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
@@ -41,6 +45,8 @@ impl Session {
             ground,
             asking: tokio::sync::Mutex::default(),
             grants: Mutex::default(),
+            asked: Mutex::default(),
+            bits: Mutex::default(),
             turn: Mutex::new(Turn::new(1)),
             earlier_turns: Mutex::default(),
             mode: Mutex::default(),
@@ -84,10 +90,12 @@ impl Session {
         self.memory.text_dropped(id);
     }
 
-    /// Forgets what was read, called and granted, and begins a new turn.
+    /// Forgets what was read, called, asked and granted, and begins a new turn.
     pub fn forget(&self) {
         self.memory.forget();
         self.grants_slot().clear();
+        *self.asked_slot() = AskedCalls::default();
+        self.bits_slot().clear();
         self.begin_turn();
     }
 
@@ -114,6 +122,29 @@ impl Session {
         self.grants_slot().clone()
     }
 
+    /// Returns the sticky facts of the session, in the order in which they became true.
+    pub fn bits(&self) -> Vec<Bit> {
+        self.bits_slot().clone()
+    }
+
+    /// Sets a sticky fact; returns whether it is new.
+    pub(crate) fn set_bit(&self, bit: Bit) -> bool {
+        let mut bits = self.bits_slot();
+        let is_new = !bits.contains(&bit);
+        bits.extend(is_new.then_some(bit));
+        is_new
+    }
+
+    /// Remembers what somebody is asked about.
+    pub(crate) fn note_asked(&self, call: AskedCall) {
+        self.asked_slot().add(call);
+    }
+
+    /// Returns what somebody was asked about so far, the newest first.
+    pub(crate) fn asked_calls(&self) -> Vec<AskedCall> {
+        self.asked_slot().newest_first()
+    }
+
     /// Returns the name of the session.
     pub fn name(&self) -> &str {
         self.name.as_str()
@@ -129,6 +160,14 @@ impl Session {
 
     fn turn_slot(&self) -> MutexGuard<'_, Arc<Turn>> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asked_slot(&self) -> MutexGuard<'_, AskedCalls> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn bits_slot(&self) -> MutexGuard<'_, Vec<Bit>> {
+        self.bits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn grants_slot(&self) -> MutexGuard<'_, Vec<GrantScope>> {

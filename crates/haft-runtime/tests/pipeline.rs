@@ -12,6 +12,8 @@ mod cancel;
 mod catalog;
 #[path = "pipeline/events.rs"]
 mod events;
+#[path = "pipeline/grants.rs"]
+mod grants;
 #[path = "pipeline/hooks.rs"]
 mod hooks;
 #[path = "pipeline/memory.rs"]

@@ -30,6 +30,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) command: &'a Command,
     pub(crate) ground: &'a dyn Ground,
     pub(crate) level: Level,
+    /// Whether it had the network.
+    pub(crate) network: Network,
 }
 
 /// What was printed at the end.
@@ -141,9 +143,10 @@ impl Scene<'_> {
         match means {
             Means::NotWritable => self.not_writable(line),
             Means::NotVisible => self.not_visible(line),
-            Means::NoNetwork => (self.settings.network == Network::Off).then(|| {
-                "Commands have no network here. The user can allow it with network = true under [sandbox] in \
-                 config.toml."
+            Means::NoNetwork => (self.network == Network::Off).then(|| {
+                "This command had no network, because nothing in its words says that it uses one. Name the connection \
+                 in the command itself, such as curl or git fetch with the address: then the user is asked. Or the user \
+                 allows it to all commands, with network = true under [sandbox] in config.toml."
                     .into()
             }),
             Means::NoPrivilege => {

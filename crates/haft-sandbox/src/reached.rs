@@ -60,7 +60,7 @@ impl Reached {
         let Self { level, mut missing, untried } = self;
         // Two levels may lack the same.
         missing.dedup();
-        Confinement { required, reached: level.unwrap_or(Level::None), missing, untried }
+        Confinement { required, reached: level.unwrap_or(Level::None), missing, untried, network: false }
     }
 }
 

@@ -27,6 +27,8 @@ use crate::{programs, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
+/// What is said of a command that had the network because it was approved with it.
+const WITH_NETWORK: &str = "it ran with the network, to any host";
 
 /// Runs commands.
 pub struct Sandbox {
@@ -99,6 +101,7 @@ impl Sandbox {
             words: command.words.clone(),
             folder: command.folder.clone(),
             environment,
+            network: self.network_of(permit, command) == Network::On,
             ..self.orders(confine)
         };
         let task = Task {
@@ -112,6 +115,13 @@ impl Sandbox {
             _private: private,
         };
         Ok((task, level))
+    }
+
+    /// Returns whether this command has the network: by the settings, or because a part of it that was approved uses it.
+    fn network_of(&self, permit: &Permit, command: &Command) -> Network {
+        let is_of_command = |effect: &&Effect| matches!(effect, Effect::Step(step) if *step.command == *command.line);
+        let is_approved = permit.effects().iter().filter(is_of_command).any(Effect::gives_network);
+        if is_approved { Network::On } else { self.settings.network }
     }
 
     /// Returns orders that run nothing.
@@ -194,10 +204,6 @@ impl Sandbox {
         }
         reached
     }
-
-    fn scene<'a>(&'a self, command: &'a Command, ground: &'a dyn Ground, level: Level) -> Scene<'a> {
-        Scene { settings: &self.settings, command, ground, level }
-    }
 }
 
 /// Returns the descriptors that go with a list of roots, in the order that the orders promise.
@@ -218,7 +224,8 @@ impl Processes for Sandbox {
             return confinement.clone();
         }
         let reached = self.reached();
-        let confinement = reached.into_confinement(self.settings.required);
+        let network = self.settings.network == Network::On;
+        let confinement = Confinement { network, ..reached.into_confinement(self.settings.required) };
         // What failed for want of memory or descriptors is asked again the next time.
         if confinement.untried.is_none() {
             *known = Some(confinement.clone());
@@ -245,8 +252,13 @@ impl Processes for Sandbox {
             if let Some(status) = finish.how.exit_code() {
                 permit.receipts().note(Receipt::Exited(status));
             }
+            let scene =
+                Scene { settings: &self.settings, command, ground, level, network: self.network_of(permit, command) };
             let mut notes = finish.notes.clone();
-            notes.extend(explain(&self.scene(command, ground, level), &finish));
+            if scene.network != self.settings.network {
+                notes.push(WITH_NETWORK.to_owned());
+            }
+            notes.extend(explain(&scene, &finish));
             let Finish { how, took, left_behind, .. } = finish;
             Ok(Ended { how, took, level, left_behind, notes })
         })
@@ -307,6 +319,6 @@ pub struct Settings {
 pub enum Network {
     /// They do not; only the loopback of their own.
     Off,
-    /// They do, because the user's settings say so.
+    /// They do, because the user's settings say so, or because a part of this one uses it and was approved.
     On,
 }

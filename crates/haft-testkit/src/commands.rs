@@ -26,6 +26,7 @@ pub struct ScriptedCommand {
     ended: Ended,
     settled: Settled,
     uncovered: Option<String>,
+    is_known_uncovered: bool,
     confinement: Confinement,
     run: Arc<Mutex<Vec<Command>>>,
 }
@@ -39,11 +40,13 @@ impl Default for ScriptedCommand {
             ended: Ended { how, took, level: Level::Full, left_behind: 0, notes: Vec::new() },
             settled: Settled::default(),
             uncovered: None,
+            is_known_uncovered: false,
             confinement: Confinement {
                 required: Level::Full,
                 reached: Level::Full,
                 missing: Vec::new(),
                 untried: None,
+                network: false,
             },
             run: Arc::default(),
         }
@@ -89,6 +92,18 @@ impl ScriptedCommand {
     /// Works on the real folder, for this reason.
     pub fn uncovered(mut self, reason: &str) -> Self {
         self.uncovered = Some(reason.to_owned());
+        self.is_known_uncovered = true;
+        self
+    }
+
+    /// Works on the real folder, for this reason, which is found out only when it shall run.
+    pub fn found_uncovered(self, reason: &str) -> Self {
+        Self { is_known_uncovered: false, ..self.uncovered(reason) }
+    }
+
+    /// Has the network, as every command has by the settings.
+    pub fn with_network(mut self) -> Self {
+        self.confinement.network = true;
         self
     }
 
@@ -178,6 +193,10 @@ struct ScriptedFiles {
 }
 
 impl Files for ScriptedFiles {
+    fn uncovered(&self) -> Option<String> {
+        self.command.uncovered.clone().filter(|_| self.command.is_known_uncovered)
+    }
+
     fn page<'a>(
         &'a self,
         permit: &'a Permit,

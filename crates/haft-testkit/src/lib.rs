@@ -8,6 +8,7 @@ pub mod commands;
 pub mod conformance;
 pub mod file_tools;
 pub mod mutator;
+pub mod parted;
 pub mod sample;
 pub mod scene;
 pub mod snapshot;

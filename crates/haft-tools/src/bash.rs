@@ -24,6 +24,7 @@ use haft::process::{Command, HowEnded, Ran};
 use haft::result::ToolResult;
 
 use listening::Listening;
+use reading::read_command;
 use report::Report;
 use time::Time;
 
@@ -82,7 +83,12 @@ impl Tool for Bash {
         let target = cx.locate_tree(args.working_dir.as_ref().unwrap_or(&root))?;
         let mut effects = vec![Effect::Run(CommandLine(args.command.clone()))];
         let folder = match target.is_inside() {
-            true => folder_at(&target, cx)?,
+            true => {
+                let folder = folder_at(&target, cx)?;
+                let scene = reading::scene(cx.look(), &folder);
+                effects.extend(scene.iter().flat_map(|scene| read_command(&args.command, scene, cx.look())));
+                folder
+            }
             // The rules refuse it, before anybody looks.
             false => {
                 effects.push(Effect::Read(target.clone()));

@@ -150,6 +150,10 @@ impl Look for Workspace {
         copy::copy(&self.root, target, most)
     }
 
+    fn home(&self) -> Option<PathBuf> {
+        self.home.clone()
+    }
+
     fn wide_workspace(&self) -> Option<String> {
         wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
     }
@@ -174,6 +178,10 @@ struct JournalledFiles {
 }
 
 impl Files for JournalledFiles {
+    fn uncovered(&self) -> Option<String> {
+        self.layers.uncovered()
+    }
+
     fn page<'a>(
         &'a self,
         permit: &'a Permit,

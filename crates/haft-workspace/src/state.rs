@@ -62,6 +62,11 @@ impl WorkspaceState {
         self.folder.join("apart")
     }
 
+    /// Returns where it is remembered that layers are refused here.
+    pub(crate) fn layerless(&self) -> PathBuf {
+        self.folder.join("layerless")
+    }
+
     /// Returns where it is remembered which wide folders commands may write, because a person said so.
     pub(crate) fn agreed(&self) -> PathBuf {
         self.folder.join("agreed")

@@ -237,6 +237,9 @@ impl<'a> RunContext<'a> {
             if let (Some(reason), Settle::Show) = (&uncovered, self.settle) {
                 return Err(cannot_be_tried(reason));
             }
+            if let (Some(reason), true) = (&uncovered, self.permit.needs_layer()) {
+                return Err(nobody_was_asked(reason));
+            }
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
                 Err(NotRun::Failed(mut error)) => {
@@ -362,6 +365,12 @@ impl Spilling for WrappedSpilling {
     fn finish(self: Box<Self>) -> Result<(String, u64), ToolError> {
         self.kept.finish()
     }
+}
+
+fn nobody_was_asked(reason: &str) -> ToolError {
+    let what = format!("What the command changes could not be taken back: {reason}. It was not run.");
+    let next = "call it again: now that this is known, the user is asked";
+    ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))
 }
 
 fn cannot_be_tried(reason: &str) -> ToolError {

@@ -67,6 +67,11 @@ pub trait Look: Send + Sync {
         None
     }
 
+    /// Returns the user's home, where it is known: what `~` means in a command.
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Names the workspace when it is so wide (the home, the whole system) that a person must say yes to commands in it,
     /// once.
     fn wide_workspace(&self) -> Option<String> {
@@ -167,6 +172,9 @@ pub trait Files: Send + Sync {
         from: &'a Target,
         to: &'a Target,
     ) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// Says why what commands change could not be taken back, as far as that is known before one runs.
+    fn uncovered(&self) -> Option<String>;
 
     /// Prepares what a command works on; what will become of its changes is known by now.
     fn ground<'a>(
@@ -292,6 +300,7 @@ pub struct Permit {
     basis: Vec<(Target, Basis)>,
     stop: CancellationToken,
     receipts: Receipts,
+    needs_layer: bool,
 }
 
 /// For whom something is done: what the journal says of a change.
@@ -396,7 +405,18 @@ pub enum Receipt {
 impl Permit {
     /// Issues the permit of a call. Only the stage that executes calls does so.
     pub fn issue(errand: Errand, effects: Arc<[Effect]>, basis: Vec<(Target, Basis)>, stop: CancellationToken) -> Self {
-        Self { errand, effects, basis, stop, receipts: Receipts::default() }
+        Self { errand, effects, basis, stop, receipts: Receipts::default(), needs_layer: false }
+    }
+
+    /// Permits commands only where what they change can be taken back: nobody was asked, because that was taken for granted.
+    pub fn needing_layer(mut self) -> Self {
+        self.needs_layer = true;
+        self
+    }
+
+    /// Returns whether commands may run only where what they change can be taken back.
+    pub fn needs_layer(&self) -> bool {
+        self.needs_layer
     }
 
     /// Refuses what was not planned, and any new work after the call was told to stop.

@@ -180,6 +180,11 @@ impl Effect {
         }
     }
 
+    /// Returns whether a command with this part gets the network, once it is approved.
+    pub fn gives_network(&self) -> bool {
+        matches!(self, Effect::Step(Step { does: Does::Connect(_) | Does::Publish(_), .. }))
+    }
+
     /// Returns whether somebody who planned this may also do the other without planning it.
     pub fn covers(&self, other: &Effect) -> bool {
         match (self, other) {

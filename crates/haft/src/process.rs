@@ -51,7 +51,7 @@ pub struct NoProcesses;
 
 impl Processes for NoProcesses {
     fn confinement(&self) -> Confinement {
-        Confinement { required: Level::None, reached: Level::None, missing: Vec::new(), untried: None }
+        Confinement { required: Level::None, reached: Level::None, missing: Vec::new(), untried: None, network: false }
     }
 
     fn run<'a>(
@@ -78,6 +78,8 @@ pub struct Confinement {
     pub missing: Vec<String>,
     /// Why the level could not be found out just now, a sentence. Then no command runs: it would have less than there is.
     pub untried: Option<String>,
+    /// Whether every command has the network, because the settings say so. Else only one whose approved parts use it.
+    pub network: bool,
 }
 
 /// How strongly a command is confined.

@@ -45,6 +45,8 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// How strongly that command was confined.
     pub sandbox: Option<Level>,
+    /// The sticky facts of the session after this call, by their names.
+    pub bits: Vec<&'static str>,
     /// How long it took.
     pub took: Duration,
 }
@@ -195,6 +197,7 @@ mod tests {
             spilled: None,
             exit_code: None,
             sandbox: None,
+            bits: Vec::new(),
             took: Duration::ZERO,
         }
     }

@@ -33,13 +33,12 @@ enum Stop {
 
 /// Runs the tool under a permit.
 pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Result<Ran, ToolError> {
-    let planned = authorized.into_planned();
-    refuse_stale(cx, &planned.basis)?;
+    refuse_stale(cx, &authorized.planned().basis)?;
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
-    let permit = cx.issue_permit(&planned, stop.clone());
-    let Planned { called, bound, plan, key, .. } = planned;
+    let permit = cx.issue_permit(&authorized, stop.clone());
+    let Planned { called, bound, plan, key, .. } = authorized.into_planned();
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
             .settling(cx.session.mode().settling());

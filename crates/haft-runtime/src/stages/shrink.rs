@@ -52,6 +52,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         spilled: output.spilled.clone(),
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
+        bits: Vec::new(),
         took: cx.elapsed(),
     };
     result.data = output.data.clone().and_then(|data| bounded_data(cx, data));

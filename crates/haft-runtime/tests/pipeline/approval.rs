@@ -59,7 +59,7 @@ async fn a_yes_holds_once_and_a_grant_for_what_its_words_say() {
         offers,
         ["all changes to b.rs in this session", "all changes to files of the workspace in this session"]
     );
-    assert_eq!(asked[1].effects, ["change b.rs"]);
+    assert_eq!(asked[1].effects[0].words, "change b.rs");
     assert_eq!(asked[1].arguments, json!({ "path": "b.rs", "content": "x" }));
     assert_eq!((asked[1].tool.as_str(), asked[1].title.as_str()), ("put", "Put"));
     assert_eq!(asked[1].preview, haft::plan::Preview::Text("b.rs becomes x".into()));

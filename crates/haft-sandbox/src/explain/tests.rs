@@ -59,7 +59,7 @@ fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
         time: Duration::from_secs(1),
     };
     let (settings, ground) = (settings(), Layered(vec![root]));
-    let scene = Scene { settings: &settings, command: &command, ground: &ground, level };
+    let scene = Scene { settings: &settings, command: &command, ground: &ground, level, network: settings.network };
     explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })
 }
 
@@ -148,6 +148,7 @@ fn a_missing_network_is_named_with_the_setting_that_gives_it() {
         "ping: socket: Operation not permitted",
     ] {
         check(line, "network = true under [sandbox]");
+        check(line, "Name the connection in the command itself");
     }
 }
 

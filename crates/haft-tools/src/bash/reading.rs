@@ -2,6 +2,8 @@
 //!
 //! The tool plans with it and `haft rules explain` explains with it, so that what is explained is what is judged.
 
+use std::path::Path;
+
 use haft::door::Look;
 use haft::effect::Effect;
 use haft::path::{Extent, Place, RawPath, Target};
@@ -10,6 +12,18 @@ use haft_policy::command::{Locate, Located, Scene, steps};
 /// Returns what a command would do, part by part.
 pub fn read_command(command: &str, scene: &Scene, look: &dyn Look) -> Vec<Effect> {
     steps(command, scene, &AtTheDoor(look))
+}
+
+/// Where nobody has said which one is the home: a folder that is none of the workspace's.
+const SOME_HOME: &str = "/home/user";
+
+/// Says where a command that starts in this folder would run; nothing where the workspace has no real path.
+pub fn scene(look: &dyn Look, folder: &Path) -> Option<Scene> {
+    let workspace = look.real_path(&Target::Inside(Place::new("", Extent::Tree)))?;
+    let home = look.home().unwrap_or_else(|| SOME_HOME.into());
+    let user = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    Some(Scene { home: text(&home), user, workspace: text(&workspace), folder: text(folder) })
 }
 
 struct AtTheDoor<'a>(&'a dyn Look);

@@ -13,6 +13,7 @@ mod folder;
 mod harmless;
 mod index;
 mod judge;
+mod layerless;
 mod mounts;
 mod read;
 mod remembered;
@@ -53,6 +54,7 @@ use crate::state::private;
 use clock::Moment;
 use difference::Caps;
 use folder::LayerFolder;
+use layerless::Layerless;
 use remembered::Remembered;
 use settle::{OpenRoot, Settling};
 
@@ -66,6 +68,7 @@ pub(super) struct Layers {
     /// Where layers on disk lie.
     on_disk: PathBuf,
     remembered: Remembered,
+    layerless: Layerless,
     caps: Caps,
     known: Mutex<Known>,
     /// Those who remove layers; they are waited for at the end.
@@ -85,7 +88,17 @@ impl Layers {
     pub(super) fn new(root: Arc<Root>, journal: Arc<Journal>, state: &WorkspaceState) -> Self {
         let (known, removing) = (Mutex::default(), Mutex::default());
         let (on_disk, remembered) = (state.layers(), Remembered::new(state.apart()));
-        Self { root, journal, on_disk, remembered, caps: Caps::default(), known, removing }
+        let layerless = Layerless::new(state.layerless());
+        Self { root, journal, on_disk, remembered, layerless, caps: Caps::default(), known, removing }
+    }
+
+    /// Says why there would be no layer, as far as that is known before a command runs.
+    pub(super) fn uncovered(&self) -> Option<String> {
+        self.mount_below().map(|mount| mounts::reason(&mount)).or_else(|| self.layerless.reason())
+    }
+
+    fn mount_below(&self) -> Option<PathBuf> {
+        self.root.folders().into_iter().find_map(|(path, _)| mounts::mount_below(path))
     }
 
     /// Prepares what a command works on.
@@ -94,14 +107,20 @@ impl Layers {
         let (beneath, in_memory) = match self.as_known(wanted) {
             Wanted::Layered => (self.on_disk.clone(), None),
             Wanted::LayeredInMemory(reason) => (in_memory(), Some(reason)),
-            Wanted::Open(reason) => return self.open_ground(&reason),
+            Wanted::Open(reason) => {
+                self.layerless.remember(&reason);
+                return self.open_ground(&reason);
+            }
         };
-        let below = self.root.folders().into_iter().find_map(|(path, _)| mounts::mount_below(path));
-        if let Some(mount) = below {
+        if let Some(mount) = self.mount_below() {
             return self.open_ground(&mounts::reason(&mount));
         }
         match (self.layered(&beneath, how), in_memory) {
-            (Err(error), Some(reason)) => self.open_ground(&format!("{reason}; in memory neither: {error}")),
+            (Err(error), Some(reason)) => {
+                let reason = format!("{reason}; in memory neither: {error}");
+                self.layerless.remember(&reason);
+                self.open_ground(&reason)
+            }
             (Err(error), None) => Err(not_prepared(error)),
             (Ok(ground), _) => Ok(ground),
         }
@@ -273,6 +292,8 @@ impl Ground for LayeredGround {
                 return Ok(Settled::default());
             }
             let whole = blocking(move || {
+                // A command has worked on a layer: there is one here.
+                self.layers.layerless.forget();
                 let settling = self.settling(errand, receipts.clone(), stop);
                 self.finish(settling, how, &receipts)
             });

@@ -117,6 +117,10 @@ impl Hiding for Nothing {
 }
 
 impl Files for OneFile {
+    fn uncovered(&self) -> Option<String> {
+        None
+    }
+
     fn page<'a>(
         &'a self,
         permit: &'a Permit,

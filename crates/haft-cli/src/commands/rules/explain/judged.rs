@@ -1,18 +1,17 @@
 //! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
-use haft::effect::{Does, Effect};
+use haft::effect::Effect;
 use haft::process::Level;
 use haft_config::settings::Settings;
 use haft_policy::command::Scene;
-use haft_policy::decision::{Decision, Ruling};
-use haft_policy::grant::GrantScope;
+use haft_policy::decision::Ruling;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
-use haft_tools::bash::reading::read_command;
+use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::{Bounds, Workspace};
 
 use crate::arguments::Common;
@@ -81,7 +80,7 @@ impl Judge {
             .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
         let surroundings = &settings.surroundings;
         Ok(Self {
-            scene: scene(&settings, workspace.path()),
+            scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
             policy: Policy::default(),
             situation: Situation::from(mode(common)),
@@ -93,12 +92,12 @@ impl Judge {
     pub(super) fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
         let ruling = self.policy.judge(TOOL, &effects, self.situation);
-        let has_network = effects.iter().any(connects);
+        let has_network = effects.iter().any(Effect::gives_network);
         Explained {
             command: command.to_owned(),
             parts: effects.iter().filter_map(|effect| self.judged(effect)).collect(),
             confined: Confined { network: self.confined.network || has_network, ..self.confined },
-            grants: self.grants(&ruling, &effects),
+            grants: self.policy.offers(TOOL, &effects, self.situation).iter().map(ToString::to_string).collect(),
             ruling,
         }
     }
@@ -109,29 +108,4 @@ impl Judge {
         let ruling = self.policy.judge(TOOL, std::slice::from_ref(effect), self.situation);
         Some(JudgedPart { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
     }
-
-    fn grants(&self, ruling: &Ruling, effects: &[Effect]) -> Vec<String> {
-        if ruling.decision != Decision::Ask {
-            return Vec::new();
-        }
-        let open = self.policy.open_questions(TOOL, effects, self.situation);
-        let offered = open.first().map(|effect| GrantScope::offered_for(effect)).unwrap_or_default();
-        let covers_all = |scope: &GrantScope| open.iter().all(|effect| scope.covers(effect));
-        offered.into_iter().filter(covers_all).map(|scope| scope.to_string()).collect()
-    }
-}
-
-/// A command that connects has the network, once somebody said yes.
-fn connects(effect: &Effect) -> bool {
-    matches!(effect, Effect::Step(step) if matches!(step.does, Does::Connect(_) | Does::Publish(_)))
-}
-
-fn scene(settings: &Settings, workspace: &Path) -> Scene {
-    let surroundings = &settings.surroundings;
-    let named = |name: &str| surroundings.environment.iter().find(|(key, _)| key == name);
-    let user = named("USER").or_else(|| named("LOGNAME")).map(|(_, user)| user.to_string_lossy().into_owned());
-    let home = surroundings.home.to_string_lossy().into_owned();
-    let last = || surroundings.home.file_name().map(|name| name.to_string_lossy().into_owned());
-    let workspace = workspace.to_string_lossy().into_owned();
-    Scene { user: user.or_else(last).unwrap_or_default(), home, folder: workspace.clone(), workspace }
 }

@@ -1,0 +1,138 @@
+//! The question as rows for a terminal: what would happen, why it is asked, and the answers there are.
+
+use anstyle::{AnsiColor, Style};
+use haft::plan::{FileDiff, Preview};
+use haft_policy::decision::Class;
+use haft_policy::grant::GrantScope;
+use haft_runtime::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};
+
+use super::marked::{self, Marks};
+use super::wrapped::wrapped;
+use crate::screen::safe;
+use crate::shown_diff;
+
+/// Most lines of a preview.
+const MOST_LINES: usize = 60;
+/// Most characters of a line.
+const LONGEST_LINE: usize = 2_000;
+
+/// A terminal, as far as the question cares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paper {
+    pub(super) columns: usize,
+    pub(super) marks: Marks,
+}
+
+impl Paper {
+    /// Returns the rows of the question.
+    pub(super) fn question(self, request: &ApprovalRequest) -> Vec<String> {
+        let mut rows = match &request.command {
+            Some(command) => self.command(request, command),
+            None => self.call(request),
+        };
+        rows.extend(self.said(&why(request), 2));
+        rows.extend(self.answers(&request.offers));
+        rows
+    }
+
+    /// Returns the rows that show the rule with which this would never be asked again.
+    pub(super) fn rule_to_paste(self, rule: &str) -> Vec<String> {
+        let faint = Style::new().dimmed();
+        let mut lines = vec!["To be never asked again, put this into rules.toml:".to_owned()];
+        lines.extend(rule.lines().map(|line| format!("  {}", safe(line))));
+        lines.iter().map(|line| format!("{faint}{line}{faint:#}")).collect()
+    }
+
+    fn call(self, request: &ApprovalRequest) -> Vec<String> {
+        let mut rows = self.said(&format!("{} ({}) would:", safe(&request.title), safe(&request.tool)), 2);
+        rows.extend(request.effects.iter().flat_map(|effect| self.effect(effect)));
+        rows.extend(preview_lines(request));
+        rows
+    }
+
+    fn command(self, request: &ApprovalRequest, command: &AskedCommand) -> Vec<String> {
+        let mut rows = self.said(&format!("{} ({}) would run:", safe(&request.title), safe(&request.tool)), 2);
+        if let Preview::Command(text) = &request.preview {
+            let notes = text.strip_suffix(command.text.as_str()).unwrap_or_default();
+            rows.extend(notes.lines().flat_map(|note| self.said(&format!("  {}", safe(note)), 4)));
+        }
+        rows.extend(marked::rows(command, self.columns, self.marks));
+        rows.push("It would:".to_owned());
+        rows.extend(request.effects.iter().flat_map(|effect| self.effect(effect)));
+        rows.extend(request.besides.iter().flat_map(|words| self.said(&format!("  also {}", one_line(words)), 4)));
+        rows.extend(self.said(&format!("Around it: {}.", one_line(&command.around)), 2));
+        rows
+    }
+
+    fn effect(self, effect: &AskedEffect) -> Vec<String> {
+        let words = one_line(&effect.words);
+        match effect.class {
+            Class::Ordinary => self.said(&format!("  {words}"), 4),
+            Class::Dangerous => {
+                let style = AnsiColor::Red.on_default().bold();
+                let rows = self.said(&format!("  dangerous: {words}"), 4);
+                rows.into_iter().map(|row| format!("{style}{row}{style:#}")).collect()
+            }
+        }
+    }
+
+    fn answers(self, offers: &[Offer]) -> Vec<String> {
+        let mut rows = vec!["y  yes, this once".to_owned()];
+        for (number, offer) in (1..).zip(offers) {
+            rows.extend(self.said(&format!("{number}  yes, and don't ask again for {}", scope_words(offer)), 3));
+            if !offer.would_have_allowed.is_empty() {
+                let examples = one_line(&offer.would_have_allowed.join("; "));
+                rows.extend(self.said(&format!("   (would also have allowed: {examples})"), 4));
+            }
+        }
+        rows.extend(self.said("n  no (you may add a word for the model: n use the other file)", 3));
+        rows.push("s  no, and stop".to_owned());
+        rows
+    }
+
+    fn said(self, text: &str, indent: usize) -> Vec<String> {
+        wrapped(text, self.columns, indent)
+    }
+}
+
+fn why(request: &ApprovalRequest) -> String {
+    let ruling = &request.ruling;
+    format!("Why you are asked: the rule \"{}\". {}", safe(&ruling.rule), one_line(&ruling.reason))
+}
+
+/// The command stands above, so that its text is not said twice.
+fn scope_words(offer: &Offer) -> String {
+    match &offer.scope {
+        GrantScope::Command(_) => "exactly this command in this session".to_owned(),
+        _ => one_line(&offer.words),
+    }
+}
+
+fn preview_lines(request: &ApprovalRequest) -> Vec<String> {
+    let text = match &request.preview {
+        Preview::Arguments => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
+        Preview::Diff(files) => return files.iter().flat_map(diff_lines).collect(),
+        Preview::Command(text) | Preview::Request(text) | Preview::Text(text) => text.clone(),
+    };
+    let mut lines: Vec<String> = text.lines().take(MOST_LINES).map(|line| format!("  | {}", one_line(line))).collect();
+    let left = text.lines().count().saturating_sub(MOST_LINES);
+    if left > 0 {
+        lines.push(format!("  | [{left} more lines]"));
+    }
+    lines
+}
+
+fn diff_lines(file: &FileDiff) -> Vec<String> {
+    let counts = format!("+{} −{} lines", file.diff.added, file.diff.removed);
+    let mut lines = vec![format!("  {}  {counts}", one_line(&file.path))];
+    lines.extend(file.notes.iter().map(|note| format!("  {}", one_line(note))));
+    let shown = shown_diff::lines(&file.diff, MOST_LINES);
+    lines.extend(shown.iter().map(|line| format!("  {}", line.part().rendered())));
+    lines
+}
+
+fn one_line(text: &str) -> String {
+    let cut: String = text.chars().take(LONGEST_LINE).collect();
+    let more = if cut.len() < text.len() { " […]" } else { "" };
+    format!("{}{more}", safe(&cut).replace('\n', "\\n").replace('\t', " "))
+}

@@ -1,0 +1,43 @@
+//! Whether what a command does stays in the workspace and can be taken back.
+//!
+//! The doors say it; the judge only uses it. It is about one command: with a connection that was approved, a command
+//! has the network, and then nothing that it runs is contained any more.
+
+use std::fmt;
+
+use haft::effect::Effect;
+
+/// Whether a command is contained, or what is missing. The order is by how much is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Containment {
+    /// It is: a full sandbox, no network, and a layer that takes its changes. Rules by themselves speak of this case;
+    /// whoever judges a call that will run asks the doors.
+    #[default]
+    Contained,
+    /// It has the network, so that what it reads can leave.
+    WithNetwork,
+    /// There is no layer: what it changes cannot be taken back.
+    WithoutLayer,
+    /// The sandbox is not a full one.
+    WithoutSandbox,
+}
+
+impl Containment {
+    /// Returns what holds for a command with these effects.
+    pub fn of_call(self, effects: &[Effect]) -> Self {
+        let has_network = effects.iter().any(Effect::gives_network);
+        if has_network { self.max(Containment::WithNetwork) } else { self }
+    }
+}
+
+/// Says what is missing, as the end of "it would create a file, and …".
+impl fmt::Display for Containment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Containment::Contained => "it stays in the workspace and can be undone",
+            Containment::WithNetwork => "the command has the network",
+            Containment::WithoutLayer => "what commands change cannot be undone here",
+            Containment::WithoutSandbox => "there is no full sandbox around it",
+        })
+    }
+}

@@ -1,0 +1,262 @@
+//! A grant covers what its words say: every scope against every sort of effect.
+
+use std::sync::Arc;
+
+use haft::effect::{Change, Claim, Danger, Exposure, RemoteClaim, StateKey};
+use haft::path::{Extent, Place};
+
+use super::*;
+use crate::decision::{Class, Decision};
+use crate::policy::{Mode, Policy, Situation};
+use crate::rule::{Pattern, defaults};
+
+const COMMAND: &str = "the command";
+
+fn step(does: Does) -> Effect {
+    let words: Arc<[String]> = [COMMAND.to_owned()].into();
+    Effect::Step(Step { command: COMMAND.into(), part: (0, COMMAND.len()), words, does })
+}
+
+fn inside(path: &str) -> Target {
+    Target::Inside(Place::new(path, Extent::Entry))
+}
+
+fn outside(path: &str) -> Target {
+    Target::Outside(Place::new(path, Extent::Entry))
+}
+
+fn changes(target: Target, change: Change) -> Effect {
+    step(Does::Change(target, change))
+}
+
+/// At least one effect of every sort.
+fn every_sort() -> Vec<Effect> {
+    let words = || "do it".to_owned();
+    let remote = |claims| Effect::Remote(RemoteClaim { server: "s".into(), tool: "t".into(), claims });
+    let dangers = [
+        Danger::Rights,
+        Danger::Device,
+        Danger::System,
+        Danger::DownloadedCode,
+        Danger::HiddenCode,
+        Danger::Secret,
+        Danger::PlantedCode,
+        Danger::HistoryLost,
+        Danger::Haft,
+        Danger::Exhaustion,
+    ];
+    let mut effects = vec![
+        Effect::Read(inside("a")),
+        Effect::Read(inside(".env")),
+        Effect::Read(outside("/srv/a")),
+        Effect::Change(inside("a"), Change::Replace),
+        Effect::Change(inside(".git/hooks/x"), Change::Create),
+        Effect::Change(outside("/srv/a"), Change::Create),
+        Effect::Run(CommandLine(COMMAND.into())),
+        Effect::Expose(Exposure::WideWorkspace("/".into())),
+        Effect::Connect(Host("a.example".into())),
+        remote(Claim::OnlyReads),
+        remote(Claim::MayChange),
+        Effect::Delegate(AgentName("scout".into())),
+        Effect::Session(StateKey("todo".into())),
+        step(Does::Nothing),
+        step(Does::Read(outside("/usr/bin"))),
+        step(Does::Read(outside("/srv/a"))),
+        step(Does::Read(inside(".env"))),
+        step(Does::ReadUnknown),
+        changes(inside("new"), Change::Create),
+        changes(inside("a"), Change::Replace),
+        changes(inside("a"), Change::Remove),
+        changes(inside(""), Change::Remove),
+        changes(outside("/tmp/a"), Change::Create),
+        changes(inside(".env"), Change::Replace),
+        changes(inside(".git/hooks/x"), Change::Create),
+        changes(outside("/srv/a"), Change::Create),
+        step(Does::ChangeUnknown(Change::Remove)),
+        step(Does::Connect(None)),
+        step(Does::Connect(Some(Host("a.example".into())))),
+        step(Does::Connect(Some(Host("b.example".into())))),
+        step(Does::Publish(words())),
+        step(Does::Code(words())),
+        step(Does::Program("frob".into())),
+        step(Does::Unknown(words())),
+        step(Does::Settings(words())),
+        step(Does::ShellState(words())),
+        step(Does::History(words())),
+        step(Does::Process(words())),
+    ];
+    effects.extend(dangers.map(|danger| step(Does::Danger(danger, words()))));
+    effects
+}
+
+fn every_scope() -> Vec<GrantScope> {
+    vec![
+        GrantScope::ChangesTo(inside("a")),
+        GrantScope::ChangesInside,
+        GrantScope::Command(CommandLine(COMMAND.into())),
+        GrantScope::Contained,
+        GrantScope::History,
+        GrantScope::Host(Host("a.example".into())),
+        GrantScope::Remote { server: "s".into(), tool: "t".into() },
+        GrantScope::Agent(AgentName("scout".into())),
+        GrantScope::Several(vec![GrantScope::Contained, GrantScope::History]),
+    ]
+}
+
+const EVERY_CONTAINMENT: [Containment; 4] =
+    [Containment::Contained, Containment::WithNetwork, Containment::WithoutLayer, Containment::WithoutSandbox];
+
+fn covered(scope: &GrantScope, contained: Containment) -> Vec<String> {
+    let all = every_sort();
+    all.iter().filter(|effect| scope.covers(effect, contained)).map(|effect| format!("{effect:?}")).collect()
+}
+
+fn allowed(effects: &[Effect], grants: &[GrantScope], contained: Containment) -> bool {
+    let situation = Situation { mode: Mode::Normal, grants, contained };
+    Policy::default().judge("t", effects, situation).decision == Decision::Allow
+}
+
+#[test]
+fn the_list_of_these_tests_has_every_sort_that_a_rule_speaks_of() {
+    let all = every_sort();
+    for rule in defaults() {
+        let Pattern::Effect(sort) = rule.matches else { continue };
+        assert!(all.iter().any(|effect| EffectSort::of(effect) == sort), "{sort:?}");
+    }
+}
+
+#[test]
+fn no_grant_ever_lifts_a_denial_or_answers_the_dangerous_class() {
+    for contained in EVERY_CONTAINMENT {
+        for effect in every_sort() {
+            let alone = Situation { contained, ..Situation::default() };
+            let ruling = Policy::default().judge("t", std::slice::from_ref(&effect), alone);
+            if ruling.decision != Decision::Deny && ruling.class != Class::Dangerous {
+                continue;
+            }
+            let with = Situation { grants: &every_scope(), ..alone };
+            assert_eq!(Policy::default().judge("t", std::slice::from_ref(&effect), with), ruling, "{effect}");
+            assert_eq!(Policy::default().offers("t", &[effect], alone), []);
+        }
+    }
+}
+
+#[test]
+fn contained_is_what_its_words_say_and_only_where_it_holds() {
+    use EffectSort::{
+        CommandChangesInside, CommandChangesShell, CommandChangesTemporary, CommandChangesUnknown,
+        CommandCreatesInside, CommandReadsUnknown, CommandRemovesInside, CommandRunsCode, CommandRunsUnknownProgram,
+    };
+    let said = [
+        CommandReadsUnknown,
+        CommandCreatesInside,
+        CommandChangesInside,
+        CommandRemovesInside,
+        CommandChangesTemporary,
+        CommandChangesUnknown,
+        CommandRunsCode,
+        CommandRunsUnknownProgram,
+        CommandChangesShell,
+    ];
+    let all = every_sort();
+    let covers = |effect: &&Effect| GrantScope::Contained.covers(effect, Containment::Contained);
+    assert_eq!(all.iter().filter(covers).map(EffectSort::of).collect::<Vec<_>>(), said);
+    for contained in [Containment::WithNetwork, Containment::WithoutLayer, Containment::WithoutSandbox] {
+        assert!(covered(&GrantScope::Contained, contained).is_empty(), "{contained:?}");
+    }
+}
+
+#[test]
+fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
+    let count = |scope: &GrantScope| covered(scope, Containment::Contained).len();
+    let counts: Vec<usize> = every_scope().iter().map(count).collect();
+    let all_of_the_command =
+        every_sort().iter().filter(|effect| matches!(effect, Effect::Step(_) | Effect::Run(_))).count();
+    // One file; files inside by file tools (two); one command; contained; history; one host by tool and by command; …
+    assert_eq!(counts, [1, 2, all_of_the_command, 9, 1, 2, 2, 1, 10]);
+    let other = GrantScope::Command(CommandLine("another command".into()));
+    assert!(covered(&other, Containment::Contained).is_empty());
+    for contained in EVERY_CONTAINMENT {
+        assert_eq!(covered(&GrantScope::History, contained), covered(&GrantScope::History, Containment::Contained));
+    }
+}
+
+#[test]
+fn a_command_that_connects_or_publishes_is_not_contained() {
+    let build = || step(Does::Code("build".into()));
+    let host = || Host("a.example".into());
+    let grants = [GrantScope::Contained, GrantScope::Host(host())];
+    assert!(allowed(&[build()], &grants, Containment::Contained));
+    assert!(allowed(&[step(Does::Connect(Some(host())))], &grants, Containment::Contained));
+    assert!(!allowed(&[build(), step(Does::Connect(Some(host())))], &grants, Containment::Contained));
+    assert!(!allowed(&[build(), step(Does::Publish("push".into()))], &grants, Containment::Contained));
+    let new = || changes(inside("new"), Change::Create);
+    assert!(allowed(&[new()], &[], Containment::Contained));
+    assert!(!allowed(&[new(), step(Does::Connect(Some(host())))], &grants, Containment::Contained));
+}
+
+#[test]
+fn what_cannot_be_undone_is_at_least_asked_about_and_what_only_reads_never_is() {
+    for contained in EVERY_CONTAINMENT {
+        let creates = changes(inside("new"), Change::Create);
+        assert_eq!(allowed(&[creates], &[], contained), contained == Containment::Contained);
+        let reads = [Effect::Run(CommandLine("ls".into())), step(Does::List(inside("a"))), step(Does::Nothing)];
+        assert!(allowed(&reads, &[], contained), "{contained:?}");
+    }
+}
+
+#[track_caller]
+fn check_offers(does: &[Does], expected: &[GrantScope]) {
+    let effects: Vec<Effect> = does.iter().cloned().map(step).collect();
+    let offers = Policy::default().offers("t", &effects, Situation::default());
+    let exactly = GrantScope::Command(CommandLine(COMMAND.into()));
+    assert_eq!(offers, [&[exactly], expected].concat(), "{does:?}");
+}
+
+#[test]
+fn what_is_offered_answers_everything_that_is_open_the_narrowest_first() {
+    let (code, history) = (Does::Code("run the tests".into()), Does::History("commit".into()));
+    let connect = |name: &str| Does::Connect(Some(Host(name.into())));
+    let host = |name: &str| GrantScope::Host(Host(name.into()));
+    check_offers(std::slice::from_ref(&code), &[GrantScope::Contained]);
+    check_offers(&[history.clone(), history.clone(), Does::Nothing], &[GrantScope::History]);
+    let both = GrantScope::Several(vec![GrantScope::Contained, GrantScope::History]);
+    check_offers(&[code.clone(), history.clone()], &[both]);
+    check_offers(&[connect("a")], &[host("a")]);
+    check_offers(&[connect("a"), history.clone()], &[GrantScope::Several(vec![host("a"), GrantScope::History])]);
+    check_offers(&[connect("a"), connect("b"), connect("c"), connect("d")], &[]);
+    check_offers(&[connect("a"), code.clone()], &[]);
+    check_offers(&[Does::Connect(None)], &[]);
+    check_offers(&[code.clone(), Does::Publish("push".into())], &[]);
+    check_offers(&[code, Does::Unknown("it is computed".into())], &[]);
+}
+
+#[test]
+fn everything_that_is_offered_answers_the_question_and_says_for_how_long() {
+    let (all, policy) = (every_sort(), Policy::default());
+    let pairs =
+        all.iter().enumerate().flat_map(|(number, first)| all[number..].iter().map(move |second| (first, second)));
+    for (first, second) in pairs {
+        let effects = [first.clone(), second.clone()];
+        for contained in [Containment::Contained, Containment::WithoutLayer] {
+            let situation = Situation { contained, ..Situation::default() };
+            for scope in policy.offers("t", &effects, situation) {
+                let granted = Situation { grants: scope.parts(), ..situation };
+                assert_eq!(
+                    policy.judge("t", &effects, granted).decision,
+                    Decision::Allow,
+                    "{scope} for {first} and {second}"
+                );
+                assert!(scope.to_string().contains(" in this session"), "{scope}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_words_of_a_host_say_that_a_command_could_reach_any_other() {
+    let host = GrantScope::Host(Host("a.example".into()));
+    assert!(host.to_string().contains("could reach any other host"), "{host}");
+    let both = GrantScope::Several(vec![host, GrantScope::History]);
+    assert!(both.to_string().contains("could reach any other host"), "{both}");
+}

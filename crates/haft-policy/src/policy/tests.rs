@@ -1,0 +1,148 @@
+//! What the rules decide, and what grants and modes make of it.
+
+use super::*;
+use crate::rule::Pattern;
+use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey};
+use haft::path::{Extent, Place, Target};
+
+fn inside(path: &str) -> Target {
+    Target::Inside(Place::new(path, Extent::Entry))
+}
+
+fn outside(path: &str) -> Target {
+    Target::Outside(Place::new(path, Extent::Entry))
+}
+
+fn judge(effects: &[Effect], mode: Mode) -> (Decision, String) {
+    let ruling = Policy::default().judge("t", effects, mode.into());
+    (ruling.decision, ruling.rule)
+}
+
+fn every_sort() -> Vec<Effect> {
+    let remote = |claims| RemoteClaim { server: "s".into(), tool: "t".into(), claims };
+    vec![
+        Effect::Read(inside("a")),
+        Effect::Read(outside("/etc/passwd")),
+        Effect::Change(inside("a"), Change::Replace),
+        Effect::Change(outside("/a"), Change::Create),
+        Effect::Read(inside(".env")),
+        Effect::Change(inside(".git/hooks/pre-push"), Change::Create),
+        Effect::Run(CommandLine("make".into())),
+        Effect::Expose(Exposure::WideWorkspace("/".into())),
+        Effect::Connect(Host("x.example".into())),
+        Effect::Remote(remote(Claim::OnlyReads)),
+        Effect::Remote(remote(Claim::MayChange)),
+        Effect::Delegate(haft::effect::AgentName("scout".into())),
+        Effect::Session(StateKey("todo".into())),
+    ]
+}
+
+#[test]
+fn reading_inside_is_allowed_and_everything_that_acts_is_asked_about() {
+    use Decision::*;
+    let decisions: Vec<Decision> =
+        every_sort().iter().map(|e| judge(std::slice::from_ref(e), Mode::Normal).0).collect();
+    assert_eq!(decisions, [Allow, Deny, Ask, Deny, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Ask, Allow]);
+    assert_eq!(judge(&[], Mode::Normal).0, Allow);
+}
+
+#[test]
+fn plan_mode_denies_whatever_changes_something_but_commands_which_are_tried() {
+    for effect in every_sort() {
+        let (decision, rule) = judge(std::slice::from_ref(&effect), Mode::Plan);
+        assert_eq!(
+            decision == Decision::Deny && rule == "plan mode",
+            effect.changes() && effect != every_sort()[3] && !matches!(effect, Effect::Run(_)),
+            "{effect}"
+        );
+    }
+}
+
+#[test]
+fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
+    let nothing = Policy { defaults: Vec::new(), rules: Vec::new() };
+    for effect in every_sort() {
+        assert_eq!(nothing.judge("t", &[effect], Situation::default()).decision, Decision::Ask);
+    }
+}
+
+#[test]
+fn adding_a_rule_that_asks_or_denies_never_loosens() {
+    let sorts = [EffectSort::ReadInside, EffectSort::Run, EffectSort::ChangeOutside];
+    for decision in [Decision::Ask, Decision::Deny] {
+        for sort in sorts {
+            let rule = Rule {
+                name: "added".into(),
+                matches: Pattern::Effect(sort),
+                decision,
+                class: Class::Ordinary,
+                reason: "added".into(),
+                instead: String::new(),
+            };
+            let stricter = Policy::default().with_rules([rule]);
+            for effect in every_sort() {
+                let effects = [effect];
+                let before = Policy::default().judge("t", &effects, Situation::default()).decision;
+                assert!(stricter.judge("t", &effects, Situation::default()).decision >= before);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_grant_answers_an_ordinary_question_and_never_a_dangerous_one_or_a_denial() {
+    let grants = [GrantScope::ChangesInside];
+    let judged = |policy: &Policy, mode| {
+        let effects = [Effect::Change(inside("a"), Change::Replace)];
+        policy.judge("t", &effects, Situation { mode, grants: &grants, ..Situation::default() }).decision
+    };
+    assert_eq!(judged(&Policy::default(), Mode::Normal), Decision::Allow);
+    assert_eq!(judged(&Policy::default(), Mode::Plan), Decision::Deny);
+    let careful = Rule {
+        name: "careful".into(),
+        matches: Pattern::Effect(EffectSort::ChangeInside),
+        decision: Decision::Ask,
+        class: Class::Dangerous,
+        reason: String::new(),
+        instead: String::new(),
+    };
+    assert_eq!(judged(&Policy::default().with_rules([careful]), Mode::Normal), Decision::Ask);
+}
+
+#[test]
+fn no_grant_answers_for_protected_names_and_secrets() {
+    let grants = [GrantScope::ChangesInside];
+    for effect in
+        [Effect::Change(inside("x/.GIT/config"), Change::Replace), Effect::Change(inside(".env"), Change::Replace)]
+    {
+        let ruling = Policy::default().judge("t", &[effect], Situation { grants: &grants, ..Situation::default() });
+        assert_eq!(
+            (ruling.decision, ruling.class, ruling.rule.as_str()),
+            (Decision::Ask, Class::Dangerous, "protected names")
+        );
+    }
+    let ruling = Policy::default().judge("t", &[Effect::Read(inside(".env"))], Situation::default());
+    assert_eq!(
+        (ruling.decision, ruling.class, ruling.rule.as_str()),
+        (Decision::Ask, Class::Dangerous, "secret files")
+    );
+}
+
+fn part(does: Does) -> Effect {
+    let words: std::sync::Arc<[String]> = ["x".to_owned()].into();
+    Effect::Step(haft::effect::Step { command: "x".into(), part: (0, 1), words, does })
+}
+
+#[test]
+fn where_nothing_is_kept_nothing_leaves_the_machine_either() {
+    let publishes = [part(Does::Publish("push".into()))];
+    let connects = [part(Does::Connect(None))];
+    let removes = [part(Does::Change(inside("a"), Change::Remove))];
+    let decided = |effects: &[Effect], mode| judge(effects, mode).0;
+    assert_eq!(
+        [Mode::Normal, Mode::Try, Mode::Plan].map(|mode| decided(&publishes, mode)),
+        [Decision::Ask, Decision::Deny, Decision::Deny]
+    );
+    assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&connects, mode)), [Decision::Ask, Decision::Deny]);
+    assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&removes, mode)), [Decision::Ask, Decision::Ask]);
+}

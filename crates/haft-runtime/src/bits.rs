@@ -1,0 +1,105 @@
+//! Three sticky facts of a session: it has read something private, taken in text of strangers, sent something out.
+//!
+//! Each by itself is harmless; together they are how secrets leave. They come from what calls that ran had planned, are
+//! never cleared while the session lasts, and are only recorded so far. Files of the workspace set none, and neither
+//! does what the system shows to everybody.
+//!
+//! Not here: a question about them.
+
+use haft::effect::{Does, Effect, Host, Step};
+use haft_policy::grant::GrantScope;
+use haft_policy::rule::EffectSort;
+
+/// One sticky fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bit {
+    /// A secret by its name was read, or something outside the workspace.
+    Private,
+    /// Text came in from the network or from another server.
+    Untrusted,
+    /// A host was connected to that was not granted.
+    Send,
+}
+
+impl Bit {
+    /// Returns the name of the bit in records.
+    pub fn code(self) -> &'static str {
+        match self {
+            Bit::Private => "private",
+            Bit::Untrusted => "untrusted",
+            Bit::Send => "send",
+        }
+    }
+
+    /// Returns the bits that a call with these effects sets, where these hosts were granted.
+    pub(crate) fn set_by(effects: &[Effect], grants: &[GrantScope]) -> Vec<Bit> {
+        let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
+        let mut bits = Vec::new();
+        bits.extend(is_any(&reads_private).then_some(Bit::Private));
+        bits.extend(is_any(&takes_in).then_some(Bit::Untrusted));
+        bits.extend(is_any(&|effect| sends(effect, grants)).then_some(Bit::Send));
+        bits
+    }
+}
+
+fn reads_private(effect: &Effect) -> bool {
+    matches!(
+        EffectSort::of(effect),
+        EffectSort::ReadSecret
+            | EffectSort::ReadOutside
+            | EffectSort::CommandReadsElsewhere
+            | EffectSort::CommandRevealsSecret
+    )
+}
+
+fn takes_in(effect: &Effect) -> bool {
+    effect.gives_network() || matches!(effect, Effect::Connect(_) | Effect::Remote(_))
+}
+
+fn sends(effect: &Effect, grants: &[GrantScope]) -> bool {
+    let is_granted = |host: &Host| grants.iter().any(|grant| *grant == GrantScope::Host(Host::clone(host)));
+    match effect {
+        Effect::Connect(host) => !is_granted(host),
+        Effect::Step(Step { does: Does::Connect(Some(host)), .. }) => !is_granted(host),
+        effect => effect.gives_network(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::effect::{Change, Claim, CommandLine, RemoteClaim};
+    use haft::path::{Extent, Place, Target};
+
+    fn step(does: Does) -> Effect {
+        Effect::Step(Step { command: "x".into(), part: (0, 1), words: ["x".to_owned()].into(), does })
+    }
+
+    fn check(effect: Effect, expected: &[Bit]) {
+        let grants = [GrantScope::Host(Host("granted.example".into()))];
+        assert_eq!(Bit::set_by(std::slice::from_ref(&effect), &grants), expected, "{effect}");
+    }
+
+    #[test]
+    fn what_is_private_strange_or_sent_is_known_by_the_effects() {
+        let inside = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        let outside = |path: &str| Target::Outside(Place::new(path, Extent::Entry));
+        let host = |name: &str| Host(name.into());
+        check(Effect::Read(inside("src/a.rs")), &[]);
+        check(step(Does::Read(inside("src/a.rs"))), &[]);
+        check(step(Does::Read(outside("/usr/include/a.h"))), &[]);
+        check(Effect::Change(inside("a"), Change::Create), &[]);
+        check(Effect::Run(CommandLine("make".into())), &[]);
+        check(Effect::Read(inside(".env")), &[Bit::Private]);
+        check(Effect::Read(outside("/srv/notes")), &[Bit::Private]);
+        check(step(Does::Read(outside("/srv/notes"))), &[Bit::Private]);
+        check(Effect::Connect(host("granted.example")), &[Bit::Untrusted]);
+        check(Effect::Connect(host("other.example")), &[Bit::Untrusted, Bit::Send]);
+        check(step(Does::Connect(Some(host("granted.example")))), &[Bit::Untrusted]);
+        check(step(Does::Connect(Some(host("other.example")))), &[Bit::Untrusted, Bit::Send]);
+        check(step(Does::Connect(None)), &[Bit::Untrusted, Bit::Send]);
+        check(step(Does::Publish("push".into())), &[Bit::Untrusted, Bit::Send]);
+        let claim = RemoteClaim { server: "s".into(), tool: "t".into(), claims: Claim::OnlyReads };
+        check(Effect::Remote(claim), &[Bit::Untrusted]);
+    }
+}

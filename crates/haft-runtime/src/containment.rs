@@ -1,0 +1,90 @@
+//! What stands around a command here, as the doors say it: for the judge, and in a line for whoever is asked.
+
+use haft::door::Doors;
+use haft::effect::Effect;
+use haft::process::Level;
+use haft_policy::containment::Containment;
+
+/// What stands around commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The level of the sandbox.
+    pub level: Level,
+    /// Why what commands change could not be taken back, where that is known.
+    pub uncovered: Option<String>,
+    /// Whether all commands have the network.
+    pub network: bool,
+}
+
+impl Surroundings {
+    /// Asks the doors.
+    pub fn of(doors: &Doors) -> Self {
+        let confinement = doors.processes.confinement();
+        // Where the level could not be tried, nothing is taken for granted.
+        let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
+        Self { level, uncovered: doors.files.uncovered(), network: confinement.network }
+    }
+
+    /// Returns whether a command would be contained, apart from what it does itself.
+    pub fn containment(&self) -> Containment {
+        match self {
+            Self { level: Level::None | Level::Partial, .. } => Containment::WithoutSandbox,
+            Self { uncovered: Some(_), .. } => Containment::WithoutLayer,
+            Self { network: true, .. } => Containment::WithNetwork,
+            Self { level: Level::Full, .. } => Containment::Contained,
+        }
+    }
+
+    /// Says in a line what would stand around a command with these effects.
+    pub fn line(&self, effects: &[Effect]) -> String {
+        let sandbox = match self.level {
+            Level::None => "no sandbox",
+            Level::Partial => "partial sandbox",
+            Level::Full => "full sandbox",
+        };
+        let has_network = self.network || self.level == Level::None || effects.iter().any(Effect::gives_network);
+        let network = if has_network { "with the network, to any host" } else { "no network" };
+        let undo = match (&self.uncovered, self.level) {
+            (Some(reason), Level::Full) => format!("cannot be undone: {reason}"),
+            (_, Level::None | Level::Partial) => "cannot be undone".to_owned(),
+            (None, Level::Full) => "can be undone".to_owned(),
+        };
+        format!("{sandbox}, {network}, {undo}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::effect::{Does, Step};
+
+    fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
+        Surroundings { level, uncovered: uncovered.map(str::to_owned), network }
+    }
+
+    #[test]
+    fn a_command_is_contained_only_where_everything_holds() {
+        let contained = |level, uncovered, network| around(level, uncovered, network).containment();
+        assert_eq!(contained(Level::Full, None, false), Containment::Contained);
+        assert_eq!(contained(Level::Full, None, true), Containment::WithNetwork);
+        assert_eq!(contained(Level::Full, Some("a mount"), true), Containment::WithoutLayer);
+        assert_eq!(contained(Level::Partial, None, false), Containment::WithoutSandbox);
+        assert_eq!(contained(Level::None, None, false), Containment::WithoutSandbox);
+    }
+
+    #[test]
+    fn the_line_says_what_holds_and_what_does_not() {
+        let step = Step { command: "x".into(), part: (0, 1), words: [].into(), does: Does::Connect(None) };
+        let connects = [Effect::Step(step)];
+        let full = around(Level::Full, None, false);
+        assert_eq!(full.line(&[]), "full sandbox, no network, can be undone");
+        assert_eq!(full.line(&connects), "full sandbox, with the network, to any host, can be undone");
+        let mount = around(Level::Full, Some("a mount"), false);
+        assert_eq!(mount.line(&[]), "full sandbox, no network, cannot be undone: a mount");
+        assert_eq!(around(Level::Partial, None, false).line(&[]), "partial sandbox, no network, cannot be undone");
+        assert_eq!(
+            around(Level::None, None, false).line(&[]),
+            "no sandbox, with the network, to any host, cannot be undone"
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! A tool that runs commands whose parts are written down, so that what is made of parts can be tested by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft::effect::{Does, Step};
+use haft::prelude::*;
+use haft::process::Command;
+
+/// Runs a command; says of each of its words what this function says.
+pub struct Parted(pub fn(&str) -> Does);
+
+/// The arguments of [`Parted`].
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartedArgs {
+    /// The command. Its parts are separated by `; `.
+    command: String,
+}
+
+impl Tool for Parted {
+    const NAME: &'static str = "parted";
+    type Args = PartedArgs;
+    type Draft = ();
+
+    fn manual(&self) -> Manual {
+        Manual::plain(Self::NAME, "Runs a command in parts.")
+    }
+
+    async fn plan(&self, args: &PartedArgs, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
+        let command: Arc<str> = args.command.as_str().into();
+        let mut effects = vec![Effect::Run(CommandLine(args.command.clone()))];
+        let mut from = 0;
+        for part in args.command.split("; ") {
+            let words = part.split(' ').map(str::to_owned).collect();
+            let place = (from, from + part.len());
+            effects.push(Effect::Step(Step { command: command.clone(), part: place, words, does: (self.0)(part) }));
+            from += part.len() + 2;
+        }
+        Ok((Plan::new(effects).preview(Preview::Command(args.command.clone())), ()))
+    }
+
+    async fn run(&self, args: PartedArgs, _draft: (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let command = Command {
+            words: vec!["sh".into()],
+            line: args.command.clone(),
+            folder: "/".into(),
+            time: Duration::from_secs(1),
+        };
+        cx.run(&command, &|_, _| {}).await?;
+        Ok(ToolOutput::text(format!("ran {}", args.command)))
+    }
+}
