@@ -1,0 +1,177 @@
+//! What is denied stays denied in every disguise; nothing breaks the reading; reading takes bounded time.
+
+use std::time::{Duration, Instant};
+
+use haft_policy::command::examples::{decision, steps_in_scene};
+use haft_policy::decision::Decision;
+use proptest::prelude::*;
+
+/// Commands that are refused, each as one simple command.
+const DENIED: [&str; 9] = [
+    "rm -rf ~",
+    "rm -rf /etc",
+    "rm -rf .git",
+    "dd if=/dev/zero of=/dev/sda",
+    "shred -u ~/.netrc",
+    "cat ~/.ssh/id_rsa",
+    "git push --force",
+    "tee -a ~/.bashrc",
+    "chmod -R 777 /",
+];
+
+/// The longest command that is read, in bytes.
+const LONGEST: usize = 64 * 1024;
+/// How long reading it may take; a build for tests is slower than one for people.
+const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_500 } else { 250 });
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Constructs around a script of any form.
+const AROUND_SCRIPTS: [fn(&str) -> String; 24] = [
+    |script| format!("true && {{ {script}\n}}"),
+    |script| format!("ls; {script}"),
+    |script| format!("false || ( {script})"),
+    |script| format!("( {script})"),
+    |script| format!("{{ {script}\n}}"),
+    |script| format!("if true; then {script}\nfi"),
+    |script| format!("if {script}\nthen :; fi"),
+    |script| format!("if false; then :; else {script}\nfi"),
+    |script| format!("while :; do {script}\nbreak; done"),
+    |script| format!("for x in 1 2; do {script}\ndone"),
+    |script| format!("case a in b) ;; *) {script}\n;; esac"),
+    |script| format!("f() {{ {script}\n}}; f"),
+    |script| format!("echo \"$( {script}\n)\""),
+    |script| format!("x=$( {script}\n)"),
+    |script| format!("cat <( {script}\n)"),
+    |script| format!("echo a | ( {script}\n)"),
+    |script| format!("( {script}\n) | cat"),
+    |script| format!("( {script}\n) &"),
+    |script| format!("sh -c {}", quoted(script)),
+    |script| format!("eval {}", quoted(script)),
+    |script| format!("bash <<'HERE_{}'\n{script}\nHERE_{}\n", script.len(), script.len()),
+    |script| format!("trap {} EXIT", quoted(script)),
+    |script| format!("x={}; eval \"$x\"", quoted(script)),
+    |script| format!("printf '%s\\n' {} | sh", quoted(script)),
+];
+
+/// Programs in front of a simple command.
+const AROUND_WORDS: [&str; 10] = [
+    "env A=1",
+    "timeout 5",
+    "nohup",
+    "nice -n 5",
+    "command",
+    "exec",
+    "setsid",
+    "xargs",
+    "stdbuf -oL",
+    "find . -maxdepth 0 -exec",
+];
+
+/// Ways to write the name of a program.
+const SPELLINGS: [fn(&str) -> String; 7] = [
+    |name| name.to_owned(),
+    |name| format!("\\{name}"),
+    |name| format!("'{name}'"),
+    |name| format!("{}\"\"{}", &name[..1], &name[1..]),
+    |name| format!("$'\\x{:02x}'{}", name.as_bytes()[0], &name[1..]),
+    |name| format!("/usr/bin/{name}"),
+    |name| format!("$(echo {name})"),
+];
+
+fn disguised() -> impl Strategy<Value = String> {
+    let spelled =
+        (proptest::sample::select(&DENIED), proptest::sample::select(&SPELLINGS)).prop_map(|(command, spell)| {
+            let (name, rest) = command.split_once(' ').expect("a command has words");
+            format!("{} {rest}", spell(name))
+        });
+    let fronts = proptest::collection::vec(proptest::sample::select(&AROUND_WORDS), 0..3);
+    let simple = (spelled, fronts).prop_map(|(command, fronts)| {
+        fronts.iter().fold(command, |command, front| match front.starts_with("find") {
+            true => format!("{front} {command} ';'"),
+            false => format!("{front} {command}"),
+        })
+    });
+    let around = proptest::collection::vec(proptest::sample::select(&AROUND_SCRIPTS), 0..4);
+    (simple, around).prop_map(|(command, around)| around.iter().fold(command, |script, around| around(&script)))
+}
+
+/// A command with a few bytes taken out, doubled or put in.
+fn mutated() -> impl Strategy<Value = String> {
+    let piece = proptest::sample::select(
+        &["'", "\"", "$(", ")", "`", "{", "}", "<<E\n", "|", "&", ";", "\\", "$", "#", "((", "\0", "é"][..],
+    );
+    (disguised(), proptest::collection::vec((any::<prop::sample::Index>(), piece), 1..4)).prop_map(
+        |(command, edits)| {
+            edits.iter().fold(command, |command, (at, piece)| {
+                let characters: Vec<char> = command.chars().collect();
+                let at = at.index(characters.len());
+                characters[..at].iter().copied().chain(piece.chars()).chain(characters[at..].iter().copied()).collect()
+            })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 768, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_denied_stays_denied_in_every_disguise(command in disguised()) {
+        prop_assert_eq!(decision(&command), Decision::Deny, "{}", command);
+    }
+
+    #[test]
+    fn a_mutated_command_breaks_nothing(command in mutated()) {
+        prop_assert!(!steps_in_scene(&command).is_empty());
+    }
+
+    #[test]
+    fn any_text_breaks_nothing(text in any::<String>(), more in "[-a-z $(){}<>|&;'\"`\\\\\n#=*~/\\[\\]!]{0,80}") {
+        prop_assert!(!steps_in_scene(&text).is_empty());
+        prop_assert!(!steps_in_scene(&more).is_empty());
+    }
+}
+
+#[test]
+fn the_dangerous_part_may_come_last() {
+    let long = format!("{}rm -rf ~", "true; ".repeat(60));
+    assert_eq!(decision(&long), Decision::Deny);
+}
+
+#[test]
+fn the_state_of_the_shell_is_asked_about() {
+    assert_eq!(decision("export PAGER=less"), Decision::Ask);
+}
+
+#[test]
+fn a_command_of_the_greatest_length_is_read_in_time() {
+    let filled = |piece: &str| piece.repeat(LONGEST / piece.len());
+    let worst = [
+        filled("true; "),
+        filled("$(echo "),
+        filled("("),
+        filled("a b c "),
+        filled("x=$x$x; "),
+        filled("{a,b}"),
+        filled("cat <<E\nE\n"),
+        filled("if true; then "),
+        filled("f() { f; }; "),
+        filled("\"$(\""),
+        filled("bash -c 'ls'; "),
+        filled("cd ..; ls; "),
+        filled("${x:-"),
+        filled("ls | "),
+    ];
+    for command in worst {
+        let half = Instant::now();
+        steps_in_scene(&command[..command.len() / 2]);
+        println!("half {:?}", half.elapsed());
+        let begun = Instant::now();
+        let found = steps_in_scene(&command);
+        let took = begun.elapsed();
+        println!("{took:?} {}", &command[..12]);
+        assert!(!found.is_empty() || took < MOST_TIME, "{took:?}: {}…", &command[..24]);
+    }
+}
