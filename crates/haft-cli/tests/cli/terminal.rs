@@ -271,3 +271,19 @@ fn a_command_that_is_interrupted_keeps_nothing() {
     assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
     assert!(!place.path("ws/new.txt").exists());
 }
+
+#[test]
+fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
+    let place = place();
+    let rule = "[[rule]]\nname = \"none\"\ndecision = \"deny\"\nreason = \"No.\"\ntool = \"list_dir\"\n";
+    place.put("ws/.haft/rules.toml", rule);
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    terminal.shows(".haft/rules.toml").shows("> ").types("n\r");
+    assert_eq!(terminal.ends(), 0);
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    terminal.shows("> ").types("y\r").shows("The rule \"none\" refuses this call.");
+    assert_eq!(terminal.ends(), 3);
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    assert_eq!(terminal.ends(), 3);
+    assert!(!terminal.screen().contains("trust"), "{}", terminal.screen());
+}
