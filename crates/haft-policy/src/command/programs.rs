@@ -8,8 +8,7 @@
 
 mod address;
 mod console;
-#[cfg(test)]
-mod examples;
+pub(super) mod examples;
 mod flags;
 mod git_config;
 mod meaning;

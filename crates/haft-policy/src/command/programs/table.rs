@@ -115,7 +115,6 @@ impl Table {
     }
 
     /// Returns all rows in the order of the files.
-    #[cfg_attr(not(test), expect(dead_code, reason = "examples are checked in tests"))]
     pub(crate) fn rows(&self) -> impl Iterator<Item = Result<&Row, &Fault>> {
         self.doubled.iter().map(Err).chain(self.places.iter().map(Place::row))
     }

@@ -1,22 +1,22 @@
 //! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use haft::effect::Effect;
 use haft::process::Level;
-use haft_config::settings::Settings;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
 use haft_policy::decision::Ruling;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
 use haft_tools::bash::reading::{read_command, scene};
-use haft_workspace::files::{Bounds, Workspace};
+use haft_workspace::files::Workspace;
 
 use crate::arguments::Common;
+use crate::brought::Manner;
 use crate::desk::mode;
+use crate::ground::Ground;
 
 /// The tool whose calls are explained.
 const TOOL: &str = "bash";
@@ -70,20 +70,12 @@ pub(super) struct Judge {
 impl Judge {
     /// Gets ready for the workspace that the command line names. No state is touched.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
-        let settings = Settings::read(common.profile)?;
-        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let bounds = Bounds {
-            added: common.added.clone(),
-            left_out: vec![settings.environment.state_folder.clone(), settings.environment.config_folder.clone()],
-            home: Some(settings.surroundings.home.clone()),
-        };
-        let workspace = Workspace::open_within(&folder, &bounds)
-            .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
+        let Ground { settings, workspace, rulebook } = Ground::open(common, Manner::Telling)?;
         let surroundings = &settings.surroundings;
         Ok(Self {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
-            policy: Policy::default(),
+            policy: rulebook.policy(),
             situation: Situation { contained: contained(surroundings.network), ..mode(common).into() },
             confined: Confined { required: surroundings.required, network: surroundings.network },
         })
