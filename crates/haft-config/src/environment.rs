@@ -40,6 +40,11 @@ pub struct Environment {
 pub struct NoHome;
 
 impl Environment {
+    /// Returns the user's rules, whether they exist or not.
+    pub fn rules_file(&self) -> PathBuf {
+        self.config_folder.join("rules.toml")
+    }
+
     /// Reads what the variables of this process say.
     pub(crate) fn of(variables: &[(OsString, OsString)]) -> Result<Self, NoHome> {
         let folder = |name: &str| {

@@ -55,7 +55,7 @@ pub fn check_config(text: &str) -> Result<(), (usize, String, String)> {
     parse(text).map(drop)
 }
 
-fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
+pub(crate) fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;

@@ -1,13 +1,13 @@
 //! Everything that was set, put together: flags over the user's file over the profile.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haft::limits::Limits;
 
 use crate::environment::{Environment, NoHome};
-use crate::file::{Mistake, load};
-use crate::profile::Profile;
-use crate::surroundings::Surroundings;
+use crate::file::{Mistake, load, parse};
+use crate::profile::{Profile, SomeLimits};
+use crate::surroundings::{SandboxSection, Surroundings};
 
 /// What was set for this run.
 #[derive(Clone, Debug)]
@@ -22,6 +22,14 @@ pub struct Settings {
     pub environment: Environment,
     /// What commands find around themselves.
     pub surroundings: Surroundings,
+    own: Own,
+}
+
+/// What the user has set, kept for a project whose settings come beneath it.
+#[derive(Clone, Debug)]
+struct Own {
+    profile: Option<Profile>,
+    limits: SomeLimits,
 }
 
 /// Why the settings cannot be used. The start stops: nothing is silently left out.
@@ -42,17 +50,84 @@ impl Settings {
         let environment = Environment::of(&variables)?;
         let config_file = environment.config_folder.join("config.toml");
         let file = load(&config_file)?;
-        let profile = profile.or(file.profile).unwrap_or_default();
-        let limits = file.limits.over(profile.limits());
-        if limits.result_head.saturating_add(limits.result_tail) > limits.result_whole {
-            return Err(SettingsError::Mistake(Mistake {
-                file: config_file,
-                line: 1,
-                problem: "result_head and result_tail together are more than result_whole".into(),
-                fix: "make them smaller, or set only result_whole".into(),
-            }));
-        }
+        let own = Own { profile: profile.or(file.profile), limits: file.limits };
+        let (profile, limits) = own.over(None, SomeLimits::default());
+        is_in_order(&limits, &config_file)?;
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
-        Ok(Self { profile, limits, config_file, environment, surroundings })
+        Ok(Self { profile, limits, config_file, environment, surroundings, own })
+    }
+
+    /// Puts the settings of a project that is trusted beneath the user's: profile and limits.
+    ///
+    /// What commands may reach is never a project's to say.
+    pub fn with_project(mut self, file: &Path, text: &str) -> Result<Self, Mistake> {
+        let mistake = |(line, problem, fix)| Mistake { file: file.into(), line, problem, fix };
+        let project = parse(text).map_err(mistake)?;
+        if project.sandbox != SandboxSection::default() {
+            let line = text.lines().position(|line| line.contains("sandbox")).map_or(1, |line| line + 1);
+            let problem = "a project cannot set what commands may reach".to_owned();
+            return Err(mistake((line, problem, "move [sandbox] to your own config.toml".to_owned())));
+        }
+        (self.profile, self.limits) = self.own.over(project.profile, project.limits);
+        is_in_order(&self.limits, file)?;
+        Ok(self)
+    }
+}
+
+impl Own {
+    /// Puts what the user has set over what a project sets.
+    fn over(&self, profile: Option<Profile>, limits: SomeLimits) -> (Profile, Limits) {
+        let profile = self.profile.or(profile).unwrap_or_default();
+        (profile, self.limits.clone().over(limits.over(profile.limits())))
+    }
+}
+
+fn is_in_order(limits: &Limits, file: &Path) -> Result<(), Mistake> {
+    if limits.result_head.saturating_add(limits.result_tail) <= limits.result_whole {
+        return Ok(());
+    }
+    Err(Mistake {
+        file: file.into(),
+        line: 1,
+        problem: "result_head and result_tail together are more than result_whole".into(),
+        fix: "make them smaller, or set only result_whole".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn settings(text: &str) -> Settings {
+        let file = parse(text).expect("the file is in order");
+        let variables: Vec<(OsString, OsString)> = vec![("HOME".into(), "/h".into())];
+        let environment = Environment::of(&variables).expect("home is known");
+        let own = Own { profile: file.profile, limits: file.limits };
+        let (profile, limits) = own.over(None, SomeLimits::default());
+        let surroundings = Surroundings::of(file.sandbox, &variables, &[]);
+        Settings { profile, limits, config_file: "c".into(), environment, surroundings, own }
+    }
+
+    #[test]
+    fn a_project_sets_what_the_user_has_left_open_and_nothing_else() {
+        let own = settings("[limits]\nread_lines = 7\n");
+        let both = own.with_project(Path::new("p"), "profile = \"ally\"\n[limits]\nread_lines = 9\nline_length = 11\n");
+        let both = both.expect("the project is in order");
+        assert_eq!((both.profile, both.limits.read_lines, both.limits.line_length), (Profile::Ally, 7, 11));
+        let kept = settings("profile = \"wyrm\"").with_project(Path::new("p"), "profile = \"ally\"");
+        assert_eq!(kept.expect("the project is in order").profile, Profile::Wyrm);
+    }
+
+    #[test]
+    fn a_project_cannot_open_the_sandbox() {
+        for text in [
+            "profile = \"ally\"\n[sandbox]\nnetwork = true\n",
+            "sandbox = { network = true }",
+            "sandbox.network = true",
+        ] {
+            let told = settings("").with_project(Path::new("p"), text).expect_err("it is refused").to_string();
+            assert!(told.contains("a project cannot set what commands may reach"), "{told}");
+        }
     }
 }

@@ -39,7 +39,7 @@ pub struct Surroundings {
 }
 
 /// What the user has set about commands.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SandboxSection {
     required: Option<SetLevel>,
@@ -51,7 +51,7 @@ pub(crate) struct SandboxSection {
     variables: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SetLevel {
     None,
@@ -70,7 +70,7 @@ impl From<SetLevel> for Level {
 }
 
 /// A number of processes. The kernel takes no limit below 301 for a namespace.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u32")]
 struct Processes(u32);
 

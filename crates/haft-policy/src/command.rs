@@ -12,6 +12,7 @@ pub mod act;
 mod beside;
 pub mod examples;
 mod languages;
+mod patterns;
 mod places;
 mod programs;
 pub mod syntax;

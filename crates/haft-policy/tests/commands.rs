@@ -43,3 +43,8 @@ fn check(cases: &str) {
 fn the_open_cases_are_judged_right() {
     check(include_str!("../../../tests/cases/commands.jsonl"));
 }
+
+#[test]
+fn more_cases_are_judged_right() {
+    check(include_str!("../../../tests/cases/more_commands.jsonl"));
+}

@@ -1,7 +1,8 @@
 //! The doors to the user's files and to haft's own state.
 //!
 //! `files` opens the user's files beneath the root of the workspace and nowhere else; `state` keeps
-//! what belongs to haft in private folders outside the workspace; `history` takes changes back.
+//! what belongs to haft in private folders outside the workspace; `history` takes changes back; `project` looks at what a
+//! workspace brings along for haft.
 //! This is the only crate that touches files.
 //!
 //! Not here: deciding whether something may be touched, running anything.
@@ -9,4 +10,5 @@
 mod eager;
 pub mod files;
 pub mod history;
+pub mod project;
 pub mod state;

@@ -7,6 +7,7 @@ pub(crate) mod journal;
 pub(crate) mod private;
 mod recent;
 mod spill;
+pub mod trust;
 
 pub use config_file::read_config_file;
 pub use journal::JournalLimits;

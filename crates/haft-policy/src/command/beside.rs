@@ -40,10 +40,12 @@ impl Beside<'_> {
             // The components again: joining nothing would leave a slash at the end.
             return Some(Path::new("~").join(below).components().collect());
         }
-        if home.starts_with(path) || workspace.starts_with(path) {
+        // A folder for temporary files itself stays what it is, whatever lies in it.
+        let is_in_one = |path: &Path| path.parent().is_some_and(is_temporary);
+        if (home.starts_with(path) || workspace.starts_with(path)) && is_in_one(path) {
             return Some(above(workspace, path));
         }
-        let around = workspace.parent().filter(|parent| is_temporary(parent) && parent.components().count() > 2)?;
+        let around = workspace.parent().filter(|parent| is_in_one(parent))?;
         path.strip_prefix(around).ok().map(|below| Path::new("..").join(below))
     }
 }
@@ -88,11 +90,11 @@ mod tests {
     fn what_lies_beside_or_above_the_workspace_is_no_temporary_file() {
         assert_eq!(named("/tmp/s/out/k.txt"), "../out/k.txt");
         assert_eq!(named("/tmp/s"), "..");
-        assert_eq!(named("/tmp"), "../..");
     }
 
     #[test]
     fn everything_else_keeps_its_name() {
+        assert_eq!(named("/tmp"), "/tmp");
         assert_eq!(named("/tmp/other"), "/tmp/other");
         assert_eq!(named("/home/u"), "/home/u");
         assert_eq!(named("/"), "/");

@@ -13,6 +13,7 @@ mod awk;
 mod general;
 mod marks;
 mod sed;
+mod strings;
 
 /// The longest text that is read, in bytes. A longer one is asked about.
 const LONGEST: usize = 64 * 1024;
@@ -69,7 +70,7 @@ mod tests {
         for language in [Language::Awk, Language::Sed, Language::General] {
             for first in bits {
                 for second in bits {
-                    for times in [1, 2, 900] {
+                    for times in [1, 2, 300] {
                         read(language, &Value::text(format!("{first}{second} é").repeat(times)));
                     }
                 }

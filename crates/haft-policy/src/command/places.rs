@@ -1,5 +1,6 @@
 //! Paths as commands write them: relative to the folder the shell is in, with gaps.
 
+use super::patterns;
 use super::value::{Piece, Value};
 
 /// A folder that a shell may be in.
@@ -71,6 +72,45 @@ pub(super) fn hidden_names(path: &Value) -> Option<Value> {
     (name.starts_with('.') && ".git".starts_with(name)).then(|| Value::text(format!("{folder}{gap}.git")))
 }
 
+/// Secrets that a pattern may find, by the folder and the name they have.
+const SECRETS: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".env",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".bash_history",
+    "id_rsa",
+    "id_ed25519",
+    "shadow",
+];
+
+/// Returns the paths of secrets that a path with patterns in it finds.
+pub(super) fn secrets_that_fit(place: &str) -> Vec<String> {
+    let parts: Vec<&str> = place.split('/').collect();
+    let mut found = Vec::new();
+    for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.contains('*')) {
+        // A pattern without a dot finds no hidden names, and one of stars alone is no search for something.
+        let fits = |name: &&&str| {
+            let is_hidden = name.starts_with('.');
+            let says_something = part.trim_matches(['*', '.']).len() > usize::from(!is_hidden);
+            says_something && part.starts_with('.') == is_hidden && patterns::fits(part, name)
+        };
+        for name in SECRETS.iter().filter(fits) {
+            let mut parts = parts.clone();
+            parts[index] = name;
+            found.push(parts.join("/"));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +138,14 @@ mod tests {
         let mut before = Value::text("src/");
         before.push(Piece::Unknown);
         assert_eq!(Folder::Known("/w".into()).place(&before), Place::At("/w/src/…".into()));
+    }
+
+    #[test]
+    fn a_pattern_that_means_secrets_finds_them() {
+        assert_eq!(secrets_that_fit("/h/.s*h/id_*"), ["/h/.ssh/id_*", "/h/.s*h/id_rsa", "/h/.s*h/id_ed25519"]);
+        assert_eq!(secrets_that_fit("/w/src/*.rs"), Vec::<String>::new());
+        assert_eq!(secrets_that_fit("/w/*"), Vec::<String>::new());
+        assert_eq!(secrets_that_fit("/etc/sh*"), ["/etc/shadow"]);
     }
 
     #[test]

@@ -21,12 +21,13 @@ use std::sync::Arc;
 
 use haft::door::FileKind;
 use haft::effect::{Change, Danger, Does, Host};
+use haft::path::{Extent, Target};
 
 use super::act::{Act, Deed, Flow};
-use super::places::{Place, hidden_names};
+use super::places::{self, Place, hidden_names};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
-use super::value::Value;
-use super::{Locate, Scene};
+use super::value::{Piece, Value};
+use super::{Locate, Located, Scene};
 use crate::zone::Zone;
 use state::{Shell, Unset};
 
@@ -390,10 +391,30 @@ impl<'a> Walk<'a> {
             }
         }
         for folder in self.shell.folders.clone() {
+            if let Place::At(place) = folder.place(&path) {
+                self.secrets_that_fit(deed, &path, &place);
+            }
             match folder.place(&path) {
+                // A slash at the end goes through a link.
+                Place::At(place) if path.shown().ends_with('/') && place != "/" => {
+                    self.at_place(deed, &format!("{place}/"), &path);
+                }
                 Place::At(place) => self.at_place(deed, &place, &path),
                 Place::Anywhere if self.second_look => {}
                 Place::Anywhere => self.anywhere(deed, &path),
+            }
+        }
+    }
+
+    /// A pattern such as `~/.s*h/id_*` finds secrets as well.
+    fn secrets_that_fit(&mut self, deed: Deed, path: &Value, place: &str) {
+        if !path.pieces().contains(&Piece::Glob) {
+            return;
+        }
+        for secret in places::secrets_that_fit(place) {
+            let located = self.locate.locate(&secret);
+            if !located.target.is_inside() || located.kind.is_some() {
+                self.at_place(deed, &secret, path);
             }
         }
     }
@@ -418,13 +439,21 @@ impl<'a> Walk<'a> {
     }
 
     fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
-        let place = &self.through_links(place);
+        let through = self.through_links(place);
+        let place = match through.trim_end_matches('/') {
+            "" => "/",
+            place => place,
+        };
         if deed == Deed::Run {
             if let Some(flow) = self.arrived_at(place) {
                 return self.run_arrived(flow);
             }
         }
-        let located = self.locate.locate(place);
+        let located = match deed {
+            // Whoever removes a link removes the link.
+            Deed::Remove if !through.ends_with('/') => self.entry_at(place),
+            _ => self.locate.locate(place),
+        };
         let target = located.target;
         let is_there = located.kind.is_some();
         let does = match deed {
@@ -446,6 +475,21 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Locates an entry of a folder, without following it where it is a link.
+    fn entry_at(&self, place: &str) -> Located {
+        let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
+        let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
+        let path = folder.target.place().path().join(name);
+        let entry = haft::path::Place::new(path, Extent::Entry);
+        let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
+        let itself = self.locate.locate(place);
+        // The workspace is known by where it leads.
+        if itself.target.place().path().as_os_str().is_empty() {
+            return itself;
+        }
+        Located { target, kind: itself.kind }
+    }
+
     fn runs(&self, program: &str) -> bool {
         self.words.first().is_some_and(|name| name == program)
     }
@@ -456,7 +500,7 @@ impl<'a> Walk<'a> {
         for _ in 0..4 {
             let link = self.links.iter().find_map(|(link, target)| {
                 let rest = place.strip_prefix(link.as_str()).filter(|rest| rest.starts_with('/'))?;
-                Some(format!("{target}{rest}"))
+                Some(format!("{target}{}", rest.trim_end_matches('/')))
             });
             let Some(through) = link else { break };
             place = through;

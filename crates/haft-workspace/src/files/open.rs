@@ -201,7 +201,7 @@ pub(super) fn open_name(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result
     open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW)
 }
 
-pub(super) fn open_beneath(
+pub(crate) fn open_beneath(
     folder: BorrowedFd<'_>,
     path: impl rustix::path::Arg + Copy,
     flags: OFlags,

@@ -1,8 +1,110 @@
-//! What a program in a language such as Python or Perl would do.
+//! What a program in a language such as Python, Perl, Ruby, JavaScript, PHP or Lua would do.
+//!
+//! It is code, so it is asked about whatever it does. This reading finds what should be refused: commands that it
+//! runs, files that it removes, writes or reads, connections, and text that is decoded or downloaded to be run. It
+//! looks at calls and at the strings in them, not at what is reached: a branch that is never taken counts as well.
+//!
+//! Where a call gets something that is not known, all strings of the program that no other call has taken are thought
+//! to be what it gets.
 
+use super::strings::{Dialect, tokens};
 use crate::command::act::{Act, Reading};
+use expression::Program;
+use findings::Findings;
+
+mod calls;
+mod environment;
+mod expression;
+mod findings;
+mod leftovers;
+mod names;
+
+/// How deep code may stand in code: `eval("eval('…')")`.
+const DEEPEST: usize = 3;
 
 /// Reads a program.
-pub(super) fn read(_text: &str) -> Reading {
-    Reading { acts: vec![Act::Code("run a program written in the command".to_owned())], ..Reading::default() }
+pub(super) fn read(text: &str) -> Reading {
+    let mut findings = Findings::default();
+    study(text, &mut findings, 0);
+    let mut reading = Reading::default();
+    reading.acts.push(Act::Code("run a program written in the command".to_owned()));
+    findings.tell(&mut reading);
+    reading
 }
+
+/// Adds what a text would do to what is found already.
+fn study(text: &str, findings: &mut Findings, depth: usize) {
+    if depth > DEEPEST {
+        findings.not_understood("it has code in code in code");
+        return;
+    }
+    for dialect in dialects(text) {
+        match tokens(text, dialect) {
+            Some(tokens) => calls::study(&Program::new(tokens), findings, depth),
+            None => findings.not_understood("it is too long to be read"),
+        }
+    }
+}
+
+/// The dialects that the program may be in, by words that are written in one of them only.
+fn dialects(text: &str) -> Vec<Dialect> {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let mut dialects = Vec::new();
+    if has(&[
+        "require(",
+        "process.",
+        "console.",
+        "const ",
+        "let ",
+        "child_process",
+        "Deno.",
+        "Bun.",
+        "fetch(",
+        "import(",
+    ]) {
+        dialects.push(Dialect::Slash);
+    }
+    if has(&[
+        "os.execute",
+        "io.popen",
+        "io.open",
+        "os.remove",
+        "os.rename",
+        "local ",
+        "io.lines",
+        "loadstring",
+        "dofile",
+    ]) {
+        dialects.push(Dialect::Dash);
+    }
+    let hash = [
+        "import ",
+        "puts",
+        "my $",
+        "use ",
+        "<?",
+        "def ",
+        "$_",
+        "__import__",
+        "print ",
+        "%x",
+        "qx",
+        "system",
+        "File",
+        "shutil",
+        "subprocess",
+        "urllib",
+        "require '",
+        "require \"",
+        "unlink",
+        "echo ",
+        "end",
+    ];
+    if dialects.is_empty() || has(&hash) {
+        dialects.push(Dialect::Hash);
+    }
+    dialects
+}
+
+#[cfg(test)]
+mod tests;

@@ -156,7 +156,8 @@ impl Walk<'_> {
         let flags = words.iter().take_while(|word| word.prefix().starts_with('-')).count();
         let only_looks = words[..flags].iter().any(|flag| flag.prefix().contains(['v', 'V']));
         if only_looks || words.len() == flags {
-            return Flow::Unknown;
+            let name = words.get(flags).and_then(Value::known);
+            return name.map_or(Flow::Unknown, |name| Flow::Text(Value::text(format!("/usr/bin/{name}\n"))));
         }
         self.run(&words[flags..], input)
     }

@@ -1,5 +1,6 @@
 //! `${x%/*}`, `${x//a/b}`: values that are edited before they are used.
 
+use super::super::patterns;
 use super::super::syntax::{Edit, Reach};
 use super::super::value::Value;
 
@@ -30,7 +31,7 @@ fn is_plain(pattern: &str) -> bool {
 
 fn cut_beginning<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
     let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    let mut fitting = ends.filter(|end| matches(pattern, &text[..*end]));
+    let mut fitting = ends.filter(|end| patterns::fits(pattern, &text[..*end]));
     let end = match reach {
         Reach::Least => fitting.next(),
         Reach::Most => fitting.last(),
@@ -40,37 +41,12 @@ fn cut_beginning<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
 
 fn cut_end<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
     let begins = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    let mut fitting = begins.filter(|begin| matches(pattern, &text[*begin..]));
+    let mut fitting = begins.filter(|begin| patterns::fits(pattern, &text[*begin..]));
     let begin = match reach {
         Reach::Least => fitting.last(),
         Reach::Most => fitting.next(),
     };
     &text[..begin.unwrap_or(text.len())]
-}
-
-/// Returns whether a pattern of `*`, `?` and letters fits the whole text.
-fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut at, mut in_text, mut star) = (0, 0, None);
-    while in_text < text.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, in_text));
-                at += 1;
-            }
-            Some(letter) if *letter == '?' || *letter == text[in_text] => {
-                at += 1;
-                in_text += 1;
-            }
-            _ => {
-                let Some((star_at, taken)) = star else { return false };
-                star = Some((star_at, taken + 1));
-                at = star_at + 1;
-                in_text = taken + 1;
-            }
-        }
-    }
-    pattern[at..].iter().all(|letter| *letter == '*')
 }
 
 #[cfg(test)]

@@ -1,0 +1,187 @@
+//! What was found in a program, and what it means together.
+//!
+//! A download is asked about and so is running something; a program that does both runs what it downloads.
+
+use haft::effect::Danger;
+
+use super::super::marks::{self, GAP, GLOB, HOME, is_open};
+use crate::command::act::{Act, Deed, Inner, Reading};
+use crate::command::value::Value;
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Findings {
+    acts: Vec<Act>,
+    inner: Vec<Inner>,
+    /// The folder that the program has changed to.
+    pub(super) folder: Option<String>,
+    /// A command is run.
+    pub(super) runs: Is,
+    /// Text is run as code.
+    pub(super) evaluates: Is,
+    pub(super) removes: Is,
+    pub(super) writes: Is,
+    pub(super) connects: bool,
+    /// Text is decoded by something that is there for it.
+    pub(super) decodes: bool,
+    /// Text is spelled out or turned around.
+    pub(super) spells: bool,
+    /// Streams are handed to a process.
+    pub(super) hands_over: bool,
+    pub(super) prints: bool,
+    pub(super) reads_environment: bool,
+    pub(super) secret_variable: Option<String>,
+    pub(super) forks: usize,
+    pub(super) loops: bool,
+}
+
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Is {
+    /// It is not.
+    #[default]
+    Not,
+    /// It is, with what is known.
+    Known,
+    /// It is, with something that is known only when it runs.
+    Open,
+}
+
+impl Is {
+    pub(super) fn at_least(&mut self, other: Is) {
+        *self = (*self).max(other);
+    }
+}
+
+impl Findings {
+    pub(super) fn act(&mut self, act: Act) {
+        if !self.acts.contains(&act) {
+            self.acts.push(act);
+        }
+    }
+
+    pub(super) fn not_understood(&mut self, why: &str) {
+        self.act(Act::Unknown(why.to_owned()));
+    }
+
+    /// A command as text for a shell.
+    pub(super) fn script(&mut self, command: &str) {
+        let script = match &self.folder {
+            Some(folder) => marks::script(&format!("cd {} && {command}", marks::quoted(&tilde_resolved(folder)))),
+            None => marks::script(command),
+        };
+        self.push(script);
+    }
+
+    /// A command as a program with its words.
+    pub(super) fn words(&mut self, words: &[String]) {
+        let words: Vec<String> = words.iter().map(|word| tilde_resolved(word)).collect();
+        let needs_shell = self.folder.is_some() || words.iter().any(|word| word.contains([HOME, GLOB]));
+        if needs_shell {
+            let quoted: Vec<String> = words.iter().map(|word| marks::quoted(word)).collect();
+            return self.script(&quoted.join(" "));
+        }
+        let values: Vec<Value> = words.iter().map(|word| marks::path(word)).collect();
+        self.push(Inner::Words(values));
+    }
+
+    fn push(&mut self, inner: Inner) {
+        if !self.inner.contains(&inner) {
+            self.inner.push(inner);
+        }
+    }
+
+    /// Something is done with a path. Says whether it is known which one.
+    pub(super) fn path(&mut self, deed: Deed, text: &str) -> bool {
+        if is_open(text) || text.is_empty() {
+            return false;
+        }
+        if let Some(host) = host_of_url(text) {
+            self.connect(host);
+            return true;
+        }
+        let text = with_variables_open(text.strip_prefix("file://").unwrap_or(text));
+        let is_absolute = text.starts_with(['/', '~', HOME, GAP]);
+        let text = match &self.folder {
+            Some(folder) if !is_absolute => format!("{folder}/{text}"),
+            _ => text,
+        };
+        self.act(marks::act(deed, &text));
+        true
+    }
+
+    pub(super) fn connect(&mut self, host: Option<String>) {
+        self.connects = true;
+        self.act(Act::Connect(host));
+    }
+
+    /// Says what was found, and what it means together.
+    pub(super) fn tell(mut self, reading: &mut Reading) {
+        let acts_on_text = self.runs.max(self.evaluates);
+        let danger = |danger, words: &str| Act::Danger(danger, words.to_owned());
+        if self.connects && self.hands_over {
+            self.act(danger(Danger::DownloadedCode, "give a shell to another machine"));
+        } else if self.connects && acts_on_text > Is::Not {
+            self.act(danger(Danger::DownloadedCode, "run something in a program that downloads"));
+        }
+        if (self.decodes && acts_on_text > Is::Not) || (self.spells && acts_on_text == Is::Open) {
+            self.act(danger(Danger::HiddenCode, "run text that it decodes"));
+        }
+        if acts_on_text == Is::Open {
+            self.not_understood("it runs something that is known only when it runs");
+        }
+        if self.reads_environment && self.connects {
+            self.act(danger(Danger::Secret, "send the environment"));
+        } else if self.reads_environment {
+            self.not_understood("it reads all of the environment");
+        }
+        if let Some(name) = self.secret_variable.take().filter(|_| self.connects || self.prints) {
+            self.act(danger(Danger::Secret, &format!("reveal the secret {name} of the environment")));
+        }
+        if self.forks > 1 || (self.forks > 0 && self.loops) {
+            self.act(danger(Danger::Exhaustion, "start processes without an end"));
+        }
+        reading.acts.append(&mut self.acts);
+        reading.inner.append(&mut self.inner);
+    }
+}
+
+/// The host of an address, `Some(None)` where it has one that is not known; nothing where it is no address.
+pub(super) fn host_of_url(text: &str) -> Option<Option<String>> {
+    let (scheme, rest) = text.trim().split_once("://")?;
+    let is_scheme = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'));
+    if !is_scheme || matches!(scheme, "file" | "php" | "data") {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
+    let is_known = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && c != '$');
+    Some(is_known.then(|| host.to_owned()))
+}
+
+/// A tilde is the home to the reader of a program, even where its language would not say so.
+fn tilde_resolved(word: &str) -> String {
+    match word.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{HOME}{rest}"),
+        _ => word.to_owned(),
+    }
+}
+
+/// `$HOME` is the home, any other variable is not known.
+fn with_variables_open(text: &str) -> String {
+    let text = text.replace("${HOME}", &HOME.to_string()).replace("$HOME", &HOME.to_string());
+    let mut open = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let begins_variable =
+            c == '$' && characters.peek().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '{'));
+        if !begins_variable {
+            open.push(c);
+            continue;
+        }
+        open.push(GAP);
+        while characters.next_if(|c| c.is_alphanumeric() || matches!(c, '_' | '{' | '}')).is_some() {}
+    }
+    open
+}

@@ -1,0 +1,229 @@
+//! What a workspace brings along for haft: the folder `.haft`, and `AGENTS.md`.
+//!
+//! Whoever wrote the workspace wrote these, so only their names are looked at until somebody trusts them. *Code* makes
+//! something run or decides what may; it is trusted as it is, with every file of the workspace that it names. *Words*
+//! are read by models; they are trusted as long as they are there.
+//!
+//! Nothing is opened through a link, and what is handed out is what was compared.
+//!
+//! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
+
+mod named;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::files::open::open_beneath;
+use crate::state::trust::Trusted;
+
+/// The folder with what a workspace brings along.
+pub const FOLDER: &str = ".haft";
+/// Most bytes of a file that is loaded.
+const LARGEST: u64 = 1 << 20;
+/// Most names of one kind that are looked at.
+const MOST_NAMES: usize = 1_000;
+/// How deep folders of words are looked into.
+const DEEPEST: usize = 4;
+
+/// What a workspace brings along.
+#[derive(Debug)]
+pub struct Project {
+    root: OwnedFd,
+    brought: Vec<Brought>,
+    refused: Option<String>,
+}
+
+/// A file that a workspace brings along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// Its path from the root of the workspace.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a file is to haft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It makes something run, or decides what may.
+    Code,
+    /// It is read by models.
+    Words,
+}
+
+/// The hashes of a file and of every file of the workspace that it names, by their paths.
+pub type Fingerprint = BTreeMap<String, String>;
+
+/// How a file of a project stands to what was trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is what was trusted; its text.
+    Trusted(String),
+    /// Nobody has trusted it. It was not read.
+    New,
+    /// These are not what they were when somebody trusted it.
+    Changed(Vec<String>),
+    /// It is never loaded; why.
+    Refused(String),
+}
+
+impl Project {
+    /// Looks at what is there, by names alone.
+    pub fn look(workspace: &Path) -> io::Result<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(workspace, flags, Mode::empty())?;
+        let mut project = Self { root, brought: Vec::new(), refused: None };
+        match open_beneath(project.root.as_fd(), FOLDER, OFlags::DIRECTORY | OFlags::RDONLY) {
+            Ok(folder) => project.list(&folder)?,
+            Err(Errno::NOENT) => {}
+            Err(Errno::LOOP) => project.refused = Some(format!("{FOLDER} is a link, which is not followed")),
+            Err(Errno::NOTDIR) => project.refused = Some(format!("{FOLDER} is not a folder")),
+            Err(errno) => project.refused = Some(format!("{FOLDER} cannot be read: {}", io::Error::from(errno))),
+        }
+        if project.is_file("AGENTS.md") {
+            project.brought.push(Brought { name: "AGENTS.md".to_owned(), kind: Kind::Words });
+        }
+        Ok(project)
+    }
+
+    /// Returns what was found, code first.
+    pub fn brought(&self) -> &[Brought] {
+        &self.brought
+    }
+
+    /// Returns why the folder as a whole is not looked at, if it is not.
+    pub fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    /// Says how a file stands to what was trusted. One that nobody has trusted is not read.
+    pub fn standing(&self, file: &Brought, trusted: &Trusted) -> Standing {
+        let known = match file.kind {
+            Kind::Code => trusted.code.get(&file.name),
+            Kind::Words if trusted.words.is_some() => return self.words(file),
+            Kind::Words => None,
+        };
+        let Some(known) = known else { return Standing::New };
+        let (text, now) = match self.read(file) {
+            Ok(read) => read,
+            Err(why) => return Standing::Refused(why),
+        };
+        let names = known.keys().chain(now.keys().filter(|name| !known.contains_key(*name)));
+        let changed: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
+        if changed.is_empty() { Standing::Trusted(text) } else { Standing::Changed(changed) }
+    }
+
+    /// Takes the fingerprints of everything, for whoever trusts it now. What cannot be trusted is told with the reason.
+    pub fn vouch(&self) -> (Trusted, Vec<(String, String)>) {
+        let (mut trusted, mut refused) = (Trusted::default(), Vec::new());
+        for file in &self.brought {
+            match (self.read(file), file.kind) {
+                (Ok((_, fingerprint)), Kind::Code) => {
+                    trusted.code.insert(file.name.clone(), fingerprint);
+                }
+                (Ok((_, fingerprint)), Kind::Words) => {
+                    trusted.words.get_or_insert_default().extend(fingerprint);
+                }
+                (Err(why), _) => refused.push((file.name.clone(), why)),
+            }
+        }
+        refused.extend(self.refused.iter().map(|why| (FOLDER.to_owned(), why.clone())));
+        (trusted, refused)
+    }
+
+    /// Returns the words that are not those that were there when somebody trusted them.
+    pub fn changed_words(&self, trusted: &Trusted) -> Vec<String> {
+        let Some(known) = &trusted.words else { return Vec::new() };
+        let is_words = |file: &&Brought| file.kind == Kind::Words;
+        let now = self.brought.iter().filter(is_words).filter_map(|file| Some(self.read(file).ok()?.1));
+        let now: Fingerprint = now.flatten().collect();
+        now.into_iter().filter(|(name, hash)| known.get(name) != Some(hash)).map(|(name, _)| name).collect()
+    }
+
+    fn words(&self, file: &Brought) -> Standing {
+        match self.read(file) {
+            Ok((text, _)) => Standing::Trusted(text),
+            Err(why) => Standing::Refused(why),
+        }
+    }
+
+    /// Reads a file once: its text, and the hashes of it and of what it names.
+    fn read(&self, file: &Brought) -> Result<(String, Fingerprint), String> {
+        let opened = match open_beneath(self.root.as_fd(), file.name.as_str(), OFlags::RDONLY) {
+            Ok(opened) => File::from(opened),
+            Err(Errno::LOOP) => return Err("it is a link, or lies behind one, and links are not followed".to_owned()),
+            Err(errno) => return Err(format!("it cannot be read: {}", io::Error::from(errno))),
+        };
+        if !opened.metadata().is_ok_and(|facts| facts.is_file()) {
+            return Err("it is not a regular file".to_owned());
+        }
+        let mut bytes = Vec::new();
+        opened.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err("it is larger than 1 MiB".to_owned());
+        }
+        let mut fingerprint = Fingerprint::from([(file.name.clone(), blake3::hash(&bytes).to_hex().to_string())]);
+        let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
+        if file.kind == Kind::Code {
+            fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &text)?);
+        }
+        Ok((text, fingerprint))
+    }
+
+    fn list(&mut self, folder: &OwnedFd) -> io::Result<()> {
+        let mut names = Vec::new();
+        walk(folder, "", DEEPEST, &mut names)?;
+        names.sort();
+        let brought = |kind| {
+            let named = names.iter().filter(move |name| kind_of(name) == Some(kind));
+            named.map(move |name| Brought { name: format!("{FOLDER}/{name}"), kind })
+        };
+        self.brought = brought(Kind::Code).chain(brought(Kind::Words)).collect();
+        Ok(())
+    }
+
+    fn is_file(&self, name: &str) -> bool {
+        let found = rustix::fs::statat(&self.root, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile)
+    }
+}
+
+/// Says what a name in the folder is; what haft does not know is nothing to it.
+fn kind_of(name: &str) -> Option<Kind> {
+    let is_definition = |name: &str| name.ends_with(".yaml") && !name.contains('/');
+    match name.split_once('/') {
+        None if matches!(name, "config.toml" | "rules.toml" | "tools.yaml") => Some(Kind::Code),
+        None if name == "AGENTS.md" => Some(Kind::Words),
+        Some(("tools", name)) if is_definition(name) => Some(Kind::Code),
+        Some(("commands" | "skills" | "prompts", _)) => Some(Kind::Words),
+        _ => None,
+    }
+}
+
+/// Collects the names of everything but folders.
+fn walk(folder: &OwnedFd, above: &str, depth: usize, names: &mut Vec<String>) -> io::Result<()> {
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        // A name that is not text is none that haft knows.
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if matches!(name, "." | "..") || names.len() >= MOST_NAMES {
+            continue;
+        }
+        let path = format!("{above}{name}");
+        match open_beneath(folder.as_fd(), name, OFlags::DIRECTORY | OFlags::RDONLY) {
+            Ok(below) if depth > 0 => walk(&below, &format!("{path}/"), depth - 1, names)?,
+            Ok(_) => {}
+            Err(_) => names.push(path),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

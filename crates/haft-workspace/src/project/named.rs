@@ -1,0 +1,122 @@
+//! The files of a workspace that a text names: scripts, programs, modules.
+//!
+//! Which words of a definition are run is known to whoever runs them; here every word that is the path of a file counts.
+//! One file too many costs a question when it changes; one too few would run what nobody has seen.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::Fingerprint;
+
+/// Most different words of a text that are tried.
+const MOST_WORDS: usize = 20_000;
+/// Longest path that is tried.
+const LONGEST: usize = 1_024;
+/// Most bytes of all files that a text names.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Returns the hashes of all files of the workspace that a text names, by their paths. Fails where one leads out of it.
+pub(super) fn hashes(root: BorrowedFd<'_>, own: &str, text: &str) -> Result<Fingerprint, String> {
+    let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut found = Fingerprint::new();
+    let mut left = MOST_BYTES;
+    for path in candidates(folder, text) {
+        if path == own {
+            continue;
+        }
+        match open(root, &path) {
+            Ok(file) => {
+                if let Some(hash) = hash(file, &mut left).map_err(|error| format!("it names {path}, and {error}"))? {
+                    found.insert(path, hash);
+                }
+            }
+            Err(Errno::XDEV) if is_file(root, &path) => {
+                return Err(format!("it names {path}, which leads out of the workspace"));
+            }
+            // No file of the workspace, or none that anybody could run.
+            Err(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Opens a path; links in it are followed as whoever runs it would follow them, but never out of the workspace.
+fn open(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)
+}
+
+/// Says whether a path leads to a file, wherever. Links to folders elsewhere are common, and nobody runs a folder.
+fn is_file(root: BorrowedFd<'_>, path: &str) -> bool {
+    let found = rustix::fs::statat(root, path, AtFlags::empty());
+    found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)
+}
+
+fn hash(file: OwnedFd, left: &mut u64) -> io::Result<Option<String>> {
+    let file = File::from(file);
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut hasher = blake3::Hasher::new();
+    let mut limited = file.take(*left + 1);
+    io::copy(&mut limited, &mut hasher)?;
+    *left = (*left + 1)
+        .checked_sub(hasher.count() + 1)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "what it names is larger than 256 MiB"))?;
+    Ok(Some(hasher.finalize().to_hex().to_string()))
+}
+
+/// Every path that a word of the text may mean: from the root of the workspace, and from the file's own folder.
+///
+/// A word may begin with where the workspace lies (`/home/…`, `~/…`, `$DIR/…`), so its ends are tried as well.
+fn candidates(folder: &str, text: &str) -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    for word in words(text).into_iter().take(MOST_WORDS).filter(|word| word.len() <= LONGEST) {
+        let ends = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
+        for path in ends.chain([word]).flat_map(|end| modules(end).into_iter().chain([end.to_owned()])) {
+            let beside = format!("{folder}/{path}");
+            paths.extend([path, beside].into_iter().filter_map(|path| straight(&path)));
+        }
+    }
+    paths
+}
+
+/// A path without `.` and `..`; none when it leads out of the workspace.
+fn straight(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop()?,
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+/// The files of a module as Python names it: `package.module:function`.
+fn modules(word: &str) -> Vec<String> {
+    let module = word.split(':').next().unwrap_or_default();
+    let parts: Vec<&str> = module.split('.').collect();
+    let is_name = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if !parts.iter().all(is_name) {
+        return Vec::new();
+    }
+    let packages = (1..=parts.len()).map(|count| format!("{}/__init__.py", parts[..count].join("/")));
+    packages.chain([format!("{}.py", parts.join("/"))]).collect()
+}
+
+/// The words of a text: between blanks and signs, and whole between quotes, for names with blanks in them.
+fn words(text: &str) -> BTreeSet<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || "_./-+@:~%,".contains(c);
+    let bare = text.split(|c| !is_part(c));
+    let ends = text.split(|c| !is_part(c)).flat_map(|word| word.split([':', ',']));
+    let quoted = text.lines().flat_map(|line| line.split(['"', '\'']));
+    bare.chain(ends).chain(quoted.map(str::trim)).filter(|word| !word.is_empty()).collect()
+}

@@ -1,0 +1,148 @@
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use super::*;
+
+struct Scene {
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let scene = Self { folder };
+        std::fs::create_dir(scene.path("")).expect("a folder can be made");
+        files.iter().for_each(|(name, text)| scene.write(name, text));
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("ws").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        std::fs::write(path, text).expect("a file can be written");
+    }
+
+    fn look(&self) -> Project {
+        Project::look(&self.path("")).expect("the workspace can be opened")
+    }
+
+    fn standing(&self, name: &str, trusted: &Trusted) -> Standing {
+        let project = self.look();
+        let file = project.brought().iter().find(|file| file.name == name).expect("it was found").clone();
+        project.standing(&file, trusted)
+    }
+}
+
+const RULES: &str = ".haft/rules.toml";
+
+#[test]
+fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
+    let scene = Scene::new(&[
+        (RULES, ""),
+        (".haft/config.toml", ""),
+        (".haft/tools.yaml", ""),
+        (".haft/tools/a.yaml", ""),
+        (".haft/tools/deep/b.yaml", ""),
+        (".haft/skills/x/skill.md", ""),
+        (".haft/notes.txt", ""),
+        ("AGENTS.md", ""),
+    ]);
+    let found: Vec<(String, Kind)> = scene.look().brought().iter().map(|file| (file.name.clone(), file.kind)).collect();
+    let expected = [
+        (".haft/config.toml", Kind::Code),
+        (RULES, Kind::Code),
+        (".haft/tools.yaml", Kind::Code),
+        (".haft/tools/a.yaml", Kind::Code),
+        (".haft/skills/x/skill.md", Kind::Words),
+        ("AGENTS.md", Kind::Words),
+    ];
+    assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
+}
+
+#[test]
+fn what_nobody_has_trusted_is_new_and_what_was_trusted_is_handed_out_until_it_changes() {
+    let scene = Scene::new(&[(RULES, "one")]);
+    assert_eq!(scene.standing(RULES, &Trusted::default()), Standing::New);
+    let (trusted, refused) = scene.look().vouch();
+    assert_eq!(refused, []);
+    assert_eq!(scene.standing(RULES, &trusted), Standing::Trusted("one".to_owned()));
+    scene.write(RULES, "two");
+    assert_eq!(scene.standing(RULES, &trusted), Standing::Changed(vec![RULES.to_owned()]));
+}
+
+#[test]
+fn code_changes_with_every_file_of_the_workspace_that_it_names() {
+    let definition =
+        "binding: {command: [\"scripts/run.sh\", '$HOME/x/ws/lib/my tool.sh']}\nother: {python: \"pkg.mod:go\"}\n";
+    let name = ".haft/tools/a.yaml";
+    for named in ["scripts/run.sh", "ws/lib/my tool.sh", "pkg/mod.py", ".haft/tools/pkg/__init__.py"] {
+        let scene = Scene::new(&[(name, definition), (named, "one")]);
+        let (trusted, _) = scene.look().vouch();
+        assert!(matches!(scene.standing(name, &trusted), Standing::Trusted(_)));
+        scene.write(named, "two");
+        assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+        std::fs::remove_file(scene.path(named)).expect("it was there");
+        assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+    }
+}
+
+#[test]
+fn a_file_that_code_names_and_that_comes_later_is_a_change() {
+    let scene = Scene::new(&[(".haft/config.toml", "command = \"./later.sh && x\"")]);
+    let (trusted, _) = scene.look().vouch();
+    scene.write("later.sh", "rm -rf /");
+    let standing = scene.standing(".haft/config.toml", &trusted);
+    assert_eq!(standing, Standing::Changed(vec!["later.sh".to_owned()]));
+}
+
+#[test]
+fn links_are_never_followed_and_never_trusted() {
+    let scene = Scene::new(&[("real.toml", "x"), (".haft/config.toml", "run out/file")]);
+    symlink(scene.path("real.toml"), scene.path(RULES)).expect("a link can be made");
+    symlink("/etc", scene.path("out")).expect("a link can be made");
+    std::fs::write(scene.folder.path().join("file"), "x").expect("a file can be written");
+    let (trusted, refused) = scene.look().vouch();
+    assert_eq!(trusted.code.len(), 1);
+    assert_eq!(
+        refused,
+        [(RULES.to_owned(), "it is a link, or lies behind one, and links are not followed".to_owned())]
+    );
+    std::fs::remove_file(scene.path("out")).expect("it was there");
+    symlink(scene.folder.path(), scene.path("out")).expect("a link can be made");
+    let (_, refused) = scene.look().vouch();
+    assert_eq!(refused[0].1, "it names out/file, which leads out of the workspace");
+}
+
+#[test]
+fn a_folder_that_is_a_link_brings_nothing() {
+    let scene = Scene::new(&[("other/rules.toml", "x")]);
+    symlink(scene.path("other"), scene.path(".haft")).expect("a link can be made");
+    let project = scene.look();
+    assert_eq!((project.brought(), project.refused()), (&[][..], Some(".haft is a link, which is not followed")));
+}
+
+#[test]
+fn a_file_that_is_too_large_or_not_text_or_a_pipe_is_refused() {
+    let scene = Scene::new(&[(RULES, "")]);
+    scene.write(".haft/tools.yaml", &"x".repeat((1 << 20) + 1));
+    std::fs::write(scene.path(".haft/config.toml"), [0xff, 0xfe]).expect("a file can be written");
+    std::fs::remove_file(scene.path(RULES)).expect("it was there");
+    rustix::fs::mknodat(rustix::fs::CWD, scene.path(RULES), FileType::Fifo, Mode::from_raw_mode(0o600), 0)
+        .expect("a pipe can be made");
+    let refused: Vec<String> = scene.look().vouch().1.into_iter().map(|(_, why)| why).collect();
+    assert_eq!(refused, ["it is not text in UTF-8", "it is not a regular file", "it is larger than 1 MiB"]);
+}
+
+#[test]
+fn words_stay_trusted_when_they_change_and_the_change_is_known() {
+    let scene = Scene::new(&[("AGENTS.md", "one")]);
+    let (trusted, _) = scene.look().vouch();
+    assert_eq!(scene.look().changed_words(&trusted), Vec::<String>::new());
+    scene.write("AGENTS.md", "two");
+    assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("two".to_owned()));
+    assert_eq!(scene.look().changed_words(&trusted), ["AGENTS.md"]);
+}

@@ -1,0 +1,144 @@
+//! What the user has trusted in which folders.
+//!
+//! One file in the state folder, which no tool call and no command can see. A file that is not understood is an error:
+//! nothing is trusted then, and nothing is written over it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+
+use super::private;
+use crate::project::Fingerprint;
+
+/// Everything that was trusted.
+#[derive(Clone, Debug)]
+pub struct TrustStore {
+    path: PathBuf,
+}
+
+/// What was trusted in one folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trusted {
+    /// Each file of code with the hashes of it and of what it names.
+    #[serde(default)]
+    pub code: BTreeMap<String, Fingerprint>,
+    /// The words of the folder, with their hashes at that time; none where they are not trusted.
+    #[serde(default)]
+    pub words: Option<Fingerprint>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    #[serde(default)]
+    folders: BTreeMap<String, Trusted>,
+}
+
+impl TrustStore {
+    /// Names the store in haft's state folder. Creates nothing yet.
+    pub fn new(state_folder: &Path) -> Self {
+        Self { path: state_folder.join("trust.json") }
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns what was trusted in a folder; nothing where nobody has trusted anything.
+    pub fn of(&self, folder: &Path) -> io::Result<Trusted> {
+        Ok(self.read()?.folders.remove(key(folder)?).unwrap_or_default())
+    }
+
+    /// Returns all folders in which something was trusted.
+    pub fn list(&self) -> io::Result<Vec<(String, Trusted)>> {
+        Ok(self.read()?.folders.into_iter().collect())
+    }
+
+    /// Trusts this in a folder, and nothing else there.
+    pub fn put(&self, folder: &Path, trusted: Trusted) -> io::Result<()> {
+        let key = key(folder)?.to_owned();
+        self.change(|kept| {
+            kept.folders.insert(key, trusted);
+        })
+    }
+
+    /// Trusts nothing in a folder any more; returns whether something was.
+    pub fn revoke(&self, folder: &Path) -> io::Result<bool> {
+        let key = key(folder)?;
+        self.change(|kept| kept.folders.remove(key).is_some())
+    }
+
+    fn read(&self) -> io::Result<Kept> {
+        let mut bytes = Vec::new();
+        match private::read_file(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+            file => file?.read_to_end(&mut bytes)?,
+        };
+        serde_json::from_slice(&bytes).map_err(io::Error::from)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> T) -> io::Result<T> {
+        private::create_folder(self.path.parent().unwrap_or(Path::new(".")))?;
+        let lock = private::append_file(&self.path.with_extension("lock"))?;
+        rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
+        let mut kept = self.read()?;
+        let answer = change(&mut kept);
+        let new = self.path.with_extension("new");
+        match std::fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file = private::create_file(&new)?;
+        file.write_all(&serde_json::to_vec_pretty(&kept)?)?;
+        // A power cut leaves the old file or the new one.
+        file.sync_all()?;
+        std::fs::rename(&new, &self.path)?;
+        Ok(answer)
+    }
+}
+
+/// A folder whose path is not text would share its key with others.
+fn key(folder: &Path) -> io::Result<&str> {
+    folder.to_str().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path of the folder is not text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn trusted() -> Trusted {
+        let fingerprint = Fingerprint::from([(".haft/rules.toml".to_owned(), "abc".to_owned())]);
+        Trusted { code: BTreeMap::from([(".haft/rules.toml".to_owned(), fingerprint)]), words: None }
+    }
+
+    #[test]
+    fn what_is_trusted_stays_so_until_it_is_revoked_and_only_the_user_can_read_it() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let store = TrustStore::new(&folder.path().join("state/haft"));
+        let (one, other) = (Path::new("/one"), Path::new("/other"));
+        assert_eq!(store.of(one).expect("it can be read"), Trusted::default());
+        store.put(one, trusted()).expect("it can be kept");
+        assert_eq!(store.of(one).expect("it can be read"), trusted());
+        assert_eq!(store.of(other).expect("it can be read"), Trusted::default());
+        let mode = std::fs::metadata(store.path()).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(store.revoke(one).expect("it can be revoked"));
+        assert!(!store.revoke(one).expect("it can be revoked"));
+        assert_eq!(store.list().expect("it can be read"), []);
+    }
+
+    #[test]
+    fn a_record_that_is_not_understood_trusts_nothing_and_is_not_written_over() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let store = TrustStore::new(folder.path());
+        std::fs::write(store.path(), "{\"folders\": 3}").expect("a file can be written");
+        assert!(store.of(Path::new("/one")).is_err() && store.put(Path::new("/one"), trusted()).is_err());
+        assert_eq!(std::fs::read_to_string(store.path()).expect("it is there"), "{\"folders\": 3}");
+    }
+}
