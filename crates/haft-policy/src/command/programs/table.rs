@@ -77,10 +77,8 @@ impl Table {
         let mut start = 0;
         for (number, line) in text.split_inclusive('\n').enumerate() {
             let is_head = line.starts_with(|first: char| !first.is_whitespace() && first != '#');
-            if is_head {
-                if let Some((line, from)) = begun.replace((number + 1, start)) {
-                    self.add(file, line, &text[from..start]);
-                }
+            if is_head && let Some((line, from)) = begun.replace((number + 1, start)) {
+                self.add(file, line, &text[from..start]);
             }
             start += line.len();
         }

@@ -162,9 +162,13 @@ impl Reader<'_> {
         let name = self.word()?;
         let name = plain_text(&name.parts).unwrap_or_default();
         self.skip_blanks();
-        if self.take("(") {
+        let start = self.at;
+        let has_parentheses = self.take("(") && {
             self.skip_blanks();
-            self.expect(")", "a parenthesis stands where none can be")?;
+            self.take(")")
+        };
+        if !has_parentheses {
+            self.at = start;
         }
         self.function_body(name)
     }

@@ -20,6 +20,9 @@ const MOST_WORK: usize = 2_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trouble(pub(super) &'static str);
 
+/// That of a text with too many levels.
+pub(super) const TOO_DEEP: Trouble = Trouble("it is nested too deeply");
+
 /// What reading gives.
 pub(super) type Read<T> = Result<T, Trouble>;
 
@@ -91,7 +94,7 @@ impl<'t> Reader<'t> {
     /// Reads something that is nested in what is being read.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= DEEPEST {
-            return Err(Trouble("it is nested too deeply"));
+            return Err(TOO_DEEP);
         }
         self.depth += 1;
         let result = read(self);
