@@ -11,6 +11,7 @@ mod live;
 mod prompt;
 mod screen;
 mod shown_diff;
+mod wrapped;
 
 use std::process::ExitCode;
 
