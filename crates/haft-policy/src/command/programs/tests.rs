@@ -123,3 +123,14 @@ fn examples_are_checked_with_a_judge_and_told_where_they_fail() {
     let first = denied.first().expect("some example is allowed").to_string();
     assert_eq!(first, "files.txt:9 (ls): ls -la src: wanted Allow, got Deny");
 }
+
+#[test]
+fn the_page_of_the_format_names_roles_that_there_are() {
+    let (_, page) = include_str!("README.md").split_once("## Roles").expect("the page has a table of roles");
+    let first_columns = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
+    let roles: Vec<&str> = first_columns.flat_map(|(names, _)| names.trim_end_matches('`').split("`, `")).collect();
+
+    assert!(roles.len() > 20);
+    let wrong: Vec<_> = roles.iter().filter(|role| super::role::Role::named(role).is_none()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}

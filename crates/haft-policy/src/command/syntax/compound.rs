@@ -24,7 +24,7 @@ impl Reader<'_> {
             return Ok(Some(Node::Subshell(script)));
         }
         let (word, end) = self.keyword();
-        let read: fn(&mut Self) -> Read<Node> = match word.as_str() {
+        let read: fn(&mut Self) -> Read<Node> = match word.as_ref() {
             "{" => Self::group,
             "if" => Self::condition,
             "while" | "until" => Self::repetition,
@@ -189,7 +189,7 @@ impl Reader<'_> {
         let start = self.at;
         let name = self.name();
         self.skip_blanks();
-        let is_named = !name.is_empty() && (self.is_at("(") || COMPOUND.contains(&self.keyword().0.as_str()));
+        let is_named = !name.is_empty() && (self.is_at("(") || COMPOUND.contains(&self.keyword().0.as_ref()));
         if !is_named {
             self.at = start;
         }

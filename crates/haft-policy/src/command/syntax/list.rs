@@ -8,7 +8,7 @@ use super::reader::{Pass, Place, Read, Reader, TOO_DEEP, Trouble};
 use super::{Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, Word, WordPart};
 
 /// How often reading starts again behind something that cannot be read.
-const MOST_STARTS: usize = 8;
+const MOST_STARTS: usize = 5;
 /// Words that end a list, where a command could begin.
 const CLOSERS: &[&str] = &["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 /// Words behind which a command may begin, when what is around them was not understood.
@@ -71,7 +71,7 @@ fn skip_openers(reader: &mut Reader<'_>) {
             Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'`') => reader.at += 1,
             Some(_) => {
                 let (word, end) = reader.keyword();
-                if !CLOSERS.contains(&word.as_str()) && !OPENERS.contains(&word.as_str()) {
+                if !CLOSERS.contains(&word.as_ref()) && !OPENERS.contains(&word.as_ref()) {
                     return;
                 }
                 reader.at = end;
@@ -143,7 +143,7 @@ impl Reader<'_> {
     fn is_at_closer(&mut self) -> bool {
         matches!(self.peek(), None | Some(b')'))
             || self.is_at_case_end()
-            || CLOSERS.contains(&self.keyword().0.as_str())
+            || CLOSERS.contains(&self.keyword().0.as_ref())
     }
 
     /// Returns whether an end of a case stands here: `;;`, `;&` or `;;&`.
@@ -194,7 +194,8 @@ impl Reader<'_> {
     /// Reads one program of a pipe, or a compound command, with its redirections.
     pub(super) fn stage(&mut self) -> Read<Stage> {
         self.nested(|reader| {
-            reader.work(1)?;
+            // A command of one letter is looked at for all the words of the grammar.
+            reader.work(5)?;
             reader.skip_blanks();
             let start = reader.at;
             let Some(node) = reader.compound()? else { return reader.simple() };

@@ -314,3 +314,12 @@ fn words_with_a_form_of_their_own_are_taken_apart() {
     assert_eq!(by(rows, "a -t exec=ls"), "sh [ls] ()");
     assert_eq!(by(rows, "a -t dot"), "");
 }
+
+#[test]
+fn a_star_in_a_condition_stands_for_any_text() {
+    let check = |pattern, word| super::super::flags::matches(pattern, word);
+
+    assert!(check("a*c", "abc") && check("a*c", "ac") && check("*", "") && check("*b*d*", "abcde"));
+    assert!(!check("a*c", "abd") && !check("ab*bc", "abc") && !check("*b*b*", "abc") && !check("a", "ab"));
+    assert!(!check(&"*a".repeat(40), &"a".repeat(39)));
+}
