@@ -20,34 +20,32 @@ pub(super) struct Beside<'a> {
 impl Locate for Beside<'_> {
     fn locate(&self, path: &str) -> Located {
         let located = self.locate.locate(path);
-        match &located.target {
-            Target::Outside(place) if is_temporary(place.path()) => match self.named(place.path()) {
-                Some(name) => {
-                    let target = Target::Outside(Place::new(name, place.extent()));
-                    Located { target, ..located }
-                }
-                None => located,
-            },
-            Target::Inside(_) | Target::Outside(_) => located,
-        }
+        Located { target: renamed(self.scene, located.target), ..located }
     }
 }
 
-impl Beside<'_> {
-    fn named(&self, path: &Path) -> Option<PathBuf> {
-        let (home, workspace) = (Path::new(&self.scene.home), Path::new(&self.scene.workspace));
-        if let Ok(below) = path.strip_prefix(home) {
-            // The components again: joining nothing would leave a slash at the end.
-            return Some(Path::new("~").join(below).components().collect());
-        }
-        // A folder for temporary files itself stays what it is, whatever lies in it.
-        let is_in_one = |path: &Path| path.parent().is_some_and(is_temporary);
-        if (home.starts_with(path) || workspace.starts_with(path)) && is_in_one(path) {
-            return Some(above(workspace, path));
-        }
-        let around = workspace.parent().filter(|parent| is_in_one(parent))?;
-        path.strip_prefix(around).ok().map(|below| Path::new("..").join(below))
+/// Names a target from the home or the workspace where its own name would be that of a temporary file.
+pub(super) fn renamed(scene: &Scene, target: Target) -> Target {
+    let name = match &target {
+        Target::Outside(place) if is_temporary(place.path()) => name_of(scene, place.path()),
+        Target::Inside(_) | Target::Outside(_) => None,
+    };
+    name.map_or_else(|| target.clone(), |name| Target::Outside(Place::new(name, target.place().extent())))
+}
+
+fn name_of(scene: &Scene, path: &Path) -> Option<PathBuf> {
+    let (home, workspace) = (Path::new(&scene.home), Path::new(&scene.workspace));
+    if let Ok(below) = path.strip_prefix(home) {
+        // The components again: joining nothing would leave a slash at the end.
+        return Some(Path::new("~").join(below).components().collect());
     }
+    // A folder for temporary files itself stays what it is, whatever lies in it.
+    let is_in_one = |path: &Path| path.parent().is_some_and(is_temporary);
+    if (home.starts_with(path) || workspace.starts_with(path)) && is_in_one(path) {
+        return Some(above(workspace, path));
+    }
+    let around = workspace.parent().filter(|parent| is_in_one(parent))?;
+    path.strip_prefix(around).ok().map(|below| Path::new("..").join(below))
 }
 
 /// Names a folder above the workspace by the steps that lead there; the home may lie in another.

@@ -24,6 +24,7 @@ use haft::effect::{Change, Danger, Does, Host};
 use haft::path::{Extent, Target};
 
 use super::act::{Act, Deed, Flow};
+use super::beside::renamed;
 use super::places::{self, Place, hidden_names};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::{Piece, Value};
@@ -487,7 +488,7 @@ impl<'a> Walk<'a> {
         if itself.target.place().path().as_os_str().is_empty() {
             return itself;
         }
-        Located { target, kind: itself.kind }
+        Located { target: renamed(self.scene, target), kind: itself.kind }
     }
 
     fn runs(&self, program: &str) -> bool {
