@@ -42,6 +42,9 @@ pub(crate) struct Common {
     /// Show what commands would change, and throw it away; everything else is as usual
     #[arg(long = "try", global = true, conflicts_with = "plan")]
     pub(crate) tries: bool,
+    /// Trust what the project brings along in .haft, in this run only
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
     /// Print records for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -57,6 +60,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Say how commands are judged, and by which rules
     Rules(RulesArguments),
+    /// Trust what a project brings along for haft: settings, rules, tools, words
+    Trust(Trust),
     /// Say how this workspace, or one tool, is doing
     Doctor(Doctor),
     /// List what was changed in this workspace, the newest first
@@ -133,9 +138,23 @@ pub(crate) struct Undo {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// config.toml, the words of a tool (name.md), or a JSON list of tools
+    /// config.toml, rules.toml, the words of a tool (name.md), or a JSON list of tools
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Code is bound to its content: what changes is not loaded until it is trusted again.")]
+pub(crate) struct Trust {
+    /// The project; the workspace if left out
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// List what is trusted, in all folders
+    #[arg(long, conflicts_with_all = ["folder", "revoke"])]
+    pub(crate) list: bool,
+    /// Trust nothing there any more
+    #[arg(long)]
+    pub(crate) revoke: bool,
 }
 
 #[derive(Args)]

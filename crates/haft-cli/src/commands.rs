@@ -10,5 +10,6 @@ pub(crate) mod log;
 pub(crate) mod rules;
 pub(crate) mod tools;
 pub(crate) mod tour;
+pub(crate) mod trust;
 pub(crate) mod undo;
 pub(crate) mod welcome;

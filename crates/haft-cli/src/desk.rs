@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use haft::call::Origin;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
@@ -14,12 +14,14 @@ use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_runtime::toolset::ToolList;
 use haft_sandbox::{Launcher, Network, Sandbox};
-use haft_workspace::files::{Bounds, Workspace};
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
 
 use crate::arguments::Common;
+use crate::brought::Manner;
+use crate::ground::{Ground, open_workspace};
 use crate::prompt::{AtTerminal, somebody_is_there};
+use crate::rulebook::Rulebook;
 
 /// A workspace that is ready for calls.
 pub(crate) struct Desk {
@@ -40,32 +42,34 @@ pub(crate) enum Caller {
 }
 
 impl Desk {
-    /// Gets everything ready in the workspace that the command line names.
+    /// Gets everything ready in the workspace that the command line names, for looking at it.
     pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
-        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        Self::open_in(common, &folder, Settings::read(common.profile)?)
+        Self::on(Ground::open(common, Manner::Silent)?)
     }
 
-    /// Gets everything ready in this folder.
-    pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
-        let environment = &settings.environment;
-        let bounds = Bounds {
-            added: common.added.clone(),
-            left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
-            home: Some(settings.surroundings.home.clone()),
+    /// Gets everything ready for calls. What the project brings along and nobody trusts is asked about, or said.
+    pub(crate) fn open_for(common: &Common, caller: Caller) -> anyhow::Result<Self> {
+        let manner = match caller {
+            Caller::OneCall => Manner::Asking,
+            Caller::Lines => Manner::Telling,
         };
-        let workspace = Workspace::open_within(folder, &bounds).with_context(|| {
-            format!(
-                "the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C",
-                folder.display()
-            )
-        })?;
+        Self::on(Ground::open(common, manner)?)
+    }
+
+    /// Gets everything ready in this folder, with the default rules.
+    pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
+        let workspace = open_workspace(common, folder, &settings)?;
+        Self::on(Ground { settings, workspace, rulebook: Rulebook::default() })
+    }
+
+    fn on(Ground { settings, workspace, rulebook }: Ground) -> anyhow::Result<Self> {
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
-        let runtime = Runtime::new(catalog()?, doors).with_limits(settings.limits.clone()).with_redactor(redactor);
+        let runtime = Runtime::new(catalog()?, doors).with_policy(rulebook.policy());
+        let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
         Ok(Self { settings, workspace: path, state, history, runtime })
     }
 

@@ -4,13 +4,17 @@
 //! configuration, 3 refused, 4 timed out, 130 interrupted.
 
 mod arguments;
+mod brought;
 mod commands;
 mod desk;
 mod exit;
+mod ground;
 mod live;
 mod prompt;
+mod rulebook;
 mod screen;
 mod shown_diff;
+mod wrapped;
 
 use std::process::ExitCode;
 
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(check),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
+        Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
         Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
         Some(Command::Log(ref log)) => commands::log::run(&arguments.common, log),
         Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),

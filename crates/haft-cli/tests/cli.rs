@@ -13,6 +13,10 @@ mod history;
 mod rules;
 #[path = "cli/terminal.rs"]
 mod terminal;
+#[path = "cli/trust.rs"]
+mod trust;
+#[path = "cli/written_rules.rs"]
+mod written_rules;
 
 use std::path::Path;
 

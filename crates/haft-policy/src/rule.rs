@@ -1,5 +1,7 @@
 //! Rules: what they match and what they decide.
 
+use std::fmt;
+
 use haft::effect::{Change, Claim, Danger, Does, Effect};
 use haft::guarded::{is_secret, may_hold_guarded, protected};
 use haft::path::Target;
@@ -35,6 +37,17 @@ pub enum Pattern {
     Effect(EffectSort),
     /// Every effect that fits all conditions of a rule that somebody wrote.
     Written(Box<Conditions>),
+}
+
+/// Says what a rule is about.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Tool(name) => write!(f, "tool {name}"),
+            Pattern::Effect(sort) => write!(f, "effect {}", sort.name()),
+            Pattern::Written(conditions) => conditions.fmt(f),
+        }
+    }
 }
 
 /// Sorts of effects that rules speak about.

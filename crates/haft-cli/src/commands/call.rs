@@ -22,7 +22,7 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
         return call_lines::run(common);
     }
     let arguments = raw_arguments(&call.arguments)?;
-    let desk = Desk::open(common)?;
+    let desk = Desk::open_for(common, Caller::OneCall)?;
     let session = desk.session(common, Caller::OneCall);
     let tool_call = ToolCall::new(&call.tool, arguments).by(origin(common, Caller::OneCall));
     let result = block_on(interruptible(&desk, &session, tool_call))?;

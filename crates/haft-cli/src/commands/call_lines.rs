@@ -38,7 +38,7 @@ const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Desk::open_for(common, Caller::Lines)?;
     let session = desk.session(common, Caller::Lines);
     block_on(serve(&desk, &session))?
 }

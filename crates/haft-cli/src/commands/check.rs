@@ -5,11 +5,14 @@ use std::path::Path;
 use haft::manual::Manual;
 use haft::schema_rules;
 use haft::spec::Spec;
+use haft_config::file::Mistake;
+use haft_config::settings::Settings;
 use haft_model::lower::{Offered, Provider, lower};
 use serde_json::Value;
 
 use crate::arguments::Check;
 use crate::exit::Exit;
+use crate::rulebook::mistakes_in;
 use crate::screen;
 
 /// Runs the command.
@@ -33,15 +36,35 @@ fn problems(path: &Path) -> Vec<Problem> {
         Err(error) => return vec![(1, format!("cannot be read: {error}"), "name a readable text file".into())],
     };
     match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") if path.file_name().is_some_and(|name| name == "rules.toml") => rule_problems(path, &text),
+        Some("toml") if path.ends_with(crate::brought::CONFIG) => project_problems(path, &text),
         Some("toml") => haft_config::file::check_config(&text).err().into_iter().collect(),
         Some("md") => manual_problems(&text),
         Some("json") => tool_list_problems(&text),
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, the words of a tool (.md) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, the words of a tool (.md) or a list of tools (.json)".into(),
         )],
     }
+}
+
+fn rule_problems(path: &Path, text: &str) -> Vec<Problem> {
+    match Settings::read(None) {
+        Ok(settings) => mistakes_in(path, text, &settings).0.into_iter().map(of_mistake).collect(),
+        Err(error) => vec![(1, format!("cannot be checked: {error}"), "mend that first".into())],
+    }
+}
+
+fn project_problems(path: &Path, text: &str) -> Vec<Problem> {
+    match Settings::read(None).map(|settings| settings.with_project(path, text)) {
+        Ok(checked) => checked.err().map(of_mistake).into_iter().collect(),
+        Err(error) => vec![(1, format!("cannot be checked: {error}"), "mend that first".into())],
+    }
+}
+
+fn of_mistake(mistake: Mistake) -> Problem {
+    (mistake.line, mistake.problem, mistake.fix)
 }
 
 fn manual_problems(text: &str) -> Vec<Problem> {

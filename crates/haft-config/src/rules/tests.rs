@@ -116,3 +116,35 @@ fn a_project_only_tightens() {
          move it to your own rules.toml"
     );
 }
+
+const GUIDE: &str = include_str!("../../../../docs/guide/rules.md");
+
+#[test]
+fn the_rules_of_the_guide_hold() {
+    let blocks: Vec<&str> = GUIDE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 2);
+    let tools = ["bash".to_owned(), "write_file".to_owned()];
+    let known = Known { tools: &tools, home: Path::new("/home/me"), reader: Reader::default() };
+    for block in blocks {
+        let rules = parse(Path::new("rules.md"), block, known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        assert!(!rules.is_empty());
+    }
+}
+
+#[test]
+fn the_guide_names_every_effect_with_its_built_in_decision() {
+    use haft_policy::decision::Class;
+    use haft_policy::rule::{Pattern, defaults};
+    for rule in defaults() {
+        let Pattern::Effect(sort) = rule.matches else { continue };
+        let decision = match (rule.decision, rule.class) {
+            (Decision::Allow, _) => "allow",
+            (Decision::Ask, Class::Ordinary) => "ask",
+            (Decision::Ask, Class::Dangerous) => "ask, each time",
+            (Decision::Deny, _) => "deny",
+        };
+        let row = GUIDE.lines().find(|line| line.starts_with(&format!("| `{}` |", sort.name())));
+        let row = row.unwrap_or_else(|| panic!("the guide does not name {}", sort.name()));
+        assert!(row.ends_with(&format!("| {decision} |")), "{row}");
+    }
+}

@@ -57,3 +57,8 @@ pub fn ruling(policy: &Policy, command: &str) -> Ruling {
 pub fn decision(command: &str) -> Decision {
     ruling(&Policy::default(), command).decision
 }
+
+/// Judges the examples of the table of programs by the defaults, and returns in words which fail.
+pub fn failures_of_table() -> Vec<String> {
+    super::programs::examples::check_examples(decision).iter().map(ToString::to_string).collect()
+}

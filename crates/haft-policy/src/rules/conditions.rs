@@ -1,5 +1,7 @@
 //! What a written rule is about: several conditions, all of which must hold.
 
+use std::fmt;
+
 use haft::effect::{Does, Effect, Host};
 use haft::path::Target;
 
@@ -55,6 +57,24 @@ impl Conditions {
     /// Returns whether it is about the words of commands.
     pub fn is_about_commands(&self) -> bool {
         self.program.is_some() || !self.flags.is_empty()
+    }
+}
+
+/// Says what a rule is about, as its file says it.
+impl fmt::Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flags: Vec<&str> = self.flags.iter().map(FlagPattern::text).collect();
+        let all = [
+            ("tool", self.tool.as_ref().map(|name| name.text().to_owned())),
+            ("effect", self.effect.map(|sort| sort.name().to_owned())),
+            ("program", self.program.as_ref().map(ProgramPattern::text)),
+            ("flag", Some(flags.join(" or ")).filter(|flags| !flags.is_empty())),
+            ("path", self.path.as_ref().map(|path| path.text().to_owned())),
+            ("host", self.host.as_ref().map(|host| host.text().to_owned())),
+            ("text", self.text.clone()),
+        ];
+        let told: Vec<String> = all.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value?))).collect();
+        f.write_str(&told.join(", "))
     }
 }
 

@@ -22,6 +22,11 @@ impl ProgramPattern {
         (!words.is_empty()).then_some(Self { words })
     }
 
+    /// Returns the pattern as it was written.
+    pub fn text(&self) -> String {
+        self.words.iter().map(NamePattern::text).collect::<Vec<_>>().join(" ")
+    }
+
     /// Compares it with the words of a part of a command.
     pub fn fit(&self, words: &[String]) -> Fit {
         let (Some(program), [name, operands @ ..]) = (words.first(), self.words.as_slice()) else { return Fit::Not };
@@ -60,6 +65,11 @@ impl FlagPattern {
         let letters = text.trim_start_matches('-');
         let is_flag = text.starts_with('-') && !letters.is_empty() && !text.contains(char::is_whitespace);
         is_flag.then(|| Self { name: NamePattern::with_stars(text) })
+    }
+
+    /// Returns the flag as it was written.
+    pub fn text(&self) -> &str {
+        self.name.text()
     }
 
     /// Compares it with all words of a part of a command; the best one counts.

@@ -1,12 +1,96 @@
 //! `haft rules list`: which rules hold, the strictest first.
 
+use haft_config::rules::FiledRule;
+use haft_policy::decision::{Class, Decision};
+use haft_policy::rule::{Rule, defaults};
+use serde_json::{Value, json};
+
 use crate::arguments::Common;
+use crate::brought::Manner;
 use crate::exit::Exit;
+use crate::ground::Ground;
+use crate::screen::{self, Part, safe};
+
+/// A rule, and where it comes from.
+struct Listed {
+    rule: Rule,
+    place: Option<(String, usize)>,
+    from: &'static str,
+}
 
 /// Runs the command.
-pub(super) fn run(_common: &Common) -> anyhow::Result<Exit> {
-    for rule in haft_policy::rule::defaults() {
-        crate::screen::answer(&rule.name)?;
+pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
+    let Ground { rulebook, .. } = Ground::open(common, Manner::Telling)?;
+    let mut all: Vec<Listed> =
+        defaults().into_iter().map(|rule| Listed { rule, place: None, from: "built in" }).collect();
+    all.extend(rulebook.own.into_iter().map(|filed| Listed::of(filed, "user")));
+    all.extend(rulebook.project.into_iter().map(|filed| Listed::of(filed, "project")));
+    // Written rules go before ours, in the order in which they were written.
+    all.sort_by_key(|listed| (std::cmp::Reverse((listed.rule.decision, listed.rule.class)), listed.place.is_none()));
+    if common.json {
+        let records: Vec<Value> = all.iter().map(Listed::record).collect();
+        screen::answer(&Value::from(records).to_string())?;
+        return Ok(Exit::Ok);
+    }
+    let width = |text: fn(&Listed) -> String| all.iter().map(|listed| text(listed).chars().count()).max().unwrap_or(0);
+    let (names, abouts) = (width(Listed::name), width(Listed::about));
+    for listed in &all {
+        let decision = format!("{:<5}", name_of(listed.rule.decision));
+        let decision = match listed.rule.decision {
+            Decision::Deny => Part::Bad(&decision),
+            Decision::Ask => Part::Strong(&decision),
+            Decision::Allow => Part::Good(&decision),
+        };
+        let middle = format!("  {:<names$}  {:<abouts$}  ", listed.name(), listed.about());
+        screen::line(&[decision, Part::Plain(&middle), Part::Faint(&listed.origin())])?;
     }
     Ok(Exit::Ok)
+}
+
+impl Listed {
+    fn of(filed: FiledRule, from: &'static str) -> Self {
+        Self { rule: filed.written.rule, place: Some((filed.file.display().to_string(), filed.line)), from }
+    }
+
+    fn name(&self) -> String {
+        safe(&self.rule.name).into_owned()
+    }
+
+    fn about(&self) -> String {
+        safe(&self.rule.matches.to_string()).into_owned()
+    }
+
+    fn origin(&self) -> String {
+        let place = match &self.place {
+            Some((file, line)) => format!("{file}:{line}"),
+            None => self.from.to_owned(),
+        };
+        let each_time = self.rule.class == Class::Dangerous;
+        if each_time { format!("{place} (asked each time)") } else { place }
+    }
+
+    fn record(&self) -> Value {
+        let mut record = json!({
+            "name": self.rule.name,
+            "decision": name_of(self.rule.decision),
+            "dangerous": self.rule.class == Class::Dangerous,
+            "about": self.rule.matches.to_string(),
+            "from": self.from,
+        });
+        if let Some((file, line)) = &self.place {
+            record["file"] = json!(file);
+            record["line"] = json!(line);
+            record["reason"] = json!(self.rule.reason);
+            record["instead"] = json!(self.rule.instead);
+        }
+        record
+    }
+}
+
+fn name_of(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
 }

@@ -1,9 +1,36 @@
-//! `haft rules test`: whether the examples of all rules hold.
+//! `haft rules test`: whether the examples of all rules, and of the table of programs, hold.
+
+use haft_config::rules::Mistakes;
+use haft_policy::command::examples::failures_of_table;
 
 use crate::arguments::Common;
+use crate::brought::Manner;
 use crate::exit::Exit;
+use crate::ground::Ground;
+use crate::screen;
 
 /// Runs the command.
-pub(super) fn run(_common: &Common) -> anyhow::Result<Exit> {
-    Ok(Exit::Ok)
+pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
+    // Reading rules proves their examples; what stops every other start is the answer here.
+    let written = match Ground::open(common, Manner::Telling) {
+        Ok(Ground { rulebook, .. }) => {
+            let examples = rulebook.own.iter().chain(&rulebook.project).map(|filed| &filed.written.examples);
+            Ok(examples.map(|examples| examples.matches.len() + examples.not_matches.len()).sum::<usize>())
+        }
+        Err(error) => match error.downcast::<Mistakes>() {
+            Ok(Mistakes(mistakes)) => Err(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            Err(other) => return Err(other),
+        },
+    };
+    let of_table = failures_of_table();
+    for failure in written.as_ref().err().into_iter().flatten().chain(&of_table) {
+        screen::answer(failure)?;
+    }
+    match written {
+        Ok(count) if of_table.is_empty() => {
+            screen::talk(&format!("All examples hold: {count} of written rules, and those of the table of programs."));
+            Ok(Exit::Ok)
+        }
+        _ => Ok(Exit::Failed),
+    }
 }

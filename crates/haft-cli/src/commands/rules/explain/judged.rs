@@ -1,21 +1,22 @@
 //! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use haft::effect::Effect;
 use haft::process::Level;
-use haft_config::settings::Settings;
 use haft_policy::command::Scene;
+use haft_policy::containment::Containment;
 use haft_policy::decision::Ruling;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
 use haft_tools::bash::reading::{read_command, scene};
-use haft_workspace::files::{Bounds, Workspace};
+use haft_workspace::files::Workspace;
 
 use crate::arguments::Common;
+use crate::brought::Manner;
 use crate::desk::mode;
+use crate::ground::Ground;
 
 /// The tool whose calls are explained.
 const TOOL: &str = "bash";
@@ -69,21 +70,13 @@ pub(super) struct Judge {
 impl Judge {
     /// Gets ready for the workspace that the command line names. No state is touched.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
-        let settings = Settings::read(common.profile)?;
-        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let bounds = Bounds {
-            added: common.added.clone(),
-            left_out: vec![settings.environment.state_folder.clone(), settings.environment.config_folder.clone()],
-            home: Some(settings.surroundings.home.clone()),
-        };
-        let workspace = Workspace::open_within(&folder, &bounds)
-            .with_context(|| format!("the workspace {} cannot be opened; name a folder with -C", folder.display()))?;
+        let Ground { settings, workspace, rulebook } = Ground::open(common, Manner::Telling)?;
         let surroundings = &settings.surroundings;
         Ok(Self {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
-            policy: Policy::default(),
-            situation: Situation::from(mode(common)),
+            policy: rulebook.policy(),
+            situation: Situation { contained: contained(surroundings.network), ..mode(common).into() },
             confined: Confined { required: surroundings.required, network: surroundings.network },
         })
     }
@@ -92,20 +85,27 @@ impl Judge {
     pub(super) fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
         let ruling = self.policy.judge(TOOL, &effects, self.situation);
+        let judged = self.policy.judge_each(TOOL, &effects, self.situation);
         let has_network = effects.iter().any(Effect::gives_network);
         Explained {
             command: command.to_owned(),
-            parts: effects.iter().filter_map(|effect| self.judged(effect)).collect(),
+            parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
             confined: Confined { network: self.confined.network || has_network, ..self.confined },
             grants: self.policy.offers(TOOL, &effects, self.situation).iter().map(ToString::to_string).collect(),
             ruling,
         }
     }
+}
 
-    fn judged(&self, effect: &Effect) -> Option<JudgedPart> {
+impl JudgedPart {
+    fn of(effect: &Effect, ruling: Ruling) -> Option<Self> {
         let Effect::Step(step) = effect else { return None };
         let (from, to) = step.part;
-        let ruling = self.policy.judge(TOOL, std::slice::from_ref(effect), self.situation);
-        Some(JudgedPart { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
+        Some(Self { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
     }
+}
+
+/// What is known without trying the sandbox: the settings may give every command the network.
+fn contained(has_network: bool) -> Containment {
+    if has_network { Containment::WithNetwork } else { Containment::Contained }
 }

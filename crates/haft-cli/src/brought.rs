@@ -1,0 +1,183 @@
+//! What the workspace brings along for haft, as far as somebody trusts it.
+//!
+//! Before that nothing of it is read but its names. What is there and not loaded is said once per run; at a terminal
+//! somebody is asked instead. No answer, a pipe and `--yes` are no trust.
+//!
+//! Not here: what is in the files (`haft-config`), how they are compared (`haft_workspace::project`).
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use haft_config::settings::Settings;
+use haft_workspace::project::{Brought, FOLDER, Kind, Project, Standing};
+use haft_workspace::state::trust::{TrustStore, Trusted};
+
+use crate::arguments::Common;
+use crate::prompt::somebody_is_there;
+use crate::screen::{self, safe};
+
+/// The texts of a project that count.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) config: Option<String>,
+    pub(crate) rules: Option<String>,
+}
+
+/// What is done about something that nobody trusts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Nothing: nobody waits for a call.
+    Silent,
+    /// It is said.
+    Telling,
+    /// Somebody is asked, where somebody is there; else it is said.
+    Asking,
+}
+
+/// The paths of what is loaded.
+pub(crate) const CONFIG: &str = ".haft/config.toml";
+pub(crate) const RULES: &str = ".haft/rules.toml";
+
+/// Loads what is trusted in a workspace.
+pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
+    let project = Project::look(workspace).context("the workspace cannot be looked at")?;
+    let is_ours = |file: &&Brought| file.name.starts_with(FOLDER);
+    if project.refused().is_none() && !project.brought().iter().any(|file| is_ours(&file)) {
+        return Ok(Loaded::default());
+    }
+    let store = TrustStore::new(&settings.environment.state_folder);
+    let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
+    let mut found = Found::of(&project, &trusted);
+    if manner == Manner::Asking && found.has_untrusted() && somebody_is_there() && !common.yes {
+        let is_trusted = ask(&found, &mut io::stdin().lock(), &mut anstream::stderr())?;
+        if is_trusted {
+            trusted = project.vouch().0;
+            store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
+            found = Found::of(&project, &trusted);
+        }
+    }
+    if manner != Manner::Silent {
+        found.told().iter().for_each(|line| screen::talk(line));
+        let changed = project.changed_words(&trusted);
+        if !changed.is_empty() {
+            screen::talk(&format!("note: changed since you trusted this folder: {}", changed.join(", ")));
+        }
+    }
+    Ok(found.loaded)
+}
+
+fn known(store: &TrustStore, workspace: &Path) -> Trusted {
+    store.of(workspace).unwrap_or_else(|error| {
+        let place = store.path().display();
+        screen::talk(&format!(
+            "note: nothing is trusted, because {place} cannot be read: {error}; remove it and trust again"
+        ));
+        Trusted::default()
+    })
+}
+
+/// How everything in the folder stands.
+#[derive(Debug, Default)]
+struct Found {
+    loaded: Loaded,
+    new: Vec<String>,
+    changed: Vec<(String, Vec<String>)>,
+    refused: Vec<(String, String)>,
+}
+
+impl Found {
+    fn of(project: &Project, trusted: &Trusted) -> Self {
+        let mut found = Self::default();
+        found.refused.extend(project.refused().map(|why| (FOLDER.to_owned(), why.to_owned())));
+        for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
+            match project.standing(file, trusted) {
+                Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),
+                Standing::Trusted(text) if file.name == RULES => found.loaded.rules = Some(text),
+                Standing::Trusted(_) => {}
+                Standing::New => found.new.push(file.name.clone()),
+                Standing::Changed(what) => found.changed.push((file.name.clone(), what)),
+                Standing::Refused(why) => found.refused.push((file.name.clone(), why)),
+            }
+        }
+        found
+    }
+
+    fn has_untrusted(&self) -> bool {
+        !self.new.is_empty() || !self.changed.is_empty()
+    }
+
+    fn told(&self) -> Vec<String> {
+        let look = "Read them; to trust them: haft trust .";
+        let mut lines = Vec::new();
+        if !self.new.is_empty() {
+            lines.push(format!("note: this project is not trusted, so not loaded: {}. {look}", self.new.join(", ")));
+        }
+        for (name, what) in &self.changed {
+            let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
+            let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
+            lines.push(format!("note: {name} changed since it was trusted{because}, so it is not loaded. {look}"));
+        }
+        lines.extend(self.refused.iter().map(|(name, why)| format!("note: {name} is not loaded: {why}")));
+        lines
+    }
+}
+
+/// Asks whether a project is trusted. The end of input means no.
+fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
+    writeln!(output, "This project brings settings for haft that you do not trust yet:")?;
+    for name in &found.new {
+        writeln!(output, "  {}", safe(name))?;
+    }
+    for (name, what) in &found.changed {
+        writeln!(output, "  {} (changed: {})", safe(name), safe(&what.join(", ")))?;
+    }
+    writeln!(output, "{MEANING}")?;
+    writeln!(output, "y  yes, I have read them and trust them as they are")?;
+    writeln!(output, "n  no, go on without them")?;
+    loop {
+        write!(output, "> ")?;
+        output.flush()?;
+        let mut answer = String::new();
+        if input.read_line(&mut answer)? == 0 {
+            return Ok(false);
+        }
+        match answer.trim() {
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => writeln!(output, "That is none of the answers.")?,
+        }
+    }
+}
+
+/// What trust means, in words.
+pub(crate) const MEANING: &str = "\
+Code (settings, rules, tools) is loaded as it is now, with every file of the workspace that it names; what changes is
+not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them
+is mentioned. The rules of a project only make things stricter.";
+
+/// Says what a kind is called.
+pub(crate) fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Code => "code",
+        Kind::Words => "words",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_yes_trusts_a_project() {
+        let found = Found { new: vec![".haft/a\u{1b}[2J".into()], ..Found::default() };
+        let answered = |input: &str| {
+            let mut output = Vec::new();
+            let answer = ask(&found, &mut input.as_bytes(), &mut output).expect("memory can be written");
+            (answer, String::from_utf8_lossy(&output).into_owned())
+        };
+        assert!(answered("y\n").0 && answered("\nmaybe\nyes\n").0);
+        assert!(!answered("n\n").0 && !answered("").0 && !answered("1\ny please\n").0);
+        assert!(!answered("n\n").1.contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,50 @@
+//! What every judgement stands on: settings, the workspace and the rules, before anything can run.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use haft_config::settings::Settings;
+use haft_workspace::files::{Bounds, Workspace};
+
+use crate::arguments::Common;
+use crate::brought::{self, Manner};
+use crate::rulebook::Rulebook;
+
+/// A workspace with everything that was set for it.
+pub(crate) struct Ground {
+    pub(crate) settings: Settings,
+    pub(crate) workspace: Workspace,
+    pub(crate) rulebook: Rulebook,
+}
+
+impl Ground {
+    /// Opens the workspace that the command line names, with the user's settings and rules and those of a project that
+    /// is trusted.
+    pub(crate) fn open(common: &Common, manner: Manner) -> anyhow::Result<Self> {
+        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        let settings = Settings::read(common.profile)?;
+        let workspace = open_workspace(common, &folder, &settings)?;
+        let loaded = brought::load(common, &settings, workspace.path(), manner)?;
+        let file = |name: &str| workspace.path().join(name);
+        let settings = match &loaded.config {
+            Some(text) => settings.with_project(&file(brought::CONFIG), text)?,
+            None => settings,
+        };
+        let rules = file(brought::RULES);
+        let rulebook = Rulebook::load(&settings, loaded.rules.as_deref().map(|text| (rules.as_path(), text)))?;
+        Ok(Self { settings, workspace, rulebook })
+    }
+}
+
+/// Opens a folder as the workspace, without haft's own folders.
+pub(crate) fn open_workspace(common: &Common, folder: &Path, settings: &Settings) -> anyhow::Result<Workspace> {
+    let environment = &settings.environment;
+    let bounds = Bounds {
+        added: common.added.clone(),
+        left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
+        home: Some(settings.surroundings.home.clone()),
+    };
+    Workspace::open_within(folder, &bounds).with_context(|| {
+        format!("the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C", folder.display())
+    })
+}

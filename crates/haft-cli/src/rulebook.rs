@@ -1,0 +1,63 @@
+//! The rules of this run: read once at the start, so that nothing that happens later can change them.
+
+use std::path::Path;
+
+use haft_config::rules::{self, FiledRule, Mistakes};
+use haft_config::settings::Settings;
+use haft_policy::policy::Policy;
+use haft_policy::rules::draft::Known;
+use haft_policy::rules::examples::Reader;
+
+use crate::screen;
+
+/// The rules that people have written.
+#[derive(Debug, Default)]
+pub(crate) struct Rulebook {
+    /// The user's own.
+    pub(crate) own: Vec<FiledRule>,
+    /// Those of a project that is trusted.
+    pub(crate) project: Vec<FiledRule>,
+}
+
+impl Rulebook {
+    /// Reads the user's file, and the text of a project's. A mistake in either stops the start.
+    pub(crate) fn load(settings: &Settings, project: Option<(&Path, &str)>) -> anyhow::Result<Self> {
+        let tools = tools();
+        let known = known(&tools, settings);
+        let own = rules::load(&settings.environment.rules_file(), known)?;
+        let project = match project {
+            None => Vec::new(),
+            Some((file, text)) => {
+                let (tightening, left_out) = rules::of_project(rules::parse(file, text, known)?);
+                left_out.iter().for_each(|mistake| screen::talk(&format!("note: left out: {mistake}")));
+                tightening
+            }
+        };
+        Ok(Self { own, project })
+    }
+
+    /// Returns the judge.
+    pub(crate) fn policy(&self) -> Policy {
+        let written = self.own.iter().chain(&self.project);
+        Policy::default().with_rules(written.map(|filed| filed.written.rule.clone()))
+    }
+}
+
+/// Finds everything that is wrong with the text of a file of rules.
+pub(crate) fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mistakes {
+    let tools = tools();
+    let is_of_project = file.parent().is_some_and(|folder| folder.ends_with(haft_workspace::project::FOLDER));
+    match rules::parse(file, text, known(&tools, settings)) {
+        Ok(rules) if is_of_project => Mistakes(rules::of_project(rules).1),
+        Ok(_) => Mistakes(Vec::new()),
+        Err(mistakes) => mistakes,
+    }
+}
+
+fn tools() -> Vec<String> {
+    haft_tools::all().iter().map(|tool| tool.spec().name.clone()).collect()
+}
+
+fn known<'a>(tools: &'a [String], settings: &'a Settings) -> Known<'a> {
+    Known { tools, home: &settings.surroundings.home, reader: Reader::default() }
+}

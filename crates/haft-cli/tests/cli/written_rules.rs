@@ -1,0 +1,172 @@
+//! Rules of a user, from the file to the decision.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::{Place, Said};
+
+pub(super) const NO_LISTS: &str = "[[rule]]\nname = \"no lists\"\ndecision = \"deny\"\nreason = \"Nobody lists here.\"\ninstead = \"use glob\"\ntool = \"list_dir\"\n";
+const TESTS: &str =
+    "[[rule]]\nname = \"tests\"\ndecision = \"allow\"\nprogram = \"cargo test\"\nmatches = [\"cargo test -q\"]\n";
+
+impl Place {
+    pub(super) fn put(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        std::fs::write(path, text).expect("a file can be written");
+    }
+
+    fn with_rules(text: &str) -> Self {
+        let place = Self::new();
+        place.put("home/.config/haft/rules.toml", text);
+        place
+    }
+
+    fn decision(&self, command: &str) -> String {
+        let said = self.haft(&["rules", "explain", "--json", command], "");
+        let record: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err));
+        format!("{} {}", record["decision"].as_str().unwrap_or_default(), record["rule"].as_str().unwrap_or_default())
+    }
+}
+
+fn shown(said: &Said) -> (i32, &str) {
+    (said.code, &said.err)
+}
+
+#[test]
+fn a_denial_of_the_user_refuses_the_call_with_its_reason() {
+    let said = Place::with_rules(NO_LISTS).haft(&["--yes", "call", "list_dir"], "");
+    let text = "The rule \"no lists\" refuses this call. Nobody lists here.\nNext: use glob\n";
+    assert_eq!(shown(&said), (3, text));
+}
+
+#[test]
+fn what_the_user_allows_for_ever_is_asked_about_no_more_and_nothing_else() {
+    let place = Place::with_rules(TESTS);
+    assert_eq!(place.decision("cargo test --lib"), "allow tests");
+    assert_eq!(place.decision("cargo test | tail -3"), "allow tests");
+    for more in ["cargo test && cargo run", "cargo test $X", "cargo test; git push", "cargo build"] {
+        assert!(place.decision(more).starts_with("ask "), "{more}: {}", place.decision(more));
+    }
+    for denied in ["cargo test; rm -rf ~", "cargo test > ~/.bashrc", "sudo cargo test"] {
+        assert!(place.decision(denied).starts_with("deny "), "{denied}: {}", place.decision(denied));
+    }
+}
+
+#[test]
+fn a_denied_flag_is_denied_however_it_is_written() {
+    let rule = "[[rule]]\nname = \"no force\"\ndecision = \"deny\"\nreason = \"No.\"\nprogram = \"git commit\"\n\
+                flags = [\"--amend\"]\nmatches = [\"git commit --amend\"]\nnot_matches = [\"git commit -m amend\"]\n";
+    let place = Place::with_rules(rule);
+    for hidden in
+        ["git commit --amend", "git -C . commit --ame\"nd\"", "A=--amend; git commit $A", "sh -c 'git commit --amend'"]
+    {
+        assert_eq!(place.decision(hidden), "deny no force", "{hidden}");
+    }
+    assert_eq!(place.decision("git commit $X"), "ask no force");
+}
+
+#[test]
+fn a_mistake_stops_every_start_with_its_line_and_check_finds_all_of_them() {
+    let place = Place::with_rules("[[rule]]\nname = \"x\"\ndecision = \"denny\"\nreason = \"r\"\ntol = \"bash\"\n");
+    let file = place.path("home/.config/haft/rules.toml").display().to_string();
+    let said = place.haft(&["call", "list_dir"], "");
+    let first =
+        format!("haft: {file}:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern\n");
+    assert_eq!((said.code, said.err.starts_with(&first)), (2, true), "{}", said.err);
+    for arguments in [&["call", "-"][..], &["rules", "list"], &["rules", "explain", "ls"]] {
+        assert_eq!(place.haft(arguments, "").code, 2, "{arguments:?}");
+    }
+    let checked = place.haft(&["check", &file], "");
+    let lines: Vec<String> = checked.out.lines().map(|line| line.replace(&file, "F")).collect();
+    assert_eq!(
+        (checked.code, lines),
+        (
+            1,
+            vec![
+                "F:1: the rule is about nothing; add one of tool, effect, program, path, host, pattern".to_owned(),
+                "F:3: \"denny\" is no decision; use \"allow\", \"ask\" or \"deny\"".to_owned(),
+                "F:5: a rule has no key \"tol\"; did you mean \"tool\"?".to_owned(),
+            ]
+        )
+    );
+}
+
+#[test]
+fn a_file_of_rules_that_cannot_be_read_stops_the_start() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("home/.config/haft/rules.toml")).expect("folders can be made");
+    let said = place.haft(&["call", "list_dir"], "");
+    assert_eq!((said.code, said.err.contains("rules.toml:1: cannot be read")), (2, true), "{}", said.err);
+}
+
+#[test]
+fn the_list_begins_with_what_is_strictest_and_says_where_rules_stand() {
+    let place = Place::with_rules(&format!("{TESTS}\n{NO_LISTS}"));
+    let said = place.haft(&["rules", "list", "--json"], "");
+    let rules: Vec<Value> = serde_json::from_str(&said.out).expect("one list");
+    let first = &rules[0];
+    assert_eq!(
+        (first["name"].as_str(), first["decision"].as_str(), first["line"].as_u64(), first["about"].as_str()),
+        (Some("no lists"), Some("deny"), Some(7), Some("tool list_dir"))
+    );
+    let order: Vec<&str> = rules.iter().filter_map(|rule| rule["decision"].as_str()).collect();
+    let mut sorted = order.clone();
+    sorted.sort_by_key(|decision| ["deny", "ask", "allow"].iter().position(|known| known == decision));
+    assert_eq!(order, sorted);
+    let text = place.haft(&["rules", "list"], "").out;
+    assert!(text.starts_with("deny   no lists ") && text.contains("program cargo test"), "{text}");
+}
+
+#[test]
+fn the_test_of_rules_tells_which_example_fails() {
+    let place = Place::with_rules(&TESTS.replace("cargo test -q", "cargo build"));
+    let said = place.haft(&["rules", "test"], "");
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("rules.toml:5: the rule does not match its example \"cargo build\""), "{}", said.out);
+}
+
+#[test]
+fn rules_that_change_during_a_session_mean_nothing_to_it() {
+    let place = Place::new();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"));
+    command.env_clear().env("HOME", place.path("home")).current_dir(place.path("ws")).args(["call", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command runs");
+    let mut input = child.stdin.take().expect("it has an input");
+    let mut output = BufReader::new(child.stdout.take().expect("it has an output"));
+    let mut call = |text: &str| {
+        writeln!(input, "{text}").expect("it reads");
+        let mut line = String::new();
+        output.read_line(&mut line).expect("it answers");
+        let record: Value = serde_json::from_str(&line).expect("a record");
+        record["status"].as_str().unwrap_or_default().to_owned()
+    };
+    let list = r#"{"name":"list_dir","arguments":{}}"#;
+    let run = r#"{"name":"bash","arguments":{"command":"cargo test"}}"#;
+    assert_eq!((call(list), call(run)), ("ok".to_owned(), "refused".to_owned()));
+    place.put("home/.config/haft/rules.toml", &format!("{NO_LISTS}\n{TESTS}"));
+    assert_eq!(
+        (call(r#"{"name":"list_dir","arguments":{"path":"src"}}"#), call(run)),
+        ("ok".to_owned(), "refused".to_owned())
+    );
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(place.haft(&["call", "list_dir"], "").code, 3);
+}
+
+#[test]
+fn no_call_changes_rules_or_trust() {
+    let place = Place::new();
+    for path in [".haft/rules.toml", "../home/.config/haft/rules.toml", "../home/.local/state/haft/trust.json"] {
+        let said = place.haft(&["--yes", "call", "write_file", &format!("path={path}"), "content=x"], "");
+        assert_eq!(said.code, 3, "{path}: {}", said.err);
+        assert!(!place.path("ws").join(path).exists());
+    }
+    for command in
+        ["haft trust .", "echo x >> ~/.config/haft/rules.toml", "rm -r ~/.local/state/haft", "haft --trust call x"]
+    {
+        assert!(place.decision(command).starts_with("deny "), "{command}: {}", place.decision(command));
+    }
+}
