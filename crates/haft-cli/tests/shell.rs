@@ -30,7 +30,7 @@ use serde_json::Value;
 fn taken_back(ground: &Ground, script: &scripts::Script) {
     ground.lay_out(script.before);
     let before = ground.tree();
-    let record = ground.bash(script.command, script.seconds);
+    let record = ground.bash_unread(script.command, script.seconds);
     let name = script.name;
     assert_eq!(record["status"], script.status, "{name}: {record:#}");
     assert_eq!(record["sandbox"], "full", "{name}: {record:#}");
@@ -104,7 +104,7 @@ fn what_a_command_plants_for_others_to_run_is_left_out_and_named() {
             let ground = ground.another();
             ground.lay_out("mkdir -p sub .git/hooks .vscode; echo '[core]' > .git/config; echo {} > .vscode/tasks.json; echo a > a");
             let before = ground.tree();
-            let record = ground.bash(command, 20.0);
+            let record = ground.bash_unread(command, 20.0);
             let after = ground.tree();
             let new: Vec<String> = ground::differing(&before, &after);
             assert!(

@@ -85,8 +85,7 @@ impl Policy {
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
-        let situation = situation.of_call(effects);
-        let by_effect = to_be_judged(effects).map(|effect| self.judge_effect(tool, effect, situation));
+        let by_effect = self.judge_each(tool, effects, situation).into_iter().map(|(_, ruling)| ruling);
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
@@ -97,11 +96,20 @@ impl Policy {
         effects: &'a [Effect],
         situation: Situation<'_>,
     ) -> Vec<(&'a Effect, Ruling)> {
+        let mut open = self.judge_each(tool, effects, situation);
+        open.retain(|(_, ruling)| ruling.decision != Decision::Allow);
+        open
+    }
+
+    /// Judges the effects of a call of this tool one by one, each as a part of the call.
+    pub fn judge_each<'a>(
+        &self,
+        tool: &str,
+        effects: &'a [Effect],
+        situation: Situation<'_>,
+    ) -> Vec<(&'a Effect, Ruling)> {
         let situation = situation.of_call(effects);
-        to_be_judged(effects)
-            .map(|effect| (effect, self.judge_effect(tool, effect, situation)))
-            .filter(|(_, ruling)| ruling.decision != Decision::Allow)
-            .collect()
+        to_be_judged(effects).map(|effect| (effect, self.judge_effect(tool, effect, situation))).collect()
     }
 
     /// Returns the grants that would answer everything that is open about a call, the narrowest first.

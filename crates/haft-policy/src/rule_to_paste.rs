@@ -1,7 +1,8 @@
 //! The rule that a person could put into `rules.toml` so that a question never comes again.
 //!
 //! It is text for a person to read, change and paste, as narrow as the words of the command allow: haft itself never
-//! writes a rule. There is none where a rule would allow far more than what was asked, or would not help.
+//! writes a rule. There is none where a rule would allow far more than what was asked, and none that would not be
+//! accepted or would not help: that is tried.
 //!
 //! Not here: reading such files.
 
@@ -11,8 +12,14 @@ mod tests;
 use haft::effect::{Does, Effect, Step};
 use haft::path::Target;
 
-use crate::rule::EffectSort;
+use crate::decision::Decision;
+use crate::policy::{Policy, Situation};
+use crate::rule::{EffectSort, Rule};
+use crate::rules::draft::{Draft, Known};
+use crate::rules::examples::Reader;
 
+/// What the rules say of themselves.
+const REASON: &str = "Allowed after it was asked about.";
 /// Most rules for one command.
 const MOST_RULES: usize = 3;
 
@@ -50,8 +57,18 @@ const INTERPRETERS: &[&str] = &[
 /// Operands behind which stands what is really run.
 const RUNS_NEXT: &[&str] = &["run", "run-script", "exec", "x", "dlx"];
 
-/// Returns the rules that would have answered these questions, as text for `rules.toml`.
-pub fn rule_to_paste(open: &[&Effect]) -> Option<String> {
+/// Returns the rules that would have answered everything that is open about a call, as text for `rules.toml`.
+pub fn rule_to_paste(policy: &Policy, (tool, effects): (&str, &[Effect]), situation: Situation<'_>) -> Option<String> {
+    let open = policy.open_questions(tool, effects, situation);
+    let sketches = sketches(open.iter().map(|(effect, _)| *effect))?;
+    let rules: Vec<Rule> = sketches.iter().map(Sketch::rule).collect::<Option<_>>()?;
+    let helped = policy.clone().with_rules(rules).judge(tool, effects, situation);
+    let text = || sketches.iter().map(Sketch::text).collect::<Vec<_>>().join("\n");
+    (helped.decision == Decision::Allow).then(text)
+}
+
+/// Returns the rules that these effects need, one for each program; nothing where there are none or too many.
+fn sketches<'a>(open: impl Iterator<Item = &'a Effect>) -> Option<Vec<Sketch>> {
     let mut rules: Vec<Sketch> = Vec::new();
     for effect in open {
         let Effect::Step(step) = effect else { return None };
@@ -61,8 +78,7 @@ pub fn rule_to_paste(open: &[&Effect]) -> Option<String> {
             None => rules.push(sketch),
         }
     }
-    let is_worth_it = (1..=MOST_RULES).contains(&rules.len());
-    is_worth_it.then(|| rules.iter().map(Sketch::text).collect::<Vec<_>>().join("\n"))
+    (1..=MOST_RULES).contains(&rules.len()).then_some(rules)
 }
 
 /// A rule about one program.
@@ -104,12 +120,28 @@ impl Sketch {
         (fits(&mut self.path, other.path) && fits(&mut self.host, other.host)).then_some(())
     }
 
+    /// Returns the rule as it will be when the text is read; nothing where it would be a mistake.
+    fn rule(&self) -> Option<Rule> {
+        let draft = Draft {
+            name: Some(self.name()),
+            decision: Some("allow".to_owned()),
+            reason: Some(REASON.to_owned()),
+            program: Some(self.program.clone()),
+            path: self.path.clone(),
+            host: self.host.clone(),
+            matches: Some(vec![self.example.clone()]),
+            ..Draft::default()
+        };
+        let reader = Reader::default();
+        draft.check(Known { tools: &[], home: reader.home, reader }).ok().map(|written| written.rule)
+    }
+
     fn text(&self) -> String {
         let mut lines = vec![
             "[[rule]]".to_owned(),
-            format!("name = {}", quoted(&format!("allow {}", self.about()))),
+            format!("name = {}", quoted(&self.name())),
             "decision = \"allow\"".to_owned(),
-            "reason = \"Allowed after it was asked about.\"".to_owned(),
+            format!("reason = {}", quoted(REASON)),
             format!("program = {}", quoted(&self.program)),
         ];
         lines.extend(self.path.as_ref().map(|path| format!("path = {}", quoted(path))));
@@ -118,10 +150,10 @@ impl Sketch {
         lines.join("\n") + "\n"
     }
 
-    fn about(&self) -> String {
+    fn name(&self) -> String {
         let of = |word: &str, name: &Option<String>| name.as_ref().map(|name| format!(" {word} {name}"));
         let (path, host) = (of("at", &self.path), of("to", &self.host));
-        format!("{}{}{}", self.program, path.unwrap_or_default(), host.unwrap_or_default())
+        format!("allow {}{}{}", self.program, path.unwrap_or_default(), host.unwrap_or_default())
     }
 }
 

@@ -58,7 +58,7 @@ impl Question<'_> {
             besides: words::of_besides(effects, &open, redactor),
             command: self.around.and_then(|around| marked::command(effects, &open, (around, redactor))),
             preview: hidden_preview(redactor, &self.planned.plan.preview),
-            rule_to_paste: self.rule_to_paste(&open, ruling.class),
+            rule_to_paste: self.rule_to_paste(&grants),
             offers: self.offers(&grants),
             ruling,
         }
@@ -102,9 +102,9 @@ impl Question<'_> {
         answered.map(|call| shortened(&redactor.redact(&call.words))).collect()
     }
 
-    fn rule_to_paste(&self, open: &[(&Effect, Class)], class: Class) -> Option<String> {
-        let effects: Vec<&Effect> = open.iter().map(|(effect, _)| *effect).collect();
-        let rule = rule_to_paste(&effects).filter(|_| class == Class::Ordinary)?;
+    fn rule_to_paste(&self, grants: &[GrantScope]) -> Option<String> {
+        let call = (self.planned.entry.native_name(), &*self.planned.plan.effects);
+        let rule = rule_to_paste(self.policy, call, self.situation(grants))?;
         // A rule with a gap where a secret was would be another rule.
         matches!(self.cx.session.ground.redactor.redact(&rule), Cow::Borrowed(_)).then_some(rule)
     }

@@ -80,7 +80,7 @@ fn what_git_would_run_is_left_as_it_was() {
     let place = Place::sample();
     let before = place.tree();
     let said = place.bash(&[], "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit");
-    assert!(said.out.contains(".git/hooks/pre-commit"), "{}", said.out);
+    assert!(said.err.contains("The rule \"protected names in commands\" refuses this call."), "{}", said.err);
     assert_eq!(place.tree(), before);
 }
 
@@ -151,9 +151,19 @@ fn a_long_output_is_bounded_and_the_whole_can_be_read_in_the_same_session() {
 #[test]
 fn without_somebody_to_ask_a_command_is_refused() {
     let place = Place::sample();
-    let said = place.haft(&["call", "bash", r#"{"command": "touch a"}"#], "");
+    let said = place.haft(&["call", "bash", r#"{"command": "rm notes.txt"}"#], "");
     assert_eq!(said.code, 3, "{}", said.err);
-    assert!(said.err.contains("The rule \"commands\" asks first"), "{}", said.err);
+    assert!(said.err.contains("The rule \"commands that remove\" asks first"), "{}", said.err);
+    assert!(said.err.contains("put this into rules.toml:\n[[rule]]\n"), "{}", said.err);
+    assert!(place.path("ws/notes.txt").exists());
+}
+
+#[test]
+fn a_command_that_only_looks_or_creates_needs_nobody_to_ask() {
+    let place = Place::sample();
+    let said = place.haft(&["call", "bash", r#"{"command": "ls; mkdir -p made && touch made/a"}"#], "");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(place.path("ws/made/a").exists());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::Place;
 
 const RED: Color = Color::Idx(1);
 const GREEN: Color = Color::Idx(2);
+const YELLOW: Color = Color::Idx(3);
 /// Whoever says nothing for this long hangs.
 const HANGS: Duration = Duration::from_secs(20);
 /// High enough that nothing scrolls away.
@@ -250,7 +251,7 @@ fn an_answer_that_is_none_is_asked_again() {
 #[test]
 fn a_command_is_shown_whole_and_its_last_line_while_it_runs() {
     let place = place();
-    let command = "command=echo \u{1b}[2Jfirst; echo a line that is lo''nger than forty columns of a terminal are; tail -f /dev/null";
+    let command = "command=echo \u{1b}[2Jfirst; rm a.txt; echo a line that is lo''nger than forty columns of a terminal are; tail -f /dev/null";
     let mut terminal = Terminal::start_in(&place, &["call", "bash", command], 40);
     terminal.shows("y  yes, this once").shows("\n>");
     assert!(terminal.screen().contains("| echo \\u{1b}[2Jfirst"), "{}", terminal.screen());
@@ -286,4 +287,18 @@ fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
     let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
     assert_eq!(terminal.ends(), 3);
     assert!(!terminal.screen().contains("trust"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
+    let place = place();
+    let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
+    terminal.shows("Around it: full sandbox, no network").shows("\n>");
+    assert_eq!(terminal.colour_of("rm a.txt"), YELLOW, "{}", terminal.screen());
+    assert_eq!(terminal.colour_of("ls &&"), Color::Default);
+    assert!(terminal.screen().contains("  remove a.txt"), "{}", terminal.screen());
+    assert!(!terminal.screen().contains("rules.toml"), "{}", terminal.screen());
+    assert_eq!(terminal.types("2\n").ends(), 0, "{}", terminal.screen());
+    assert!(terminal.screen().contains("put this into rules.toml"), "{}", terminal.screen());
+    assert!(!place.path("ws/a.txt").exists());
 }

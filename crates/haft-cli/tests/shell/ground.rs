@@ -74,6 +74,11 @@ impl Ground {
         self.bash_with(&[], command, seconds)
     }
 
+    /// Runs a command that no rule can read.
+    pub(crate) fn bash_unread(&self, command: &str, seconds: f64) -> Value {
+        self.place.call_unread(&self.around, command, json!({ "timeout": seconds }))
+    }
+
     pub(crate) fn bash_with(&self, flags: &[&str], command: &str, seconds: f64) -> Value {
         let call = json!({ "name": "bash", "arguments": { "command": command, "timeout": seconds } });
         let arguments = [flags, &["--yes", "call", "-"]].concat();

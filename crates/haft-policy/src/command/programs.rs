@@ -1,7 +1,8 @@
 //! What programs do with their words, by a table that is data.
 //!
 //! Programs come and go and have hundreds of flags, so what is known about them stands in `programs/*.txt`, one row a
-//! program, where somebody can correct a line without reading code. Few have rules of their own (`special`).
+//! program, where somebody can correct a line without reading code (the format: `programs/README.md`). Few have rules
+//! of their own (`special`).
 //!
 //! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 

@@ -15,6 +15,8 @@ mod list;
 mod parameter;
 mod reader;
 mod simple;
+#[cfg(test)]
+mod tests;
 mod tilde;
 mod word;
 

@@ -1,32 +1,27 @@
-//! Which rule a person is shown for which question.
-
-use std::sync::Arc;
-
-use haft::effect::{Change, Danger, Host};
-use haft::path::{Extent, Place};
+//! Which rule a person is shown for which question. Commands are read as they are in the scene of the examples.
 
 use super::*;
+use crate::command::examples::steps_in_scene;
+use crate::decision::Class;
+use crate::rule::Pattern;
 
-fn step(text: &str, does: Does) -> Effect {
-    let words: Arc<[String]> = text.split(' ').map(str::to_owned).collect();
-    Effect::Step(Step { command: text.into(), part: (0, text.len()), words, does })
+fn pasted_by(policy: &Policy, command: &str) -> Option<String> {
+    rule_to_paste(policy, ("bash", &steps_in_scene(command)), Situation::default())
 }
 
-fn code(text: &str) -> Effect {
-    step(text, Does::Code("run code".into()))
+fn pasted(command: &str) -> Option<String> {
+    pasted_by(&Policy::default(), command)
 }
 
-fn pasted(effects: &[Effect]) -> Option<String> {
-    rule_to_paste(&effects.iter().collect::<Vec<_>>())
-}
-
-fn changes(text: &str, path: &str) -> Effect {
-    step(text, Does::Change(Target::Inside(Place::new(path, Extent::Tree)), Change::Remove))
+fn line_of(command: &str, key: &str) -> String {
+    let rule = pasted(command).unwrap_or_else(|| panic!("there is no rule for {command}"));
+    let start = format!("{key} = ");
+    rule.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default().to_owned()
 }
 
 #[test]
 fn the_rule_names_the_program_and_what_of_it_is_meant() {
-    let rule = pasted(&[code("cargo test --workspace")]).expect("there is one");
+    let rule = pasted("cargo test --workspace").expect("there is one");
     let lines = [
         "[[rule]]",
         "name = \"allow cargo test\"",
@@ -36,51 +31,72 @@ fn the_rule_names_the_program_and_what_of_it_is_meant() {
         "matches = [\"cargo test --workspace\"]",
     ];
     assert_eq!(rule.lines().collect::<Vec<_>>(), lines);
-    let program = |text: &str| {
-        let rule = pasted(&[code(text)]).expect("there is one");
-        rule.lines().find_map(|line| line.strip_prefix("program = ")).unwrap_or_default().to_owned()
-    };
-    assert_eq!(program("npm run build --silent"), "\"npm run build\"");
-    assert_eq!(program("pytest -q"), "\"pytest\"");
-    assert_eq!(program("python3 tools/gen.py x"), "\"python3 tools/gen.py\"");
+    assert_eq!(line_of("npm run build --silent", "program"), "\"npm run build\"");
+    assert_eq!(line_of("pytest -q", "program"), "\"pytest\"");
+    assert_eq!(line_of("python3 src/gen.py x", "program"), "\"python3 src/gen.py\"");
 }
 
 #[test]
 fn what_would_allow_any_code_or_is_not_understood_has_no_rule() {
-    for text in ["python3 -c x", "bash", "sh -c x", "node", "npm run", "npm run --silent"] {
-        assert_eq!(pasted(&[code(text)]), None, "{text}");
+    for command in ["python3 -c 'f()'", "bash", "npm run --silent", "$x a", "sudo ls", "ls", "make a\nmake b$x"] {
+        assert_eq!(pasted(command), None, "{command}");
     }
-    assert_eq!(pasted(&[step("x", Does::Unknown("it is computed".into()))]), None);
-    assert_eq!(pasted(&[step("rm x", Does::ChangeUnknown(Change::Remove))]), None);
-    assert_eq!(pasted(&[step("sudo x", Does::Danger(Danger::Rights, "gain rights".into()))]), None);
-    assert_eq!(pasted(&[code("make"), step("$x", Does::Unknown("it is computed".into()))]), None);
-    assert_eq!(pasted(&[]), None);
 }
 
 #[test]
 fn a_rule_about_files_and_hosts_names_the_one_file_or_host() {
-    let rule = pasted(&[changes("rm -r build", "build")]).expect("there is one");
-    assert!(rule.contains("program = \"rm\"\npath = \"/build\"\n"), "{rule}");
-    assert_eq!(pasted(&[changes("rm -r a b", "a"), changes("rm -r a b", "b")]), None);
-    let connect = step("curl -s https://a.example/x", Does::Connect(Some(Host("a.example".into()))));
-    let rule = pasted(&[connect]).expect("there is one");
-    assert!(rule.contains("program = \"curl\"\nhost = \"a.example\"\n"), "{rule}");
-    assert_eq!(pasted(&[changes("rm -r x*", "x*")]), None, "a pattern would mean something else");
+    assert_eq!(
+        (line_of("rm notes.txt", "program"), line_of("rm notes.txt", "path")),
+        ("\"rm notes.txt\"".into(), "\"/notes.txt\"".into())
+    );
+    assert_eq!(
+        (line_of("rm -r build", "program"), line_of("rm -r build", "path")),
+        ("\"rm\"".into(), "\"/build\"".into())
+    );
+    assert_eq!(pasted("rm -r src docs"), None, "one rule names one path");
+    assert_eq!(line_of("curl -s https://a.example/x", "host"), "\"a.example\"");
+}
+
+#[test]
+fn a_rule_that_would_be_a_mistake_is_not_shown() {
+    // Its example would be read in the root of the workspace, where the path is another one.
+    let steps = steps_in_scene("rm -r build").into_iter().map(|effect| match effect {
+        Effect::Step(step) => {
+            let does = Does::Change(
+                Target::Inside(haft::path::Place::new("sub/build", haft::path::Extent::Tree)),
+                haft::effect::Change::Remove,
+            );
+            Effect::Step(Step { does, ..step })
+        }
+        other => other,
+    });
+    let steps: Vec<Effect> = steps.collect();
+    assert_eq!(rule_to_paste(&Policy::default(), ("bash", &steps), Situation::default()), None);
+}
+
+#[test]
+fn a_rule_that_would_not_help_is_not_shown() {
+    let asks = Rule {
+        name: "mine".into(),
+        matches: Pattern::Effect(EffectSort::CommandRunsCode),
+        decision: Decision::Ask,
+        class: Class::Ordinary,
+        reason: String::new(),
+        instead: String::new(),
+    };
+    assert_eq!(pasted_by(&Policy::default().with_rules([asks]), "cargo test"), None);
 }
 
 #[test]
 fn each_of_a_few_programs_has_a_rule_of_its_own() {
-    let rule = pasted(&[code("cargo test"), code("make lint"), code("cargo test")]).expect("there are some");
+    let rule = pasted("cargo test; make lint; cargo test -q").expect("there are some");
     assert_eq!(rule.matches("[[rule]]").count(), 2, "{rule}");
-    let many = [code("make a"), code("make b"), code("make c"), code("make d")];
-    assert_eq!(pasted(&many), None);
+    assert_eq!(pasted("make a; make b; make c; make d"), None);
 }
 
 #[test]
 fn nothing_in_a_command_can_add_a_line_to_the_rule() {
-    let rule = pasted(&[code("make \"x\\")]).expect("there is one");
-    assert!(rule.ends_with("matches = [\"make \\\"x\\\\\"]\n"), "{rule}");
-    assert_eq!(pasted(&[code("make a\nb")]), None);
-    let rule = pasted(&[code("make a\u{1b}b")]).expect("there is one");
-    assert!(rule.contains("make a\\u001Bb"), "{rule}");
+    assert_eq!(line_of("make '\"x\\'", "matches"), r#"["make '\"x\\'"]"#);
+    assert_eq!(pasted("make 'a\nb'"), None);
+    assert_eq!(line_of("make 'a\u{1b}b'", "matches"), r#"["make 'a\u001Bb'"]"#);
 }

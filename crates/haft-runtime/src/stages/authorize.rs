@@ -168,7 +168,7 @@ fn unanswered(how: &str, request: &ApprovalRequest) -> ToolError {
     match &request.rule_to_paste {
         // It is for the person: no tool can write there.
         Some(rule) => error
-            .with_detail(format!("to allow it for ever, put this into rules.toml:\n{rule}"))
+            .with_detail(format!("to allow it for ever, put this into rules.toml:\n{}", rule.trim_end()))
             .recover_with(rule.clone()),
         None => error,
     }

@@ -13,8 +13,10 @@ use expression::Program;
 use findings::Findings;
 
 mod calls;
+mod commands;
 mod environment;
 mod expression;
+mod files;
 mod findings;
 mod leftovers;
 mod names;
@@ -38,7 +40,9 @@ fn study(text: &str, findings: &mut Findings, depth: usize) {
         findings.not_understood("it has code in code in code");
         return;
     }
+    let folder = findings.folder.clone();
     for dialect in dialects(text) {
+        findings.folder.clone_from(&folder);
         match tokens(text, dialect) {
             Some(tokens) => calls::study(&Program::new(tokens), findings, depth),
             None => findings.not_understood("it is too long to be read"),

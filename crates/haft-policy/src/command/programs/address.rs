@@ -1,5 +1,7 @@
-//! Which host an address names, and which addresses are told apart: services that hand out secrets to whoever asks
-//! from inside of a machine, and transports that are commands.
+//! Says which host an address names.
+//!
+//! Some addresses are told apart: services that hand out secrets to whoever asks from inside of a machine, and
+//! transports that are commands.
 
 use haft::effect::Danger;
 

@@ -1,5 +1,6 @@
-//! Text for an editor or a console, such as `vim -c` and `psql -c` take it: most of it is not understood here, but a way
-//! to run something is.
+//! Reads text for an editor or a console, such as `vim -c` and `psql -c` take it.
+//!
+//! Most of it is not understood here, but a way to run something is.
 
 use super::super::act::{Act, Inner, Language, Reading};
 use super::super::value::Value;

@@ -68,12 +68,17 @@ fn may_fit(pattern: &str, word: &Value) -> bool {
 
 /// Returns whether a word is what a pattern says; `*` stands for anything.
 pub(crate) fn matches(pattern: &str, word: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == word,
-        Some((before, after)) => word.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(after, &rest[at..]))
-        }),
-    }
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == word };
+    let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(mut left) = word.strip_prefix(first).and_then(|left| left.strip_suffix(last)) else { return false };
+    // The first place that fits is the best one, so that no pattern takes long.
+    between.split('*').all(|part| match left.split_once(part) {
+        Some((_, after)) => {
+            left = after;
+            true
+        }
+        None => false,
+    })
 }
 
 /// Tells the words of a program apart; its name is not among them.

@@ -264,11 +264,11 @@ impl Config {
         }
         acts.extend(self.file.map(|file| Act::Path(Deed::Replace, file)));
         acts.push(Act::Settings("change the settings of git".to_owned()));
-        if let ([key, value, ..], false) = (self.operands.as_slice(), self.removes) {
-            if !matches!(Setting::of(&key.shown(), value), Setting::Plain | Setting::Turn) {
-                let what = format!("make git run a program: {}", key.shown());
-                acts.push(Act::Danger(Danger::PlantedCode, what));
-            }
+        if let ([key, value, ..], false) = (self.operands.as_slice(), self.removes)
+            && matches!(Setting::of(&key.shown(), value), Setting::Run(_) | Setting::RunPath(_))
+        {
+            let what = format!("make git run a program: {}", key.shown());
+            acts.push(Act::Danger(Danger::PlantedCode, what));
         }
         Reading { acts, ..Reading::default() }
     }

@@ -149,12 +149,10 @@ impl Draft {
         let trimmed = rest.prefix().len() - rest.prefix().trim_start_matches([' ', '=', '\t']).len();
         let value = rest.strip_prefix(&rest.prefix()[..trimmed]).unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
+            _ if value.known() == Some("none") => {}
             "proxycommand" | "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
-                if value.known() != Some("none") {
-                    self.reading.inner.push(Inner::Script(value, Vec::new()));
-                }
+                self.reading.inner.push(Inner::Script(value, Vec::new()));
             }
-            "identityfile" | "userknownhostsfile" | "certificatefile" => {}
             "" => self.act(Act::Unknown("an option of ssh is known only when it runs".to_owned())),
             _ => {}
         }

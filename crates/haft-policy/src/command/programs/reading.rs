@@ -13,10 +13,10 @@ use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
 pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
-    if let [only] = words {
-        if matches!(only.known(), Some("--help" | "--version")) {
-            return Reading::default();
-        }
+    if let [only] = words
+        && matches!(only.known(), Some("--help" | "--version"))
+    {
+        return Reading::default();
     }
     let given = tell_apart(row, words);
     let mut draft = Draft::default();

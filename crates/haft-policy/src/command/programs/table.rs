@@ -65,7 +65,9 @@ impl Table {
 
     /// Notes where the rows of some files stand.
     pub(crate) fn new(files: &[(&'static str, &'static str)]) -> Self {
-        let mut table = Self { names: HashMap::new(), places: Vec::new(), doubled: Vec::new() };
+        // Rows have short lines and few names each; growing step by step would cost more than the rest.
+        let size = files.iter().map(|(_, text)| text.len()).sum::<usize>() / 64;
+        let mut table = Self { names: HashMap::with_capacity(size), places: Vec::new(), doubled: Vec::new() };
         for (file, text) in files {
             table.note(file, text);
         }
@@ -77,10 +79,8 @@ impl Table {
         let mut start = 0;
         for (number, line) in text.split_inclusive('\n').enumerate() {
             let is_head = line.starts_with(|first: char| !first.is_whitespace() && first != '#');
-            if is_head {
-                if let Some((line, from)) = begun.replace((number + 1, start)) {
-                    self.add(file, line, &text[from..start]);
-                }
+            if is_head && let Some((line, from)) = begun.replace((number + 1, start)) {
+                self.add(file, line, &text[from..start]);
             }
             start += line.len();
         }
@@ -92,10 +92,8 @@ impl Table {
     fn add(&mut self, file: &'static str, line: usize, text: &'static str) {
         let at = self.places.len();
         for name in text.lines().next().unwrap_or_default().split_whitespace() {
-            if self.names.contains_key(name) {
+            if *self.names.entry(name).or_insert(at) != at {
                 self.doubled.push(Fault { file, line, what: format!("\"{name}\" has a row already") });
-            } else {
-                self.names.insert(name, at);
             }
         }
         self.places.push(Place { file, line, text, row: OnceLock::new() });

@@ -1,12 +1,136 @@
-//! The rules of the table, with small rows, and the table that haft comes with.
+//! The rules of the format with small rows, and the table that haft comes with.
 
+mod programs;
+mod words;
+
+use super::super::act::{Act, Flow, Inner, Language, Reading};
+use super::super::value::{Piece, Value};
 use super::examples::{check_examples, examples};
 use super::table::Table;
+use super::{read, read_by};
 use crate::decision::Decision;
+
+/// Reads a command by a table of these rows. Words are parted by blanks; `…` stands for a gap, `*` for a pattern.
+fn by(rows: &'static str, command: &str) -> String {
+    told(&read_by(&Table::new(&[("test.txt", rows)]), &words(command)))
+}
+
+/// Reads a command by the table that haft comes with.
+fn shipped(command: &str) -> String {
+    told(&read(&words(command)))
+}
+
+fn words(command: &str) -> Vec<Value> {
+    command.split(' ').map(word).collect()
+}
+
+fn word(text: &str) -> Value {
+    let mut value = Value::default();
+    for letter in text.chars() {
+        value.push(match letter {
+            '…' => Piece::Unknown,
+            '*' => Piece::Glob,
+            // A blank within a word.
+            '_' => Piece::Text(" ".to_owned()),
+            letter => Piece::Text(letter.to_string()),
+        });
+    }
+    value
+}
+
+/// Tells a reading in one line: what it does, what it runs, what it prints.
+fn told(reading: &Reading) -> String {
+    let mut parts: Vec<String> = reading.acts.iter().map(told_act).collect();
+    parts.extend(reading.inner.iter().map(told_inner));
+    parts.extend(match &reading.output {
+        Flow::Unknown => None,
+        Flow::Text(text) => Some(format!("prints {}", text.shown())),
+        Flow::Paths(paths) => Some(format!("prints names below {}", all(paths))),
+        other => Some(format!("prints {other:?}")),
+    });
+    parts.join("; ")
+}
+
+fn told_act(act: &Act) -> String {
+    match act {
+        Act::Path(deed, path) => format!("{deed:?} {}", path.shown()),
+        Act::Connect(host) => format!("Connect {}", host.as_deref().unwrap_or("?")),
+        Act::Danger(danger, _) => format!("Danger {danger:?}"),
+        other => format!("{other:?}").replace(['(', ')', '"'], " ").trim().to_owned(),
+    }
+}
+
+fn told_inner(inner: &Inner) -> String {
+    match inner {
+        Inner::Words(words) => format!("runs [{}]", all(words)),
+        Inner::WordsAndInput(words) => format!("runs [{}] and its input", all(words)),
+        Inner::WordsAroundInput(words, mark) => format!("runs [{}] with its input for {mark}", all(words)),
+        Inner::Script(script, parameters) => format!("sh [{}] ({})", script.shown(), all(parameters)),
+        Inner::Input(language) => format!("runs its input as {language:?}"),
+        Inner::Text(language, text) => format!("{language:?} [{}]", text.shown()),
+        Inner::Variable(name, value) => format!("{name}={}", value.shown()),
+        Inner::Folder(folder) => format!("in {}", folder.shown()),
+    }
+}
+
+fn all(words: &[Value]) -> String {
+    words.iter().map(Value::shown).collect::<Vec<_>>().join(" ")
+}
 
 #[test]
 fn every_row_of_the_table_is_understood() {
     let faults: Vec<String> = Table::shipped().rows().filter_map(Result::err).map(ToString::to_string).collect();
 
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_row_of_the_table_has_an_example() {
+    let rows = Table::shipped().rows().filter_map(Result::ok);
+    let bare: Vec<String> = rows.filter(|row| row.examples.is_empty()).map(super::row::Row::shown).collect();
+
+    assert!(bare.is_empty(), "{bare:?}");
+}
+
+#[test]
+fn a_line_that_is_not_a_fact_is_told_with_its_file_and_line() {
+    let check = |rows| {
+        let table = Table::new(&[("test.txt", rows)]);
+        table.rows().filter_map(Result::err).map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+
+    assert_eq!(check("# one\n\na\n  flags -n\n  opernads read\n"), "test.txt:5: \"opernads\" is not a fact");
+    assert_eq!(check("a\n  value -o rplace\n"), "test.txt:2: \"rplace\" is not a role");
+    assert_eq!(check("a\n  with does connect\n"), "test.txt:2: \"with\" names no flag");
+    assert_eq!(check("a\n  does danger sharks bite\n"), "test.txt:2: \"sharks\" is no danger");
+    assert_eq!(check("a\n  does publish\n"), "test.txt:2: \"publish\" says nothing");
+    assert_eq!(check("a\n  output words\n"), "test.txt:2: \"words\" is nothing that a program prints");
+    assert_eq!(check("a b\n  plus\nb\n  plus\n"), "test.txt:3: \"b\" has a row already");
+}
+
+#[test]
+fn a_row_that_is_not_understood_is_asked_about_when_its_program_is_met() {
+    assert_eq!(by("a\n  operands rad\n", "a x"), "Unknown  test.txt:2: \\ rad\\  is not a role");
+}
+
+#[test]
+fn examples_are_checked_with_a_judge_and_told_where_they_fail() {
+    assert!(examples().len() > 1000);
+
+    let denied = check_examples(|_| Decision::Deny);
+
+    assert!(denied.iter().all(|failure| failure.example.decision != Decision::Deny));
+    let first = denied.first().expect("some example is allowed").to_string();
+    assert_eq!(first, "files.txt:9 (ls): ls -la src: wanted Allow, got Deny");
+}
+
+#[test]
+fn the_page_of_the_format_names_roles_that_there_are() {
+    let (_, page) = include_str!("README.md").split_once("## Roles").expect("the page has a table of roles");
+    let first_columns = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
+    let roles: Vec<&str> = first_columns.flat_map(|(names, _)| names.trim_end_matches('`').split("`, `")).collect();
+
+    assert!(roles.len() > 20);
+    let wrong: Vec<_> = roles.iter().filter(|role| super::role::Role::named(role).is_none()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
 }

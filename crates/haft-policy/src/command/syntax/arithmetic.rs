@@ -44,7 +44,11 @@ impl Reader<'_> {
             match bytes.get(at) {
                 None => break None,
                 Some(b'\\') => at += 1,
-                Some(quote @ (b'\'' | b'"' | b'`')) => at += quoted_length(&bytes[at..], *quote),
+                Some(b'$') if bytes.get(at + 1) == Some(&b'\'') => {
+                    at += 1 + quoted_length(bytes, at + 1, Escapes::Count)
+                }
+                Some(b'\'') => at += quoted_length(bytes, at, Escapes::AreText),
+                Some(b'"' | b'`') => at += quoted_length(bytes, at, Escapes::Count),
                 Some(b'(') => open += 1,
                 Some(b')') if open > 0 => open -= 1,
                 Some(b')') => break (bytes.get(at + 1) == Some(&b')')).then_some(start + at),
@@ -66,16 +70,23 @@ impl Reader<'_> {
     }
 }
 
-/// Returns how far it is to the quote that closes the one at the beginning.
-fn quoted_length(bytes: &[u8], quote: u8) -> usize {
-    let mut at = 1;
+/// What a backslash does between quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escapes {
+    Count,
+    AreText,
+}
+
+/// Returns how far it is to the quote that closes the one which stands at a place.
+fn quoted_length(bytes: &[u8], start: usize, escapes: Escapes) -> usize {
+    let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
         match byte {
-            b'\\' if quote != b'\'' => at += 1,
-            byte if *byte == quote => return at,
+            b'\\' if escapes == Escapes::Count => at += 1,
+            byte if bytes.get(start) == Some(byte) => break,
             _ => {}
         }
         at += 1;
     }
-    bytes.len()
+    at - start
 }

@@ -24,7 +24,7 @@ impl Reader<'_> {
             return Ok(Some(Node::Subshell(script)));
         }
         let (word, end) = self.keyword();
-        let read: fn(&mut Self) -> Read<Node> = match word.as_str() {
+        let read: fn(&mut Self) -> Read<Node> = match word.as_ref() {
             "{" => Self::group,
             "if" => Self::condition,
             "while" | "until" => Self::repetition,
@@ -162,9 +162,13 @@ impl Reader<'_> {
         let name = self.word()?;
         let name = plain_text(&name.parts).unwrap_or_default();
         self.skip_blanks();
-        if self.take("(") {
+        let start = self.at;
+        let has_parentheses = self.take("(") && {
             self.skip_blanks();
-            self.expect(")", "a parenthesis stands where none can be")?;
+            self.take(")")
+        };
+        if !has_parentheses {
+            self.at = start;
         }
         self.function_body(name)
     }
@@ -185,7 +189,7 @@ impl Reader<'_> {
         let start = self.at;
         let name = self.name();
         self.skip_blanks();
-        let is_named = !name.is_empty() && (self.is_at("(") || COMPOUND.contains(&self.keyword().0.as_str()));
+        let is_named = !name.is_empty() && (self.is_at("(") || COMPOUND.contains(&self.keyword().0.as_ref()));
         if !is_named {
             self.at = start;
         }

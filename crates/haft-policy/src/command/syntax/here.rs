@@ -62,24 +62,29 @@ impl Reader<'_> {
         let end_word = super::word::plain_text(&parts).unwrap_or_else(|| source.to_owned());
         self.waiting.push(Waiting { operator, end_word, quoting, tabs });
         match self.bodies.get(&operator).cloned() {
-            Some(body) => self.document_word(&body),
+            Some(body) => Ok(self.document_word(&body)),
             None => Ok(Word { parts: Vec::new(), span: self.span(start..self.at) }),
         }
     }
 
-    fn document_word(&mut self, body: &Body) -> Read<Word> {
+    /// Reads a document. The shell does it when it runs the command: a mistake in it keeps nothing else from running.
+    fn document_word(&mut self, body: &Body) -> Word {
         let span = self.span(body.start..body.end);
-        let parts = match (body.quoting, body.tabs) {
-            (Quoting::Quoted, _) => vec![WordPart::Text(body.text.clone(), Quoting::Quoted)],
-            (Quoting::Bare, tabs) => {
-                let place = if tabs == Tabs::Kept { Place::At(span.start) } else { Place::Within(span.clone()) };
-                self.other(&body.text, place, |reader| {
-                    survey(reader, |reader| reader.parts(&Frame::DOCUMENT))?;
-                    reader.parts(&Frame::DOCUMENT)
-                })?
-            }
+        let place = match body.tabs {
+            Tabs::Kept => Place::At(span.start),
+            Tabs::Removed => Place::Within(span.clone()),
         };
-        Ok(Word { parts, span })
+        let read = |reader: &mut Reader<'_>| {
+            survey(reader, |reader| reader.parts(&Frame::DOCUMENT))?;
+            reader.parts(&Frame::DOCUMENT)
+        };
+        let parts = match body.quoting {
+            Quoting::Quoted => vec![WordPart::Text(body.text.clone(), Quoting::Quoted)],
+            Quoting::Bare => self
+                .other(&body.text, place, read)
+                .unwrap_or_else(|Trouble(why)| vec![WordPart::Opaque(why.to_owned())]),
+        };
+        Word { parts, span }
     }
 
     /// Goes behind the texts of the here-documents that wait for a line end.

@@ -4,11 +4,11 @@
 //! read all the same, since what is a mistake to us may be none to the shell that runs it.
 
 use super::here;
-use super::reader::{Pass, Place, Read, Reader, Trouble};
+use super::reader::{Pass, Place, Read, Reader, TOO_DEEP, Trouble};
 use super::{Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, Word, WordPart};
 
 /// How often reading starts again behind something that cannot be read.
-const MOST_STARTS: usize = 8;
+const MOST_STARTS: usize = 5;
 /// Words that end a list, where a command could begin.
 const CLOSERS: &[&str] = &["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 /// Words behind which a command may begin, when what is around them was not understood.
@@ -16,17 +16,21 @@ const OPENERS: &[&str] = &["if", "while", "until", "{", "!", "time"];
 
 /// Reads a whole text, whatever is in it.
 pub(super) fn read(text: &str) -> Script {
-    let mut reader = Reader::new(text, Place::At(0));
+    whole(&mut Reader::new(text, Place::At(0)))
+}
+
+fn whole(reader: &mut Reader<'_>) -> Script {
     let mut items = Vec::new();
     // A text with a mistake is surveyed up to it; documents behind it are read as commands, which is the stricter way.
-    let _ = here::survey(&mut reader, |reader| reader.script());
+    let _ = here::survey(reader, |reader| reader.script());
     for start in 0..=MOST_STARTS {
-        let Err((item, Trouble(why))) = all_items(&mut reader, &mut items) else { break };
-        let end = if start == MOST_STARTS { text.len() } else { restart(&mut reader, item) };
-        let stage = Stage { node: Node::Opaque(why.to_owned()), redirects: Vec::new(), span: item..end };
+        let Err((item, trouble)) = all_items(reader, &mut items) else { break };
+        let end = if start == MOST_STARTS { reader.end } else { restart(reader, item, trouble) };
+        let node = Node::Opaque(trouble.0.to_owned());
+        let stage = Stage { node, redirects: Vec::new(), span: reader.span(item..end) };
         items.push(Item { link: Link::Always, stages: vec![stage], in_background: false });
         reader.at = end;
-        skip_openers(&mut reader);
+        skip_openers(reader);
     }
     Script { items }
 }
@@ -34,26 +38,31 @@ pub(super) fn read(text: &str) -> Script {
 /// Reads to the end of the text; an error comes with the place where its command began.
 fn all_items(reader: &mut Reader<'_>, items: &mut Vec<Item>) -> Result<(), (usize, Trouble)> {
     let mut item = reader.at;
+    let mut list = List { items: std::mem::take(items), ..List::default() };
     let mut all = |reader: &mut Reader<'_>| {
-        let mut list = List::default();
         while list.goes_on {
             reader.skip_lines()?;
             item = reader.at;
             reader.list_item(&mut list)?;
-            items.append(&mut list.items);
         }
         item = reader.at;
         if reader.peek().is_some() { Err(Trouble("something ends here that did not begin")) } else { Ok(()) }
     };
-    all(reader).map_err(|trouble| (item, trouble))
+    let result = all(reader);
+    *items = list.items;
+    result.map_err(|trouble| (item, trouble))
 }
 
 /// Returns where a command may begin behind one that cannot be read.
-fn restart(reader: &mut Reader<'_>, item: usize) -> usize {
+fn restart(reader: &mut Reader<'_>, item: usize, trouble: Trouble) -> usize {
     reader.waiting.clear();
+    // Behind the next parenthesis it is as deep as it was.
+    let separators: &[u8] = if trouble == TOO_DEEP { b";\n&|" } else { b";\n&|()`" };
     let bytes = reader.bytes_from(item);
-    let next = bytes.iter().skip(1).position(|byte| b";\n&|()`".contains(byte));
-    next.map_or(reader.end, |next| item + 1 + next)
+    if bytes.first().is_some_and(|first| separators.contains(first)) {
+        return item + 1;
+    }
+    bytes.iter().position(|byte| separators.contains(byte)).map_or(reader.end, |next| item + next)
 }
 
 fn skip_openers(reader: &mut Reader<'_>) {
@@ -62,7 +71,7 @@ fn skip_openers(reader: &mut Reader<'_>) {
             Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'`') => reader.at += 1,
             Some(_) => {
                 let (word, end) = reader.keyword();
-                if !CLOSERS.contains(&word.as_str()) && !OPENERS.contains(&word.as_str()) {
+                if !CLOSERS.contains(&word.as_ref()) && !OPENERS.contains(&word.as_ref()) {
                     return;
                 }
                 reader.at = end;
@@ -134,7 +143,7 @@ impl Reader<'_> {
     fn is_at_closer(&mut self) -> bool {
         matches!(self.peek(), None | Some(b')'))
             || self.is_at_case_end()
-            || CLOSERS.contains(&self.keyword().0.as_str())
+            || CLOSERS.contains(&self.keyword().0.as_ref())
     }
 
     /// Returns whether an end of a case stands here: `;;`, `;&` or `;;&`.
@@ -185,7 +194,8 @@ impl Reader<'_> {
     /// Reads one program of a pipe, or a compound command, with its redirections.
     pub(super) fn stage(&mut self) -> Read<Stage> {
         self.nested(|reader| {
-            reader.work(1)?;
+            // A command of one letter is looked at for all the words of the grammar.
+            reader.work(5)?;
             reader.skip_blanks();
             let start = reader.at;
             let Some(node) = reader.compound()? else { return reader.simple() };
@@ -212,20 +222,13 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the text of a substitution that was written with backticks.
+    /// Reads the text of a substitution that was written with backticks. The shell reads it when it runs it: a mistake
+    /// in it keeps nothing around it from running.
     pub(super) fn backticks(&mut self, text: &str, place: Place) -> Read<Script> {
-        if self.pass == Pass::Survey {
-            return Ok(Script::default());
+        match self.pass {
+            Pass::Survey => Ok(Script::default()),
+            Pass::Tree => self.other(text, place, |reader| Ok(whole(reader))),
         }
-        self.other(text, place, |reader| {
-            here::survey(reader, |reader| reader.script())?;
-            let script = reader.script()?;
-            if reader.peek().is_some() {
-                Err(Trouble("something ends in backticks that did not begin"))
-            } else {
-                Ok(script)
-            }
-        })
     }
 }
 

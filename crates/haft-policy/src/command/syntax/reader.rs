@@ -5,6 +5,7 @@
 //!
 //! Not here: what the characters mean (`list`, `simple`, `word` and the rest).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -13,12 +14,18 @@ use super::here::{Body, Waiting};
 
 /// How deeply commands, substitutions and quotes may be nested. People write a dozen levels.
 const DEEPEST: usize = 100;
-/// How many characters may be looked at, those that are looked at twice counted twice.
-const MOST_WORK: usize = 2_000_000;
+/// How many characters may be looked at, those that are looked at twice counted twice. The longest text that is one
+/// here-document takes four looks at each.
+const MOST_WORK: usize = 400_000;
+/// Words of the grammar are shorter.
+const LONGEST_KEYWORD: usize = 16;
 
 /// Why reading cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trouble(pub(super) &'static str);
+
+/// That of a text with too many levels.
+pub(super) const TOO_DEEP: Trouble = Trouble("it is nested too deeply");
 
 /// What reading gives.
 pub(super) type Read<T> = Result<T, Trouble>;
@@ -91,7 +98,7 @@ impl<'t> Reader<'t> {
     /// Reads something that is nested in what is being read.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= DEEPEST {
-            return Err(Trouble("it is nested too deeply"));
+            return Err(TOO_DEEP);
         }
         self.depth += 1;
         let result = read(self);
@@ -222,19 +229,34 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns the bare word that stands here, for comparing it with the words of the grammar, and where it ends.
-    pub(super) fn keyword(&self) -> (String, usize) {
+    pub(super) fn keyword(&self) -> (Cow<'t, str>, usize) {
+        let bytes = self.bytes_from(self.at);
+        let bytes = bytes.get(..LONGEST_KEYWORD).unwrap_or(bytes);
+        let length = bytes.iter().position(|byte| b" \t\n;&|()<>".contains(byte)).unwrap_or(bytes.len());
+        let end = self.at + length;
+        match self.slice(self.at..end) {
+            word if word.contains('\\') => self.broken_keyword(),
+            word if length < LONGEST_KEYWORD => (Cow::Borrowed(word), end),
+            _ => (Cow::Borrowed(""), self.at),
+        }
+    }
+
+    /// Like `keyword`, for a word with line ends in it.
+    fn broken_keyword(&self) -> (Cow<'t, str>, usize) {
         let (mut word, mut at) = (String::new(), self.at);
-        loop {
+        while word.len() < LONGEST_KEYWORD {
             match self.bytes_from(at) {
                 [b'\\', b'\n', ..] => at += 2,
-                [] | [b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>', ..] => return (word, at),
-                [byte, ..] if word.len() < 16 && byte.is_ascii() => {
+                [] | [b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>', ..] => {
+                    return (Cow::Owned(word), at);
+                }
+                [byte, ..] => {
                     word.push(char::from(*byte));
                     at += 1;
                 }
-                _ => return (String::new(), self.at),
             }
         }
+        (Cow::Borrowed(""), self.at)
     }
 
     /// Goes behind a word of the grammar that stands here; says whether it did.

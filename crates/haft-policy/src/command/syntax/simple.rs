@@ -176,6 +176,9 @@ impl Reader<'_> {
 
     /// Reads a redirection, where one stands here.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
+            return Ok(None);
+        }
         let start = self.at;
         let descriptor = self.descriptor();
         let is_process = self.is_at("<(") || self.is_at(">(");

@@ -6,6 +6,7 @@ use anyhow::Context;
 use haft::effect::Effect;
 use haft::process::Level;
 use haft_policy::command::Scene;
+use haft_policy::containment::Containment;
 use haft_policy::decision::Ruling;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
@@ -75,7 +76,7 @@ impl Judge {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
             policy: rulebook.policy(),
-            situation: Situation::from(mode(common)),
+            situation: Situation { contained: contained(surroundings.network), ..mode(common).into() },
             confined: Confined { required: surroundings.required, network: surroundings.network },
         })
     }
@@ -84,20 +85,27 @@ impl Judge {
     pub(super) fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
         let ruling = self.policy.judge(TOOL, &effects, self.situation);
+        let judged = self.policy.judge_each(TOOL, &effects, self.situation);
         let has_network = effects.iter().any(Effect::gives_network);
         Explained {
             command: command.to_owned(),
-            parts: effects.iter().filter_map(|effect| self.judged(effect)).collect(),
+            parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
             confined: Confined { network: self.confined.network || has_network, ..self.confined },
             grants: self.policy.offers(TOOL, &effects, self.situation).iter().map(ToString::to_string).collect(),
             ruling,
         }
     }
+}
 
-    fn judged(&self, effect: &Effect) -> Option<JudgedPart> {
+impl JudgedPart {
+    fn of(effect: &Effect, ruling: Ruling) -> Option<Self> {
         let Effect::Step(step) = effect else { return None };
         let (from, to) = step.part;
-        let ruling = self.policy.judge(TOOL, std::slice::from_ref(effect), self.situation);
-        Some(JudgedPart { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
+        Some(Self { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
     }
+}
+
+/// What is known without trying the sandbox: the settings may give every command the network.
+fn contained(has_network: bool) -> Containment {
+    if has_network { Containment::WithNetwork } else { Containment::Contained }
 }

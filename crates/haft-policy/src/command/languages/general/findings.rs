@@ -91,7 +91,7 @@ impl Findings {
         }
     }
 
-    /// Something is done with a path. Says whether it is known which one.
+    /// Something is done with a path. Says whether it is known where that is.
     pub(super) fn path(&mut self, deed: Deed, text: &str) -> bool {
         if is_open(text) || text.is_empty() {
             return false;
@@ -107,7 +107,7 @@ impl Findings {
             _ => text,
         };
         self.act(marks::act(deed, &text));
-        true
+        !text.starts_with(GAP)
     }
 
     pub(super) fn connect(&mut self, host: Option<String>) {

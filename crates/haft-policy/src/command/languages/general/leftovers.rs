@@ -51,5 +51,5 @@ fn looks_like_path(text: &str) -> bool {
     let is_rooted = text.starts_with(['/', '~', HOME]) || text.starts_with("./") || text.starts_with("../");
     let is_path = is_rooted || is_dot_name || matches!(text, "." | "..") || text.contains(GLOB) || text.contains('/');
     let has_blank = text.contains(char::is_whitespace);
-    !text.is_empty() && text.len() <= LONGEST_PATH && !text.contains('\n') && is_path && !(has_blank && !is_rooted)
+    !text.is_empty() && text.len() <= LONGEST_PATH && !text.contains('\n') && is_path && (is_rooted || !has_blank)
 }

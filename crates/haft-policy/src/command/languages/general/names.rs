@@ -32,6 +32,8 @@ pub(super) enum Sort {
     Open,
     /// Reads a file.
     Read,
+    /// Looks whether there is a file, and how it is.
+    List,
     /// Takes text that is not a path: it is printed, compared or cut.
     Text,
     /// Changes the folder.
@@ -45,14 +47,14 @@ pub(super) enum Sort {
 /// Says what a call does, by its whole name in which the parts are parted by dots.
 pub(super) fn sort(name: &str) -> Option<Sort> {
     let last = name.rsplit('.').next().unwrap_or(name);
-    let has = |list: &[&str]| list.contains(&last);
-    let begins = |list: &[&str]| list.iter().any(|begin| name.starts_with(begin));
+    let has = |list: &str| is_in(list, last);
+    let begins = |list: &str| list.split(' ').any(|begin| name.starts_with(begin));
     Some(match () {
-        () if begins(NOT_FILES) => return None,
+        () if is_in(HARMLESS, name) => return None,
         () if last == "exec" => Sort::RunOrEvaluate,
         () if has(RUNNERS) || name == "os.execute" || name.starts_with("subprocess.") => Sort::Run,
         () if has(RUNNERS_BY_NAME) => Sort::RunByName,
-        () if has(EVALUATORS) || EVALUATORS_WITH_MODULE.contains(&name) => Sort::Evaluate,
+        () if has(EVALUATORS) || is_in(EVALUATORS_WITH_MODULE, name) => Sort::Evaluate,
         () if has(CONNECTORS) || begins(NETWORK) => Sort::Connect,
         () if has(REMOVERS) => Sort::Remove,
         () if has(WRITERS_TO_FIRST) || matches!(name, "File.write" | "IO.write" | "IO.binwrite") => Sort::WriteFirst,
@@ -62,6 +64,7 @@ pub(super) fn sort(name: &str) -> Option<Sort> {
         () if has(MOVERS) || name == "os.replace" => Sort::Move,
         () if has(OPENERS) || matches!(name, "File.new" | "os.open") => Sort::Open,
         () if has(READERS) || matches!(name, "File.read" | "IO.read") => Sort::Read,
+        () if has(LISTERS) => Sort::List,
         () if has(FOLDER_CHANGERS) => Sort::Folder,
         () if has(KILLERS) => Sort::Kill,
         () if has(RIGHTS) => Sort::Rights,
@@ -73,454 +76,99 @@ pub(super) fn sort(name: &str) -> Option<Sort> {
 /// Says that a name does so even where it is only handed on: `map(os.remove, files)`.
 pub(super) fn sort_of_mention(name: &str) -> Option<Sort> {
     let is_plain_word = matches!(name, "run" | "call" | "exec" | "sh" | "remove" | "delete" | "rm" | "pipeline");
-    sort(name).filter(|sort| matches!(sort, Sort::Run | Sort::Remove) && (!is_plain_word || name.contains('.')))
+    match sort(name)? {
+        Sort::Evaluate => (name == "eval").then_some(Sort::Evaluate),
+        sort @ (Sort::Run | Sort::Remove) => (!is_plain_word || name.contains('.')).then_some(sort),
+        _ => None,
+    }
 }
 
 /// Says that a name turns text into other text that can be code, and says nothing else.
 pub(super) fn is_decoder(word: &str) -> bool {
-    DECODERS.contains(&word)
+    is_in(DECODERS, word)
 }
 
 /// Says that a name turns text around or spells it out, which is harmless as a rule.
 pub(super) fn is_speller(word: &str) -> bool {
-    SPELLERS.contains(&word)
+    is_in(SPELLERS, word)
 }
 
-/// Modules whose functions have names of others: `re.compile`, `sql.connect`.
-const NOT_FILES: &[&str] = &["re.", "regex.", "sqlite3.", "json.", "math.", "random.", "path.posix."];
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
 
-const RUNNERS: &[&str] = &[
-    "system",
-    "system1",
-    "popen",
-    "popen2",
-    "popen3",
-    "popen4",
-    "Popen",
-    "execl",
-    "execle",
-    "execlp",
-    "execlpe",
-    "execv",
-    "execve",
-    "execvp",
-    "execvpe",
-    "spawn",
-    "spawnl",
-    "spawnle",
-    "spawnlp",
-    "spawnlpe",
-    "spawnv",
-    "spawnve",
-    "spawnvp",
-    "spawnvpe",
-    "posix_spawn",
-    "posix_spawnp",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "getoutput",
-    "getstatusoutput",
-    "execSync",
-    "execFile",
-    "execFileSync",
-    "spawnSync",
-    "fork_exec",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "pcntl_exec",
-    "capture2",
-    "capture2e",
-    "capture3",
-    "pipeline",
-    "pipeline_r",
-    "popen2e",
-    "create_subprocess_shell",
-    "create_subprocess_exec",
-    "execa",
-    "execaSync",
-    "execaCommand",
-    "execaCommandSync",
-    "Command",
-    "readpipe",
-    "qx",
-    "syscall",
-    "startfile",
-    "sh",
-    "ShellExecute",
-    "proc_nice",
-    "capturex",
-    "systemx",
-];
-const RUNNERS_BY_NAME: &[&str] =
-    &["send", "__send__", "public_send", "call_user_func", "call_user_func_array", "array_map", "method", "apply"];
-const EVALUATORS: &[&str] = &[
-    "eval",
-    "execfile",
-    "compile",
-    "Function",
-    "runInNewContext",
-    "runInThisContext",
-    "runInContext",
-    "instance_eval",
-    "class_eval",
-    "module_eval",
-    "loadstring",
-    "create_function",
-    "run_path",
-    "run_module",
-    "evaluate",
-    "Script",
-];
-const EVALUATORS_WITH_MODULE: &[&str] = &[
-    "load",
-    "pickle.loads",
-    "pickle.load",
-    "marshal.loads",
-    "marshal.load",
-    "Marshal.load",
-    "dill.loads",
-    "yaml.load",
-    "yaml.unsafe_load",
-    "types.FunctionType",
-    "FunctionType",
-    "string.eval",
-];
-const CONNECTORS: &[&str] = &[
-    "urlopen",
-    "urlretrieve",
-    "create_connection",
-    "connect",
-    "connect_ex",
-    "sendto",
-    "fetch",
-    "curl_exec",
-    "curl_init",
-    "fsockopen",
-    "pfsockopen",
-    "stream_socket_client",
-    "socket_connect",
-    "createConnection",
-    "TCPSocket",
-    "UDPSocket",
-    "getstore",
-    "getprint",
-    "SMTP",
-    "SMTP_SSL",
-    "FTP",
-    "HTTPConnection",
-    "HTTPSConnection",
-    "axios",
-    "create_datagram_endpoint",
-    "open_connection",
-    "gethostbyname",
-    "getaddrinfo",
-    "URLopener",
-    "XMLHttpRequest",
-];
-const NETWORK: &[&str] = &[
-    "requests.",
-    "httpx.",
-    "aiohttp.",
-    "axios.",
-    "http.get",
-    "https.get",
-    "http.request",
-    "https.request",
-    "LWP.",
-    "Net.HTTP",
-    "Net.FTP",
-    "Net.SMTP",
-    "HTTP.Tiny",
-    "IO.Socket",
-    "URI.open",
-    "OpenURI",
-    "Faraday",
-    "HTTParty",
-    "paramiko.",
-    "ftplib.",
-    "smtplib.",
-    "urllib.request.",
-    "urllib2.",
-    "urllib3.",
-    "net.connect",
-    "tls.connect",
-    "telnetlib.",
-    "Socket.tcp",
-    "TCPSocket.",
-    "http.client.",
-];
-const REMOVERS: &[&str] = &[
-    "unlink",
-    "remove",
-    "rmtree",
-    "rmdir",
-    "removedirs",
-    "rimraf",
-    "rimrafSync",
-    "rm_rf",
-    "rm_r",
-    "rm_f",
-    "rm",
-    "rmSync",
-    "unlinkSync",
-    "rmdirSync",
-    "removeSync",
-    "emptyDirSync",
-    "emptyDir",
-    "delete",
-    "safe_unlink",
-    "remove_entry",
-    "remove_entry_secure",
-    "remove_dir",
-    "remove_file",
-    "remove_tree",
-    "rmtree_f",
-    "truncate",
-    "truncateSync",
-    "delete_all",
-    "send2trash",
-    "shred",
-];
-const WRITERS_TO_FIRST: &[&str] = &[
-    "writeFile",
-    "writeFileSync",
-    "appendFile",
-    "appendFileSync",
-    "createWriteStream",
-    "file_put_contents",
-    "outputFile",
-    "outputFileSync",
-    "writeJsonSync",
-    "writeTextFile",
-    "writeTextFileSync",
-    "binwrite",
-    "savetxt",
-    "to_csv",
-    "to_json",
-    "move_uploaded_file",
-    "sysopen",
-    "write_file",
-    "append_file",
-    "spew",
-];
-const WRITERS_TO_ALL: &[&str] = &[
-    "chmod",
-    "chmodSync",
-    "chmod_R",
-    "fchmod",
-    "lchmod",
-    "chown",
-    "chownSync",
-    "chown_R",
-    "lchown",
-    "mkdir",
-    "mkdirSync",
-    "makedirs",
-    "mkdir_p",
-    "mkpath",
-    "make_path",
-    "touch",
-    "utime",
-    "utimesSync",
-    "mkfifo",
-    "mknod",
-    "setxattr",
-    "extractall",
-    "extract",
-    "extractTo",
-    "ensureDirSync",
-    "ensureFileSync",
-    "unpack_archive",
-];
-const WRITERS_TO_RECEIVER: &[&str] = &["write_text", "write_bytes", "symlink_to", "hardlink_to", "link_to"];
-const COPIERS: &[&str] = &[
-    "copy",
-    "copy2",
-    "copyfile",
-    "copytree",
-    "copyFile",
-    "copyFileSync",
-    "copySync",
-    "cp",
-    "cp_r",
-    "cpSync",
-    "symlink",
-    "symlinkSync",
-    "link",
-    "linkSync",
-    "ln",
-    "ln_s",
-    "ln_sf",
-    "install",
-    "copymode",
-    "copystat",
-    "copy_file",
-];
-const MOVERS: &[&str] = &["rename", "renames", "renameSync", "move", "moveSync", "mv", "move_file"];
-const OPENERS: &[&str] = &["open", "fopen", "openSync", "sysopen", "TarFile", "ZipFile"];
-const READERS: &[&str] = &[
-    "read_text",
-    "read_bytes",
-    "readFile",
-    "readFileSync",
-    "createReadStream",
-    "readlines",
-    "foreach",
-    "binread",
-    "file_get_contents",
-    "readfile",
-    "file",
-    "fromfile",
-    "loadtxt",
-    "read_csv",
-    "readTextFile",
-    "readTextFileSync",
-    "load_dotenv",
-    "lines",
-    "read_file",
-    "slurp",
-    "dofile",
-    "require",
-    "sendfile",
-    "FileInput",
-    "input",
-    "highlight_file",
-    "show_source",
-    "parse_ini_file",
-];
-const FOLDER_CHANGERS: &[&str] = &["chdir", "cd"];
-const KILLERS: &[&str] = &["kill", "killpg", "posix_kill", "kill_all"];
-const RIGHTS: &[&str] = &[
-    "setuid",
-    "setgid",
-    "seteuid",
-    "setegid",
-    "setreuid",
-    "setresuid",
-    "setregid",
-    "setresgid",
-    "posix_setuid",
-    "change_privilege",
-    "chroot",
-    "setgroups",
-];
-const TEXT: &[&str] = &[
-    "print",
-    "puts",
-    "echo",
-    "printf",
-    "say",
-    "p",
-    "pp",
-    "log",
-    "error",
-    "warn",
-    "info",
-    "debug",
-    "write",
-    "split",
-    "rsplit",
-    "join",
-    "replace",
-    "replaceAll",
-    "sub",
-    "gsub",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "startswith",
-    "endswith",
-    "startsWith",
-    "endsWith",
-    "start_with",
-    "end_with",
-    "test",
-    "match",
-    "search",
-    "findall",
-    "includes",
-    "include",
-    "indexOf",
-    "find",
-    "count",
-    "index",
-    "partition",
-    "die",
-    "preg_match",
-    "str_replace",
-    "explode",
-    "implode",
-    "assert",
-    "assertEqual",
-    "equal",
-    "strictEqual",
-    "var_dump",
-    "print_r",
-    "import_module",
-    "__import__",
-];
-const DECODERS: &[&str] = &[
-    "b64decode",
-    "b32decode",
-    "b16decode",
-    "b85decode",
-    "a85decode",
-    "urlsafe_b64decode",
-    "standard_b64decode",
-    "decodebytes",
-    "decodestring",
-    "unhexlify",
-    "a2b_hex",
-    "a2b_base64",
-    "fromhex",
-    "decompress",
-    "zlib",
-    "marshal",
-    "codecs",
-    "atob",
-    "unescape",
-    "decodeURIComponent",
-    "decodeURI",
-    "decode64",
-    "strict_decode64",
-    "urlsafe_decode64",
-    "base64_decode",
-    "decode_base64",
-    "gzinflate",
-    "gzuncompress",
-    "gzdecode",
-    "str_rot13",
-    "hex2bin",
-    "convert_uudecode",
-    "inflate",
-    "inflateSync",
-    "gunzipSync",
-    "inflateRawSync",
-    "MIME",
-    "pack",
-    "unpack",
-    "unpack1",
-    "uudecode",
-    "fromCharCode",
-    "fromCodePoint",
-    "lzma",
-    "bz2",
-    "pack_hex",
-];
-const SPELLERS: &[&str] = &[
-    "chr",
-    "reverse",
-    "reversed",
-    "strrev",
-    "tr",
-    "maketrans",
-    "translate",
-    "char",
-    "ord",
-    "bytes",
-    "bytearray",
-    "decode",
-];
+/// Harmless ones whose last part is a name of others.
+const HARMLESS: &str = "re.compile regex.compile sqlite3.connect";
+
+const RUNNERS: &str = "\
+    system popen popen2 popen3 popen4 Popen execl execle execlp execlpe execv execve execvp execvpe spawn \
+    spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp run call check_call \
+    check_output getoutput getstatusoutput execSync execFile execFileSync spawnSync shell_exec passthru \
+    proc_open pcntl_exec capture2 capture2e capture3 pipeline pipeline_r popen2e create_subprocess_shell \
+    create_subprocess_exec execa execaSync execaCommand execaCommandSync Command readpipe qx syscall startfile sh \
+    ShellExecute capturex systemx";
+const RUNNERS_BY_NAME: &str = "\
+    send __send__ public_send call_user_func call_user_func_array array_map method apply";
+const EVALUATORS: &str = "\
+    eval execfile compile Function runInNewContext runInThisContext runInContext instance_eval class_eval \
+    module_eval loadstring create_function run_path run_module evaluate Script";
+const EVALUATORS_WITH_MODULE: &str = "\
+    load pickle.loads pickle.load marshal.loads marshal.load Marshal.load dill.loads yaml.load yaml.unsafe_load \
+    types.FunctionType FunctionType";
+const CONNECTORS: &str = "\
+    urlopen urlretrieve create_connection connect connect_ex sendto fetch curl_exec curl_init fsockopen pfsockopen \
+    stream_socket_client socket_connect createConnection TCPSocket UDPSocket getstore getprint SMTP SMTP_SSL FTP \
+    HTTPConnection HTTPSConnection axios create_datagram_endpoint open_connection gethostbyname getaddrinfo \
+    URLopener XMLHttpRequest";
+const NETWORK: &str = "\
+    requests. httpx. aiohttp. axios. http.get https.get http.request https.request LWP. Net.HTTP Net.FTP Net.SMTP \
+    HTTP.Tiny IO.Socket URI.open OpenURI Faraday HTTParty paramiko. ftplib. smtplib. urllib.request. urllib2. \
+    urllib3. net.connect tls.connect telnetlib. Socket.tcp TCPSocket. http.client.";
+const REMOVERS: &str = "\
+    unlink remove rmtree rmdir removedirs rimraf rimrafSync rm_rf rm_r rm_f rm rmSync unlinkSync rmdirSync \
+    removeSync emptyDirSync emptyDir delete safe_unlink remove_entry remove_entry_secure remove_dir remove_file \
+    remove_tree truncate truncateSync send2trash shred";
+const WRITERS_TO_FIRST: &str = "\
+    writeFile writeFileSync appendFile appendFileSync createWriteStream file_put_contents outputFile outputFileSync \
+    writeJsonSync writeTextFile writeTextFileSync binwrite savetxt to_csv to_json move_uploaded_file sysopen \
+    write_file append_file spew";
+const WRITERS_TO_ALL: &str = "\
+    chmod chmodSync chmod_R fchmod lchmod chown chownSync chown_R lchown mkdir mkdirSync makedirs mkdir_p mkpath \
+    make_path touch utime utimesSync mkfifo mknod setxattr extractall extract extractTo ensureDirSync ensureFileSync \
+    unpack_archive";
+const WRITERS_TO_RECEIVER: &str = "\
+    write_text write_bytes symlink_to hardlink_to link_to";
+const COPIERS: &str = "\
+    copy copy2 copyfile copytree copyFile copyFileSync copySync cp cp_r cpSync symlink symlinkSync link linkSync ln \
+    ln_s ln_sf install copymode copystat copy_file";
+const MOVERS: &str = "\
+    rename renames renameSync move moveSync mv move_file";
+const OPENERS: &str = "\
+    open fopen openSync sysopen TarFile ZipFile";
+const READERS: &str = "\
+    read_text read_bytes readFile readFileSync createReadStream readlines foreach binread file_get_contents readfile \
+    file fromfile loadtxt read_csv readTextFile readTextFileSync load_dotenv lines read_file slurp dofile require \
+    sendfile FileInput input highlight_file show_source parse_ini_file";
+const LISTERS: &str = "\
+    exists isfile isdir islink stat lstat existsSync statSync is_file is_dir file_exists getsize getmtime access \
+    accessSync filesize";
+const FOLDER_CHANGERS: &str = "\
+    chdir cd";
+const KILLERS: &str = "\
+    kill killpg posix_kill";
+const RIGHTS: &str = "\
+    setuid setgid seteuid setegid setreuid setresuid setregid setresgid posix_setuid change_privilege chroot \
+    setgroups";
+const TEXT: &str = "\
+    print puts echo printf say p pp log error warn info debug write split rsplit join replace replaceAll sub gsub \
+    strip lstrip rstrip startswith endswith startsWith endsWith start_with end_with test match search findall \
+    includes include indexOf find count index partition die preg_match str_replace explode implode assert \
+    assertEqual equal strictEqual var_dump print_r import_module __import__";
+const DECODERS: &str = "\
+    b64decode b32decode b16decode b85decode a85decode urlsafe_b64decode standard_b64decode decodebytes decodestring \
+    unhexlify a2b_hex a2b_base64 fromhex decompress zlib marshal codecs atob unescape decodeURIComponent decodeURI \
+    decode64 strict_decode64 urlsafe_decode64 base64_decode decode_base64 gzinflate gzuncompress gzdecode str_rot13 \
+    hex2bin convert_uudecode inflate inflateSync gunzipSync inflateRawSync MIME pack unpack unpack1 uudecode \
+    fromCharCode fromCodePoint lzma bz2";
+const SPELLERS: &str = "\
+    chr reverse reversed strrev tr maketrans translate char ord bytes bytearray decode";

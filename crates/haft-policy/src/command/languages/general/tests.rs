@@ -69,6 +69,7 @@ fn commands_as_text_are_scripts_in_every_language() {
         "__import__('os').system('rm -rf ~')",
         "from os import system as s; s('rm -rf ~')",
         "import os; f = os.system; f('rm -rf ~')",
+        "import os as re; re.system('rm -rf ~')",
         "import os; getattr(os, 'sys' + 'tem')('rm -rf ~')",
         "import os; os.system('r' + 'm -rf ' + '~')",
         "import os; os.system('r' 'm -rf ~')",
@@ -140,6 +141,7 @@ fn commands_as_lists_are_words() {
 fn a_command_runs_in_the_folder_that_the_program_has_changed_to() {
     has("import os; os.chdir('/etc'); os.system('rm x')", "run cd '/etc' && rm x");
     has("import subprocess; subprocess.run('rm x', shell=True, cwd='/etc')", "run cd '/etc' && rm x");
+    has("import subprocess as s; s.run('ls', cwd='/etc'); s.run('pwd')", "run pwd");
     has("import os; os.chdir(os.path.expanduser('~')); os.remove('x')", "Remove ~/x");
 }
 
@@ -148,6 +150,7 @@ fn commands_that_are_not_known_are_not_understood_and_all_strings_are_thought_to
     has("import os, sys; os.system(sys.argv[1])", "unknown");
     has("import os; list(map(os.system, ['rm -rf ~']))", "run rm -rf ~");
     has("import os; x = ['rm -rf ~']; os.system(x[0])", "run rm -rf ~");
+    has("import os, sys; getattr(os, sys.argv[1])('rm -rf ~')", "run rm -rf ~");
     has("eval($ARGV[0])", "unknown");
     has("exec(open('x.py').read())", "unknown");
 }
@@ -220,6 +223,8 @@ fn removed_files_are_told() {
         ("from pathlib import Path\nfor p in Path.home().iterdir():\n  p.unlink()", "~/*"),
         ("import os\nfor f in os.listdir('/etc'):\n  os.remove('/etc/' + f)", "/etc/…"),
         ("import os, glob; [os.remove(f) for f in glob.glob('/etc/*')]", "/etc/*"),
+        ("import os; [os.unlink(os.path.join(r, f)) for r, d, fs in os.walk('/etc') for f in fs]", "/etc"),
+        ("import os; os.remove(os.path.join(os.sep, 'etc', 'x'))", "//etc/x"),
         ("p = '/etc/x'; import os; os.unlink(p)", "/etc/x"),
         ("unlink glob(\"~/*\")", "~/*"),
         ("unlink <~/*>", "~/*"),
@@ -275,6 +280,7 @@ fn read_files_are_told() {
     check("import os; print(open(os.path.expanduser('~/.ssh/id_rsa')).read())", &["Read ~/.ssh/id_rsa"]);
     check("console.log(require('fs').readFileSync('.env', 'utf8'))", &["Read .env"]);
     check("puts File.read(\"#{Dir.home}/.netrc\")", &["Read ~/.netrc"]);
+    check("import os; print(os.path.exists('/etc/shadow'))", &["List /etc/shadow"]);
     check("echo file_get_contents('/etc/shadow');", &["Read /etc/shadow"]);
     check("open F, '/etc/shadow'; print <F>", &["Read /etc/shadow"]);
     check("for l in io.lines('/etc/shadow') do print(l) end", &["Read /etc/shadow"]);

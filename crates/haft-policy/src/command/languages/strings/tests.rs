@@ -57,5 +57,5 @@ fn a_quote_that_nothing_closes_hides_nothing() {
 fn code_in_a_replacement_or_a_pattern_is_code() {
     assert_eq!(words("s/x/system('id')/e", Dialect::Hash), ["system"]);
     assert_eq!(words("m/(?{ system('id') })/", Dialect::Hash), ["system"]);
-    assert_eq!(words("s/x/system('id')/", Dialect::Hash), [String::new(); 0]);
+    assert!(words("s/x/system('id')/", Dialect::Hash).is_empty());
 }

@@ -13,7 +13,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     let flags = words.iter().take_while(is_flag).count();
     let resolves = words[..flags].iter().any(|word| word.prefix().contains('e'));
     let text = joined(&words[flags..]);
-    printed(if resolves { map_text(&text, |text| escapes(text)) } else { text })
+    printed(if resolves { map_text(&text, escapes) } else { text })
 }
 
 pub(super) fn read_format(words: &[Value]) -> Reading {

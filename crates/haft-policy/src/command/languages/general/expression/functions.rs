@@ -95,6 +95,8 @@ impl Program {
         let end = arguments.as_ref().map_or(last + 1, |arguments| arguments.end + 1);
         if is_home(&name) {
             made.text.push(HOME);
+        } else if SEPARATORS.contains(&name.as_str()) {
+            made.text.push('/');
         } else if let Some(text) = self.known_variable(last).filter(|_| !opens('(')) {
             made.text.push_str(text);
             return last + 1;
@@ -122,11 +124,7 @@ impl Program {
             {
                 HOME.to_string()
             }
-            "glob" | "iglob" | "rglob" => found_by_pattern(&first()),
-            "Dir" => found_by_pattern(&first()),
-            "listdir" | "scandir" | "readdirSync" | "readdir" | "children" | "entries" | "walk" | "each_child" => {
-                format!("{}/{GLOB}", first())
-            }
+            "glob" | "iglob" | "rglob" | "Dir" => found_by_pattern(&first()),
             last if REVERSING.contains(&last) => first().chars().rev().collect(),
             last if PASSING.contains(&last) => first(),
             "join" | "resolve" | "joinpath" | "catfile" | "catdir" if name.contains('.') || name.starts_with("cat") => {
@@ -246,6 +244,7 @@ const PASSING: &[&str] = &[
     "URI",
     "URL",
 ];
+const SEPARATORS: &[&str] = &["os.sep", "os.path.sep", "path.sep", "File.SEPARATOR", "DIRECTORY_SEPARATOR"];
 const REVERSING: &[&str] = &["reverse", "strrev", "reversed"];
 /// Methods that return what they are called on, as far as it matters here.
 const KEEPING: &[&str] = &[
