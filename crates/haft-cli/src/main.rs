@@ -14,6 +14,7 @@ mod prompt;
 mod rulebook;
 mod screen;
 mod shown_diff;
+mod wrapped;
 
 use std::process::ExitCode;
 

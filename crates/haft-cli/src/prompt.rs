@@ -7,7 +7,6 @@ mod marked;
 mod question;
 #[cfg(test)]
 mod tests;
-mod wrapped;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 

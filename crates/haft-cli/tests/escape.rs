@@ -21,6 +21,8 @@ mod place;
 mod privileges;
 #[path = "escape/prober.rs"]
 mod prober;
+#[path = "escape/unread.rs"]
+mod unread;
 
 use canaries::Cage;
 

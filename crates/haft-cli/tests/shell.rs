@@ -22,6 +22,8 @@ mod place;
 mod scripts;
 #[path = "shell/somebody_else.rs"]
 mod somebody_else;
+#[path = "escape/unread.rs"]
+mod unread;
 
 use ground::{Ground, for_everybody};
 use serde_json::Value;

@@ -7,9 +7,9 @@ use haft_policy::grant::GrantScope;
 use haft_runtime::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};
 
 use super::marked::{self, Marks};
-use super::wrapped::wrapped;
 use crate::screen::safe;
 use crate::shown_diff;
+use crate::wrapped::wrapped;
 
 /// Most lines of a preview.
 const MOST_LINES: usize = 60;

@@ -112,7 +112,7 @@ impl Cage {
     pub(crate) fn bash_for(&self, command: &str, seconds: u64) -> Value {
         let environment = format!("CANARY_API_KEY={SECRET}");
         let around: Vec<&str> = [&self.around[..], &["env", &environment]].concat();
-        self.place.call_unread(&around, command, json!({ "timeout": seconds }))
+        self.place.call_unread(&around, command, &json!({ "timeout": seconds }))
     }
 
     /// Sets something for the commands that follow.

@@ -76,7 +76,7 @@ impl Ground {
 
     /// Runs a command that no rule can read.
     pub(crate) fn bash_unread(&self, command: &str, seconds: f64) -> Value {
-        self.place.call_unread(&self.around, command, json!({ "timeout": seconds }))
+        self.place.call_unread(&self.around, command, &json!({ "timeout": seconds }))
     }
 
     pub(crate) fn bash_with(&self, flags: &[&str], command: &str, seconds: f64) -> Value {

@@ -11,9 +11,6 @@ use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
 use serde_json::{Value, json};
 
-/// The variable with the text of a command that no rule can read.
-const UNREAD: &str = "HAFT_TEST_UNREAD";
-
 /// A home, a state and a workspace of their own.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
@@ -91,24 +88,6 @@ impl Place {
         let records: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         assert_eq!(records.len(), calls.len(), "{text}{}", String::from_utf8_lossy(&output.stderr));
         records
-    }
-
-    /// Makes one call of a command that no rule can read, as if all rules had been deceived: what else holds it must do.
-    ///
-    /// The text comes in a variable, which is passed on as these settings say.
-    pub(crate) fn call_unread(&self, around: &[&str], command: &str, arguments: Value) -> Value {
-        let config = self.root().join("config/haft/config.toml");
-        let settings = std::fs::read_to_string(&config).unwrap_or_else(|_| "[sandbox]\n".to_owned());
-        if !settings.contains(UNREAD) {
-            std::fs::create_dir_all(self.root().join("config/haft")).expect("it can be made");
-            let settings = settings.replace("[sandbox]\n", &format!("[sandbox]\nvariables = [\"{UNREAD}\"]\n"));
-            std::fs::write(&config, settings).expect("it can be written");
-        }
-        let variable = format!("{UNREAD}={command}");
-        let around: Vec<&str> = [around, &["env", &variable]].concat();
-        let mut call = json!({ "name": "bash", "arguments": arguments });
-        call["arguments"]["command"] = format!("eval \"${UNREAD}\"").into();
-        self.call(&around, &[call]).remove(0)
     }
 
     pub(crate) fn tree(&self) -> Tree {

@@ -13,7 +13,8 @@ use haft_policy::decision::Decision;
 use super::judged::{Confined, Explained, JudgedPart};
 use super::record::code;
 use crate::screen::{Part, safe};
-use wrap::{columns_of, cut, wrapped};
+use crate::wrapped::wrapped;
+use wrap::{columns_of, cut};
 
 /// Narrower than this no screen is taken to be.
 const NARROWEST_SCREEN: usize = 20;
@@ -150,7 +151,7 @@ impl Row {
         let decision = format!("  {:<width$}", code(self.decision), width = INDENT - 2);
         let first = ShownLine::default().with(tone_of(self.decision), decision);
         let mut lines = vec![first.with(Tone::Strong, cut(&self.part, width - INDENT))];
-        let below = |text: &str| wrapped(text, width - INDENT);
+        let below = |text: &str| wrapped(text, width - INDENT, 0);
         lines.extend(below(&self.does).into_iter().map(|text| ShownLine::indented(INDENT).with(Tone::Plain, text)));
         lines.extend(below(&self.rule).into_iter().map(|text| ShownLine::indented(INDENT).with(Tone::Faint, text)));
         lines
@@ -174,7 +175,7 @@ impl Table {
     }
 
     fn lines(&self, row: &Row) -> Vec<ShownLine> {
-        let mut does = wrapped(&row.does, self.does).into_iter();
+        let mut does = wrapped(&row.does, self.does, 0).into_iter();
         let padded = |text: &str, to: usize| format!("{text}{}", " ".repeat(to.saturating_sub(columns_of(text))));
         let first = ShownLine::indented(2)
             .with(Tone::Plain, padded(&cut(&row.part, self.part), self.part + 2))
@@ -190,7 +191,7 @@ impl Table {
 fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
     let text = format!("{word}{}", safe(&one_line(text)));
     let mut lines = Vec::new();
-    for (number, text) in wrapped(&text, width).into_iter().enumerate() {
+    for (number, text) in wrapped(&text, width, 0).into_iter().enumerate() {
         lines.push(match (number, text.strip_prefix(word)) {
             (0, Some(rest)) => ShownLine::default().with(Tone::Strong, word).with(Tone::Plain, rest),
             _ => ShownLine::default().with(Tone::Plain, text),

@@ -3,7 +3,7 @@
 use crate::screen::columns_of;
 
 /// Breaks a text into rows of at most so many columns; the rows behind the first are indented.
-pub(super) fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
     let indentation = " ".repeat(indent.min(columns / 2));
     let mut rows = vec![Row::default()];
     for piece in text.split_inclusive(' ') {
