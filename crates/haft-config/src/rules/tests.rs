@@ -158,9 +158,8 @@ fn the_rule_that_a_question_proposes_holds_and_answers_that_question() {
     let known = Known { tools: &tools, home: Path::new("/home/me"), reader: Reader::default() };
     for command in ["cargo test -q", "rm -r build", "git push origin main", "npm run build", "make"] {
         let effects = steps_in_scene(command);
-        let asked = Policy::default().open_questions("bash", &effects, Situation::default());
-        let open: Vec<&Effect> = asked.iter().map(|(effect, _)| *effect).collect();
-        let Some(text) = rule_to_paste(&open) else { panic!("nothing is proposed for {command}") };
+        let text = rule_to_paste(&Policy::default(), ("bash", &effects), Situation::default());
+        let text = text.unwrap_or_else(|| panic!("nothing is proposed for {command}"));
         let rules = parse(Path::new("r.toml"), &text, known).unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}"));
         let policy = Policy::default().with_rules(rules.into_iter().map(|rule| rule.written.rule));
         assert_eq!(policy.judge("bash", &effects, Situation::default()).decision, Decision::Allow, "{text}");
