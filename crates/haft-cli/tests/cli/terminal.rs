@@ -302,19 +302,3 @@ fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
     assert!(terminal.screen().contains("put this into rules.toml"), "{}", terminal.screen());
     assert!(!place.path("ws/a.txt").exists());
 }
-
-#[test]
-fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
-    let place = place();
-    let rule = "[[rule]]\nname = \"none\"\ndecision = \"deny\"\nreason = \"No.\"\ntool = \"list_dir\"\n";
-    place.put("ws/.haft/rules.toml", rule);
-    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
-    terminal.shows(".haft/rules.toml").shows("> ").types("n\r");
-    assert_eq!(terminal.ends(), 0);
-    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
-    terminal.shows("> ").types("y\r").shows("The rule \"none\" refuses this call.");
-    assert_eq!(terminal.ends(), 3);
-    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
-    assert_eq!(terminal.ends(), 3);
-    assert!(!terminal.screen().contains("trust"), "{}", terminal.screen());
-}
