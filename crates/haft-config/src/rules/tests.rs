@@ -148,3 +148,20 @@ fn the_guide_names_every_effect_with_its_built_in_decision() {
         assert!(row.ends_with(&format!("| {decision} |")), "{row}");
     }
 }
+
+#[test]
+fn the_rule_that_a_question_proposes_holds_and_answers_that_question() {
+    use haft_policy::command::examples::steps_in_scene;
+    use haft_policy::policy::{Policy, Situation};
+    use haft_policy::rule_to_paste::rule_to_paste;
+    let tools = ["bash".to_owned()];
+    let known = Known { tools: &tools, home: Path::new("/home/me"), reader: Reader::default() };
+    for command in ["cargo test -q", "rm -r build", "git push origin main", "npm run build", "make"] {
+        let effects = steps_in_scene(command);
+        let text = rule_to_paste(&Policy::default(), ("bash", &effects), Situation::default());
+        let text = text.unwrap_or_else(|| panic!("nothing is proposed for {command}"));
+        let rules = parse(Path::new("r.toml"), &text, known).unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}"));
+        let policy = Policy::default().with_rules(rules.into_iter().map(|rule| rule.written.rule));
+        assert_eq!(policy.judge("bash", &effects, Situation::default()).decision, Decision::Allow, "{text}");
+    }
+}
