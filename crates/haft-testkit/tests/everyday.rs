@@ -1,4 +1,5 @@
 //! How often a developer is asked in an ordinary session.
+#![expect(clippy::print_stdout, reason = "the counts are printed as a table")]
 
 use haft_testkit::everyday::sessions;
 
