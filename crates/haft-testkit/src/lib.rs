@@ -6,6 +6,7 @@
 pub mod approver;
 pub mod commands;
 pub mod conformance;
+pub mod everyday;
 pub mod file_tools;
 pub mod mutator;
 pub mod parted;

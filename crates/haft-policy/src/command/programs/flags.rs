@@ -63,6 +63,11 @@ fn fits(pattern: &str, word: &Value) -> bool {
 
 fn may_fit(pattern: &str, word: &Value) -> bool {
     let start = pattern.split('*').next().unwrap_or_default();
+    // What a pattern of names finds are files. That one of them is called like what a condition looks for anywhere in a
+    // word is no reason to ask.
+    if start.is_empty() && !word.has_unknown() {
+        return false;
+    }
     word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
 }
 

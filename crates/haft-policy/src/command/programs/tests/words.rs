@@ -257,6 +257,14 @@ fn a_word_that_decides_what_is_done_is_asked_about_when_it_is_not_known() {
 }
 
 #[test]
+fn names_that_a_pattern_finds_are_not_searched_for_what_decides() {
+    let rows = "jq\n  operands text read\n  flags any\n  with =*$ENV* does unknown x\n";
+
+    assert_eq!(by(rows, "jq . src/*"), "Read src/*");
+    assert!(by(rows, "jq . src/…").starts_with("Unknown"));
+}
+
+#[test]
 fn what_a_program_prints_is_told() {
     let rows = "ls\n  operands list\n  flags any\n  output paths\n  with -x output decoded\n\
                 curl\n  operands url\n  value -o create\n  unless -o output downloaded\n";

@@ -1,0 +1,65 @@
+//! Everyday sessions of developers, and how often somebody would be asked in them.
+//!
+//! A judge that asks too often is switched off. So what thirty ordinary sessions cost in questions is counted, with a
+//! person who says yes and takes the longer yes that is offered.
+
+use haft::effect::Effect;
+use haft_policy::command::examples::steps_in_scene;
+use haft_policy::decision::Decision;
+use haft_policy::grant::GrantScope;
+use haft_policy::policy::{Mode, Policy, Situation};
+
+const TOOL: &str = "bash";
+
+/// A session as it is written down.
+#[derive(Clone, Debug)]
+pub struct EverydaySession {
+    /// What it is about.
+    pub name: String,
+    /// The commands, in order.
+    pub commands: Vec<String>,
+}
+
+/// What a session cost.
+#[derive(Clone, Debug, Default)]
+pub struct Cost {
+    /// The commands that somebody was asked about.
+    pub asked: Vec<String>,
+    /// The commands that were refused, without a question.
+    pub denied: Vec<String>,
+}
+
+/// Returns the sessions.
+pub fn sessions() -> Vec<EverydaySession> {
+    let mut sessions: Vec<EverydaySession> = Vec::new();
+    for line in include_str!("everyday.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match (line.strip_prefix("== "), sessions.last_mut()) {
+            (Some(name), _) => sessions.push(EverydaySession { name: name.to_owned(), commands: Vec::new() }),
+            (None, Some(session)) => session.commands.push(line.replace('⏎', "\n")),
+            (None, None) => panic!("a command stands before the first session: {line}"),
+        }
+    }
+    sessions
+}
+
+impl EverydaySession {
+    /// Judges its commands by the default rules, with a person who takes the widest grant that is offered.
+    pub fn cost(&self) -> Cost {
+        let policy = Policy::default();
+        let mut grants: Vec<GrantScope> = Vec::new();
+        let mut cost = Cost::default();
+        for command in &self.commands {
+            let effects: Vec<Effect> = steps_in_scene(command);
+            let situation = Situation { grants: &grants, ..Situation::from(Mode::Normal) };
+            match policy.judge(TOOL, &effects, situation).decision {
+                Decision::Allow => {}
+                Decision::Deny => cost.denied.push(command.clone()),
+                Decision::Ask => {
+                    cost.asked.push(command.clone());
+                    grants.extend(policy.offers(TOOL, &effects, situation).pop());
+                }
+            }
+        }
+        cost
+    }
+}
