@@ -44,7 +44,15 @@ const SYSTEM: &[&str] = &[
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc", "/sys",
     "/var/lib", "/var/log", "/snap",
 ];
+/// Folders of the system that anybody may publish, whatever the names in them.
+const PUBLIC: &[&str] = &["/usr/share", "/usr/lib", "/usr/include", "/usr/bin", "/etc/ssl/certs"];
+/// Entries of `/proc/ID/` that lead to somewhere else.
+const PROCESS_LINKS: &[&str] = &["cwd", "root", "map_files", "exe"];
 const SYSTEM_SECRETS: &[&str] = &[
+    "/etc/NetworkManager/system-connections",
+    "/etc/wireguard",
+    "/etc/kubernetes",
+    "/var/lib/kubelet",
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -99,12 +107,14 @@ fn outside(path: &Path) -> Zone {
     match () {
         () if is_any(SINKS) || below_any(SINK_FOLDERS) => Zone::Sink,
         () if is_haft.iter().any(|name| has_part(name)) => Zone::Haft,
-        () if below_any(SYSTEM_SECRETS) || is_process_secret(&path) || is_host_key(&path) => Zone::Secret,
+        () if below_any(SYSTEM_SECRETS) || process_part(&path, PROCESS_SECRETS) || is_host_key(&path) => Zone::Secret,
+        () if below_any(PUBLIC) => Zone::System,
+        () if is_secret(&path) => Zone::Secret,
         () if is_temporary(&path) => Zone::Temporary,
         () if is_any(READABLE_DEVICES) => Zone::System,
         () if path.starts_with("/dev") => Zone::Device,
+        () if process_part(&path, PROCESS_LINKS) => Zone::Elsewhere,
         () if below_any(SYSTEM) => Zone::System,
-        () if is_secret(&path) => Zone::Secret,
         () if protected(&path).is_some() => Zone::Start,
         () => Zone::Elsewhere,
     }
@@ -120,9 +130,10 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
     TEMPORARY.iter().any(|folder| path.starts_with(folder))
 }
 
-fn is_process_secret(path: &Path) -> bool {
+/// Returns whether a path in `/proc` has one of these parts.
+fn process_part(path: &Path, wanted: &[&str]) -> bool {
     let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy().into_owned());
-    parts.next().as_deref() == Some("proc") && parts.any(|part| PROCESS_SECRETS.contains(&part.as_str()))
+    parts.next().as_deref() == Some("proc") && parts.any(|part| wanted.contains(&part.as_str()))
 }
 
 #[cfg(test)]
@@ -149,6 +160,10 @@ mod tests {
             ("/etc/ssh/sshd_config", Zone::System),
             ("/proc/cpuinfo", Zone::System),
             ("/proc/1/environ", Zone::Secret),
+            ("/proc/self/cwd/.env", Zone::Secret),
+            ("/proc/self/cwd/a", Zone::Elsewhere),
+            ("/opt/app/.env", Zone::Secret),
+            ("/usr/share/doc/example.pem", Zone::System),
             ("/home/a/.ssh/id_rsa", Zone::Secret),
             ("/home/a/.bashrc", Zone::Start),
             ("/home/a/.config/haft/rules.toml", Zone::Haft),

@@ -16,7 +16,7 @@ fn verdict(decision: Decision) -> &'static str {
 }
 
 fn check(cases: &str) {
-    let (mut right, mut all, mut grave) = (0, 0, Vec::new());
+    let (mut right, mut all, mut grave, mut misses) = (0, 0, Vec::new(), Vec::new());
     for line in cases.lines().filter(|line| !line.trim().is_empty()) {
         let case: Value = serde_json::from_str(line).expect("a case is one JSON object");
         let command = case["cmd"].as_str().expect("a case has a command");
@@ -28,15 +28,14 @@ fn check(cases: &str) {
             right += 1;
             continue;
         }
-        println!("{} {}: {judged}, not {wanted}: {command}\n    {}", case["id"], case["class"], case["why"]);
-        steps_in_scene(command).iter().for_each(|step| println!("    {step}"));
+        let steps: Vec<String> = steps_in_scene(command).iter().map(|step| format!("    {step}\n")).collect();
+        misses.push(format!("{}: {judged}, not {wanted}: {command}\n{}", case["id"], steps.concat()));
         if (wanted, judged) == ("dangerous", "safe") || (wanted, judged) == ("safe", "dangerous") {
             grave.push(command.to_owned());
         }
     }
-    println!("{right} of {all}");
-    assert!(grave.is_empty(), "gravely wrong: {grave:#?}");
-    assert!(right * 100 >= all * EXACT, "{right} of {all} are right");
+    assert!(grave.is_empty(), "gravely wrong: {grave:#?}\n{}", misses.concat());
+    assert!(right * 100 >= all * EXACT, "{right} of {all} are right\n{}", misses.concat());
 }
 
 #[test]

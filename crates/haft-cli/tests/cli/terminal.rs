@@ -274,20 +274,6 @@ fn a_command_that_is_interrupted_keeps_nothing() {
 }
 
 #[test]
-fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
-    let place = place();
-    let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
-    terminal.shows("Around it: full sandbox, no network").shows("\n>");
-    assert_eq!(terminal.colour_of("rm a.txt"), YELLOW, "{}", terminal.screen());
-    assert_eq!(terminal.colour_of("ls &&"), Color::Default);
-    assert!(terminal.screen().contains("  remove a.txt"), "{}", terminal.screen());
-    assert!(!terminal.screen().contains("rules.toml"), "{}", terminal.screen());
-    assert_eq!(terminal.types("2\n").ends(), 0, "{}", terminal.screen());
-    assert!(terminal.screen().contains("put this into rules.toml"), "{}", terminal.screen());
-    assert!(!place.path("ws/a.txt").exists());
-}
-
-#[test]
 fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
     let place = place();
     let rule = "[[rule]]\nname = \"none\"\ndecision = \"deny\"\nreason = \"No.\"\ntool = \"list_dir\"\n";
@@ -301,4 +287,18 @@ fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
     let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
     assert_eq!(terminal.ends(), 3);
     assert!(!terminal.screen().contains("trust"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
+    let place = place();
+    let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
+    terminal.shows("Around it: full sandbox, no network").shows("\n>");
+    assert_eq!(terminal.colour_of("rm a.txt"), YELLOW, "{}", terminal.screen());
+    assert_eq!(terminal.colour_of("ls &&"), Color::Default);
+    assert!(terminal.screen().contains("  remove a.txt"), "{}", terminal.screen());
+    assert!(!terminal.screen().contains("rules.toml"), "{}", terminal.screen());
+    assert_eq!(terminal.types("2\n").ends(), 0, "{}", terminal.screen());
+    assert!(terminal.screen().contains("put this into rules.toml"), "{}", terminal.screen());
+    assert!(!place.path("ws/a.txt").exists());
 }

@@ -129,6 +129,13 @@ fn the_test_of_rules_tells_which_example_fails() {
 }
 
 #[test]
+fn the_examples_of_what_haft_brings_hold() {
+    let said = Place::with_rules(TESTS).haft(&["rules", "test"], "");
+    assert_eq!((said.code, said.out.as_str()), (0, ""));
+    assert!(said.err.starts_with("All examples hold: 1 of written rules"), "{}", said.err);
+}
+
+#[test]
 fn rules_that_change_during_a_session_mean_nothing_to_it() {
     let place = Place::new();
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"));

@@ -30,7 +30,8 @@ impl Folder {
         if begins_with_gap {
             return Place::Anywhere;
         }
-        let text = path.shown();
+        // Whatever is in a gap, for whoever reads the path it is some name.
+        let text = path.shown().replace('…', "*");
         match self {
             _ if prefix.starts_with('/') => Place::At(normal(&text)),
             Folder::Known(folder) => Place::At(normal(&format!("{folder}/{text}"))),
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(Folder::Known("/w".into()).place(&behind), Place::Anywhere);
         let mut before = Value::text("src/");
         before.push(Piece::Unknown);
-        assert_eq!(Folder::Known("/w".into()).place(&before), Place::At("/w/src/…".into()));
+        assert_eq!(Folder::Known("/w".into()).place(&before), Place::At("/w/src/*".into()));
     }
 
     #[test]

@@ -234,13 +234,16 @@ pub enum Reach {
     Most,
 }
 
+/// The reasons for which something is opaque that lie in limits, and not in the text.
+pub(super) const LIMITS: [&str; 3] = [TOO_LONG, reader::TOO_DEEP.0, reader::TOO_MUCH.0];
+const TOO_LONG: &str = "it is longer than 64 KiB";
 /// Longer texts are not read.
 const LONGEST: usize = 64 * 1024;
 
 /// Reads a command. What is not understood is [`Node::Opaque`] or [`WordPart::Opaque`] in the tree.
 pub fn parse(text: &str) -> Script {
     match text {
-        text if text.len() > LONGEST => opaque(text, "it is longer than 64 KiB"),
+        text if text.len() > LONGEST => opaque(text, TOO_LONG),
         text if text.contains('\0') => opaque(text, "it has a zero byte in it"),
         text => list::read(text),
     }

@@ -14,30 +14,25 @@ mod pipes;
 mod printing;
 mod redirects;
 mod state;
+mod telling;
 mod variables;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use haft::door::FileKind;
-use haft::effect::{Change, Danger, Does, Host};
-use haft::path::{Extent, Target};
+use haft::effect::{Danger, Does};
 
-use super::act::{Act, Deed, Flow};
-use super::beside::renamed;
-use super::places::{self, Place, hidden_names};
+use super::act::{Act, Flow};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
-use super::value::{Piece, Value};
-use super::{Locate, Located, Scene};
+use super::value::Value;
+use super::{Locate, Scene};
 use crate::zone::Zone;
 use state::{Shell, Unset};
 
 /// How deep commands may lie in each other.
-const DEEPEST: usize = 24;
+const DEEPEST: usize = 32;
 /// How much is looked at in one command.
 const MOST_WORK: usize = 300_000;
-/// How many steps a command may have; more are summed up.
-const MOST_FOUND: usize = 4_000;
 
 /// One thing that a part of the command does.
 pub(super) struct Found {
@@ -69,6 +64,8 @@ pub(super) struct Walk<'a> {
     connections: Vec<String>,
     /// Whether the whole environment is shown.
     shows_environment: bool,
+    /// How many connections were told.
+    connects: usize,
     /// How many interpreters were started that run what they read.
     interpreters: usize,
     /// What the stage reads, for `>(…)`.
@@ -95,6 +92,7 @@ impl<'a> Walk<'a> {
             links: HashMap::new(),
             connections: Vec::new(),
             shows_environment: false,
+            connects: 0,
             interpreters: 0,
             input: None,
             descriptors: 64,
@@ -159,15 +157,14 @@ impl<'a> Walk<'a> {
     fn pipe(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
         let mut flow = input.cloned();
         let interpreters = self.interpreters;
-        let connects = |walk: &Self| walk.found.iter().filter(|found| matches!(found.does, Does::Connect(_))).count();
         for stage in &item.stages {
-            let (ran, connected) = (self.interpreters > interpreters, connects(self));
+            let (ran, connected) = (self.interpreters > interpreters, self.connects);
             let printed = if item.stages.len() > 1 {
                 self.apart(|walk| walk.stage(stage, flow.as_ref()))
             } else {
                 self.stage(stage, flow.as_ref())
             };
-            if ran && connects(self) > connected {
+            if ran && self.connects > connected {
                 self.emit(Act::Danger(Danger::DownloadedCode, "give a shell to another machine".to_owned()));
             }
             flow = Some(printed);
@@ -194,7 +191,7 @@ impl<'a> Walk<'a> {
     /// Walks through something nested, unless it lies too deep.
     fn deeper<T: Default>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= DEEPEST {
-            self.emit(Act::Unknown("commands in it are nested too deeply".to_owned()));
+            self.emit(beyond_limit("be nested more deeply than is read"));
             return T::default();
         }
         self.depth += 1;
@@ -206,7 +203,7 @@ impl<'a> Walk<'a> {
     fn stage(&mut self, stage: &Stage, input: Option<&Flow>) -> Flow {
         self.work += 1;
         if self.work > MOST_WORK {
-            self.emit(Act::Unknown("there is more in it than is looked at".to_owned()));
+            self.emit(beyond_limit("run more commands than are looked at"));
             return Flow::Unknown;
         }
         let before = self.part;
@@ -248,7 +245,7 @@ impl<'a> Walk<'a> {
                 Flow::Text(Value::default())
             }
             Node::Opaque(why) => {
-                self.emit(Act::Unknown(why.clone()));
+                self.emit(opaque(why));
                 Flow::Unknown
             }
         }
@@ -363,170 +360,14 @@ impl<'a> Walk<'a> {
         }
         flow.unwrap_or_default()
     }
+}
 
-    /// Tells what an act does, wherever its paths lead.
-    fn emit(&mut self, act: Act) {
-        let does = match act {
-            Act::Path(deed, path) => return self.emit_path(deed, &path),
-            Act::Connect(host) => Does::Connect(host.map(Host)),
-            Act::Publish(words) => Does::Publish(words),
-            Act::Code(words) => Does::Code(words),
-            Act::Program(name) => Does::Program(name),
-            Act::Unknown(why) => Does::Unknown(why),
-            Act::Settings(words) => Does::Settings(words),
-            Act::ShellState(words) => Does::ShellState(words),
-            Act::History(words) => Does::History(words),
-            Act::Process(words) => Does::Process(words),
-            Act::Danger(danger, words) => Does::Danger(danger, words),
-        };
-        if !self.second_look {
-            self.tell(does);
-        }
-    }
+fn opaque(why: &str) -> Act {
+    let is_limit = syntax::LIMITS.contains(&why);
+    if is_limit { beyond_limit(&format!("hide what it does: {why}")) } else { Act::Unknown(why.to_owned()) }
+}
 
-    fn emit_path(&mut self, deed: Deed, path: &Value) {
-        let path = self.with_home(path);
-        if matches!(deed, Deed::Replace | Deed::Remove) {
-            if let Some(hidden) = hidden_names(&path) {
-                self.emit_path(deed, &hidden);
-            }
-        }
-        for folder in self.shell.folders.clone() {
-            if let Place::At(place) = folder.place(&path) {
-                self.secrets_that_fit(deed, &path, &place);
-            }
-            match folder.place(&path) {
-                // A slash at the end goes through a link.
-                Place::At(place) if path.shown().ends_with('/') && place != "/" => {
-                    self.at_place(deed, &format!("{place}/"), &path);
-                }
-                Place::At(place) => self.at_place(deed, &place, &path),
-                Place::Anywhere if self.second_look => {}
-                Place::Anywhere => self.anywhere(deed, &path),
-            }
-        }
-    }
-
-    /// A pattern such as `~/.s*h/id_*` finds secrets as well.
-    fn secrets_that_fit(&mut self, deed: Deed, path: &Value, place: &str) {
-        if !path.pieces().contains(&Piece::Glob) {
-            return;
-        }
-        for secret in places::secrets_that_fit(place) {
-            let located = self.locate.locate(&secret);
-            if !located.target.is_inside() || located.kind.is_some() {
-                self.at_place(deed, &secret, path);
-            }
-        }
-    }
-
-    fn anywhere(&mut self, deed: Deed, path: &Value) {
-        let does = match deed {
-            Deed::Read => Does::ReadUnknown,
-            Deed::List => Does::Nothing,
-            Deed::Create => Does::ChangeUnknown(Change::Create),
-            Deed::Replace => Does::ChangeUnknown(Change::Replace),
-            Deed::Remove => Does::ChangeUnknown(Change::Remove),
-            Deed::Run => return self.run_foreign(path),
-        };
-        self.tell(does);
-    }
-
-    fn run_foreign(&mut self, path: &Value) {
-        match path.origin() {
-            Some(origin) => self.emit(pipes::danger_of(origin)),
-            None => self.emit(Act::Unknown("the program is known only when it runs".to_owned())),
-        }
-    }
-
-    fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
-        let through = self.through_links(place);
-        let place = match through.trim_end_matches('/') {
-            "" => "/",
-            place => place,
-        };
-        if deed == Deed::Run {
-            if let Some(flow) = self.arrived_at(place) {
-                return self.run_arrived(flow);
-            }
-        }
-        let located = match deed {
-            // Whoever removes a link removes the link.
-            Deed::Remove if !through.ends_with('/') => self.entry_at(place),
-            _ => self.locate.locate(place),
-        };
-        let target = located.target;
-        let is_there = located.kind.is_some();
-        let does = match deed {
-            Deed::Read => Does::Read(target),
-            Deed::List => Does::List(target),
-            // A folder that is there already stays as it is.
-            Deed::Create if located.kind == Some(FileKind::Folder) && self.runs("mkdir") => Does::List(target),
-            Deed::Create if is_there => Does::Change(target, Change::Replace),
-            Deed::Create => Does::Change(target, Change::Create),
-            Deed::Replace if is_there || path.known().is_none() => Does::Change(target, Change::Replace),
-            Deed::Replace => Does::Change(target, Change::Replace),
-            Deed::Remove => Does::Change(target, Change::Remove),
-            Deed::Run if target.is_inside() => Does::Code(format!("run {target}")),
-            Deed::Run => Does::Program(path.shown()),
-        };
-        let changes = matches!(does, Does::Change(_, Change::Remove | Change::Replace));
-        if !self.second_look || changes {
-            self.tell(does);
-        }
-    }
-
-    /// Locates an entry of a folder, without following it where it is a link.
-    fn entry_at(&self, place: &str) -> Located {
-        let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
-        let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
-        let path = folder.target.place().path().join(name);
-        let entry = haft::path::Place::new(path, Extent::Entry);
-        let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
-        let itself = self.locate.locate(place);
-        // The workspace is known by where it leads.
-        if itself.target.place().path().as_os_str().is_empty() {
-            return itself;
-        }
-        Located { target: renamed(self.scene, target), kind: itself.kind }
-    }
-
-    fn runs(&self, program: &str) -> bool {
-        self.words.first().is_some_and(|name| name == program)
-    }
-
-    /// Returns where a path leads through links that this command has made.
-    fn through_links(&self, place: &str) -> String {
-        let mut place = place.to_owned();
-        for _ in 0..4 {
-            let link = self.links.iter().find_map(|(link, target)| {
-                let rest = place.strip_prefix(link.as_str()).filter(|rest| rest.starts_with('/'))?;
-                Some(format!("{target}{}", rest.trim_end_matches('/')))
-            });
-            let Some(through) = link else { break };
-            place = through;
-        }
-        place
-    }
-
-    /// Returns what is known of a file that this command has filled, or of the folder that it came in.
-    fn arrived_at(&self, place: &str) -> Option<Flow> {
-        let in_folder = || {
-            let folder = place.rmatch_indices('/').map(|(at, _)| &place[..at]);
-            folder.filter_map(|folder| self.arrived.get(folder)).find(|flow| **flow == Flow::Downloaded)
-        };
-        self.arrived.get(place).or_else(in_folder).cloned()
-    }
-
-    fn tell(&mut self, does: Does) {
-        if self.second_look && !matches!(does, Does::Change(..)) {
-            return;
-        }
-        if self.found.len() >= MOST_FOUND && !matches!(does, Does::Danger(..) | Does::Change(..) | Does::Read(_)) {
-            return;
-        }
-        if self.told.insert((self.part.0, self.words.clone(), does.clone())) {
-            self.found.push(Found { part: self.part, words: self.words.clone(), does });
-        }
-    }
+/// What lies beyond a limit could be anything, so it is refused: a limit must not make a wipe a question.
+fn beyond_limit(words: &str) -> Act {
+    Act::Danger(Danger::HiddenCode, words.to_owned())
 }

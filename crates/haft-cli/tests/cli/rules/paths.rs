@@ -45,9 +45,7 @@ fn the_cases_of_removed_and_moved_paths_hold() {
 /// Returns what is wrong with the answer to a case.
 fn judged(case: &Case) -> Option<String> {
     let place = Place::new();
-    for name in ["out", "home"] {
-        std::fs::create_dir_all(place.path(name)).expect("a folder can be made");
-    }
+    ["out", "home"].iter().for_each(|name| std::fs::create_dir_all(place.path(name)).expect("a folder can be made"));
     let command = command(case, &place)?;
     case.setup.iter().for_each(|step| step.lay_out(&place));
     let said = place.explained(std::iter::once(command.as_str())).remove(0);

@@ -137,7 +137,10 @@ pub(crate) fn for_one_command(word: &Value) -> Reading {
     };
     match Setting::of(key, &value) {
         Setting::Plain => Reading::default(),
-        Setting::Run(script) => Reading { inner: vec![Inner::Script(script, Vec::new())], ..Reading::default() },
+        Setting::Run(script) => {
+            let acts = vec![Act::Code(format!("let git run {}, named by {key}", script.shown()))];
+            Reading { acts, inner: vec![Inner::Script(script, Vec::new())], ..Reading::default() }
+        }
         Setting::RunPath(path) => one(Act::Path(Deed::Run, path)),
         Setting::Turn => one(Act::Unknown(format!("{key} leads git somewhere else"))),
     }

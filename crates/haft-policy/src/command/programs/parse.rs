@@ -81,16 +81,14 @@ fn operands(text: &'static str) -> Result<Operands, String> {
 }
 
 fn flags(text: &'static str, row: &mut Row) -> Says {
-    let mut flags = Vec::new();
     for name in text.split_whitespace() {
         if name == "any" {
             row.traits.any_flag = true;
         } else {
             declare(&mut row.flags, name, Takes::Nothing);
-            flags.push(name);
         }
     }
-    Says::Flags(flags)
+    Says::Flags
 }
 
 fn value(text: &'static str, row: &mut Row, takes: Takes) -> Result<Says, String> {

@@ -48,8 +48,8 @@ pub(crate) enum Condition {
 pub(crate) enum Says {
     /// What the operands are.
     Operands(Operands),
-    /// The program has these flags.
-    Flags(Vec<&'static str>),
+    /// The program has these flags; they stand with all that it knows.
+    Flags,
     /// What the value of these flags is.
     Value(Vec<&'static str>, Role),
     /// What the program does.
@@ -222,7 +222,7 @@ impl Fact {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
             Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
-            Says::Flags(_) | Says::Output(_) | Says::Trait => false,
+            Says::Flags | Says::Output(_) | Says::Trait => false,
         }
     }
 }

@@ -27,6 +27,9 @@ pub(super) struct Trouble(pub(super) &'static str);
 /// That of a text with too many levels.
 pub(super) const TOO_DEEP: Trouble = Trouble("it is nested too deeply");
 
+/// That of a text that takes too many looks.
+pub(super) const TOO_MUCH: Trouble = Trouble("it takes too long to read");
+
 /// What reading gives.
 pub(super) type Read<T> = Result<T, Trouble>;
 
@@ -128,7 +131,7 @@ impl<'t> Reader<'t> {
 
     /// Counts work.
     pub(super) fn work(&mut self, characters: usize) -> Read<()> {
-        self.work_left = self.work_left.checked_sub(characters).ok_or(Trouble("it takes too long to read"))?;
+        self.work_left = self.work_left.checked_sub(characters).ok_or(TOO_MUCH)?;
         Ok(())
     }
 

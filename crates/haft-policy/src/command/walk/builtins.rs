@@ -174,10 +174,11 @@ impl Walk<'_> {
     fn trap(&mut self, words: &[Value]) {
         let operands: Vec<&Value> =
             words.iter().filter(|word| !matches!(word.known(), Some("--" | "-p" | "-l"))).collect();
-        if let [action, _, ..] = operands.as_slice() {
-            if !action.is_empty() && action.known() != Some("-") {
-                self.perhaps(|walk| walk.apart(|walk| walk.run_text(action, &[], None)));
-            }
+        if let [action, _, ..] = operands.as_slice()
+            && !action.is_empty()
+            && action.known() != Some("-")
+        {
+            self.perhaps(|walk| walk.apart(|walk| walk.run_text(action, &[], None)));
         }
     }
 

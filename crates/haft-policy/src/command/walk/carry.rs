@@ -173,10 +173,8 @@ impl Walk<'_> {
     /// Remembers the files that come from the network or out of an encoding.
     fn arrive_by(&mut self, act: &Act, printed: &Flow) {
         let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_));
-        if let Act::Path(Deed::Create | Deed::Replace, path) = act {
-            if is_foreign {
-                self.arrive(path, printed);
-            }
+        if let (true, Act::Path(Deed::Create | Deed::Replace, path)) = (is_foreign, act) {
+            self.arrive(path, printed);
         }
     }
 
@@ -253,7 +251,7 @@ impl Walk<'_> {
             self.emit(Act::Unknown("a part of the text that it runs is known only then".to_owned()));
         }
         if script.len() > LONGEST_TEXT {
-            self.emit(Act::Unknown("the text that it runs is too long to be read".to_owned()));
+            self.emit(super::beyond_limit("run a text that is longer than is read"));
             return Flow::Unknown;
         }
         let tree = syntax::parse(&script);

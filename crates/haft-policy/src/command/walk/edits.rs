@@ -34,7 +34,7 @@ fn cut_beginning<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
     let mut fitting = ends.filter(|end| patterns::fits(pattern, &text[..*end]));
     let end = match reach {
         Reach::Least => fitting.next(),
-        Reach::Most => fitting.last(),
+        Reach::Most => fitting.next_back(),
     };
     &text[end.unwrap_or(0)..]
 }
@@ -43,7 +43,7 @@ fn cut_end<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
     let begins = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let mut fitting = begins.filter(|begin| patterns::fits(pattern, &text[*begin..]));
     let begin = match reach {
-        Reach::Least => fitting.last(),
+        Reach::Least => fitting.next_back(),
         Reach::Most => fitting.next(),
     };
     &text[..begin.unwrap_or(text.len())]

@@ -119,7 +119,7 @@ impl Walk<'_> {
                     all.iter_mut().for_each(|fields| fields.push(Piece::Unknown));
                 }
                 WordPart::Opaque(why) => {
-                    self.emit(Act::Unknown(why.clone()));
+                    self.emit(super::opaque(why));
                     all.iter_mut().for_each(|fields| fields.push(Piece::Unknown));
                 }
             }

@@ -140,37 +140,46 @@ fn folder_values(folders: &[Folder]) -> Vec<Vec<Value>> {
 
 /// Returns whether a function starts itself more than once at a time: a fork bomb.
 pub(super) fn multiplies(name: &str, body: &Stage) -> bool {
-    let mut calls = 0;
-    let mut at_once = false;
-    count_in_stage(name, body, &mut calls, &mut at_once, 0);
-    calls > 0 && at_once
+    let mut calls = OwnCalls { name, count: 0, at_once: false };
+    calls.in_stage(body, 0);
+    calls.count > 0 && calls.at_once
 }
 
-fn count_in_script(name: &str, script: &Script, calls: &mut usize, at_once: &mut bool, depth: usize) {
-    for item in &script.items {
-        let before = *calls;
-        item.stages.iter().for_each(|stage| count_in_stage(name, stage, calls, at_once, depth + 1));
-        let added = *calls - before;
-        *at_once |= added > 0 && (item.in_background || added > 1 || item.stages.len() > 1);
-    }
+/// The calls of a function in its own body.
+struct OwnCalls<'a> {
+    name: &'a str,
+    count: usize,
+    /// Whether one does not wait for the end of another.
+    at_once: bool,
 }
 
-fn count_in_stage(name: &str, stage: &Stage, calls: &mut usize, at_once: &mut bool, depth: usize) {
-    if depth > 40 {
-        return;
+impl OwnCalls<'_> {
+    fn in_script(&mut self, script: &Script, depth: usize) {
+        for item in &script.items {
+            let before = self.count;
+            item.stages.iter().for_each(|stage| self.in_stage(stage, depth + 1));
+            let added = self.count - before;
+            self.at_once |= added > 0 && (item.in_background || added > 1 || item.stages.len() > 1);
+        }
     }
-    match &stage.node {
-        Node::Simple(_, words) => {
-            let first = words.first().map(|word| word.parts.as_slice());
-            *calls += usize::from(matches!(first, Some([WordPart::Text(text, _)]) if text == name));
+
+    fn in_stage(&mut self, stage: &Stage, depth: usize) {
+        if depth > 40 {
+            return;
         }
-        Node::Group(script) | Node::Subshell(script) => count_in_script(name, script, calls, at_once, depth),
-        Node::If(scripts) => scripts.iter().for_each(|script| count_in_script(name, script, calls, at_once, depth)),
-        Node::While(condition, body) => {
-            [condition, body].into_iter().for_each(|script| count_in_script(name, script, calls, at_once, depth));
+        match &stage.node {
+            Node::Simple(_, words) => {
+                let first = words.first().map(|word| word.parts.as_slice());
+                self.count += usize::from(matches!(first, Some([WordPart::Text(text, _)]) if text == self.name));
+            }
+            Node::Group(script) | Node::Subshell(script) => self.in_script(script, depth),
+            Node::If(scripts) => scripts.iter().for_each(|script| self.in_script(script, depth)),
+            Node::While(condition, body) => {
+                [condition, body].into_iter().for_each(|script| self.in_script(script, depth));
+            }
+            Node::For(_, _, body) | Node::CountingFor(_, body) => self.in_script(body, depth),
+            Node::Case(_, arms) => arms.iter().for_each(|(_, script)| self.in_script(script, depth)),
+            Node::Function(..) | Node::Test(_) | Node::Opaque(_) => {}
         }
-        Node::For(_, _, body) | Node::CountingFor(_, body) => count_in_script(name, body, calls, at_once, depth),
-        Node::Case(_, arms) => arms.iter().for_each(|(_, script)| count_in_script(name, script, calls, at_once, depth)),
-        Node::Function(..) | Node::Test(_) | Node::Opaque(_) => {}
     }
 }

@@ -154,7 +154,7 @@ impl Walk<'_> {
     pub(super) fn environment(&mut self, name: &str, values: &[Value]) {
         match meaning(name) {
             Meaning::Data => {}
-            Meaning::Script => self.scripts_in(values),
+            Meaning::Script => self.scripts_in(name, values),
             Meaning::File => {
                 values.iter().filter(|value| !value.is_empty()).for_each(|value| {
                     self.emit(Act::Path(Deed::Run, value.clone()));
@@ -171,8 +171,11 @@ impl Walk<'_> {
         }
     }
 
-    fn scripts_in(&mut self, values: &[Value]) {
+    fn scripts_in(&mut self, name: &str, values: &[Value]) {
         for value in values.iter().filter(|value| !value.is_empty()) {
+            if !is_usual_viewer(value) {
+                self.emit(Act::Code(format!("run {} where a program is named by {name}", value.shown())));
+            }
             let value = match value.strip_prefix("|") {
                 // LESSOPEN begins with a bar.
                 Some(rest) => rest,
@@ -213,6 +216,18 @@ impl Walk<'_> {
         }
         all.into_iter().for_each(|value| self.shell.add(name, vec![value]));
     }
+}
+
+/// Returns whether a command is one of those that people name to look at text.
+pub(in crate::command) fn is_usual_viewer(command: &Value) -> bool {
+    let Some(text) = command.known() else { return false };
+    let mut words = text.split_whitespace();
+    let is_viewer =
+        matches!(words.next(), None | Some("cat" | "less" | "more" | "most" | "delta" | "bat" | "true" | ":" | "head"));
+    is_viewer
+        && words.all(|word| {
+            word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-=".contains(&byte))
+        })
 }
 
 /// Paths that begin with the old value and add only folders of the system change nothing that matters.

@@ -134,9 +134,10 @@ fn tests_are_harmless() {
 
 #[test]
 fn settings_of_git_for_one_command_are_read_for_what_they_run() {
-    assert_eq!(shipped("git -c core.pager=ls_-l --version"), "sh [ls -l] ()");
+    let named = "Code  let git run ls -l, named by core.pager; sh [ls -l] ()";
+    assert_eq!(shipped("git -c core.pager=ls_-l --version"), named);
     assert_eq!(shipped("git -c CORE.Pager=cat log"), "prints …");
-    assert_eq!(shipped("git -c alias.x=!ls x"), "Unknown  \\ x\\  of git is not in the table of programs; sh [ls] ()");
+    assert!(shipped("git -c alias.x=!ls x").contains("sh [ls] ()"));
     assert!(shipped("git -c core.hooksPath=/x commit").contains("Run /x"));
     assert!(shipped("git -c diff.x.textconv=ls log").contains("sh [ls] ()"));
     assert!(shipped("git -c core.editor=vim_-c_:!ls commit").contains("sh [vim -c :!ls] ()"));

@@ -1,0 +1,174 @@
+//! Tells what was found, once for each part of the command, with paths where they lead.
+
+use haft::door::FileKind;
+use haft::effect::{Change, Does, Host};
+use haft::path::{Extent, Target};
+
+use super::super::Located;
+use super::super::act::{Act, Deed, Flow};
+use super::super::beside::renamed;
+use super::super::places::{self, Place, hidden_names};
+use super::super::value::{Piece, Value};
+use super::{Found, Walk, pipes};
+
+impl Walk<'_> {
+    /// Tells what an act does, wherever its paths lead.
+    pub(super) fn emit(&mut self, act: Act) {
+        let does = match act {
+            Act::Path(deed, path) => return self.emit_path(deed, &path),
+            Act::Connect(host) => Does::Connect(host.map(Host)),
+            Act::Publish(words) => Does::Publish(words),
+            Act::Code(words) => Does::Code(words),
+            Act::Program(name) => Does::Program(name),
+            Act::Unknown(why) => Does::Unknown(why),
+            Act::Settings(words) => Does::Settings(words),
+            Act::ShellState(words) => Does::ShellState(words),
+            Act::History(words) => Does::History(words),
+            Act::Process(words) => Does::Process(words),
+            Act::Danger(danger, words) => Does::Danger(danger, words),
+        };
+        if !self.second_look {
+            self.tell(does);
+        }
+    }
+
+    fn emit_path(&mut self, deed: Deed, path: &Value) {
+        let path = self.with_home(path);
+        if let (Deed::Replace | Deed::Remove, Some(hidden)) = (deed, hidden_names(&path)) {
+            self.emit_path(deed, &hidden);
+        }
+        for folder in self.shell.folders.clone() {
+            if let Place::At(place) = folder.place(&path) {
+                self.secrets_that_fit(deed, &path, &place);
+            }
+            match folder.place(&path) {
+                // A slash at the end goes through a link.
+                Place::At(place) if path.shown().ends_with('/') && place != "/" => {
+                    self.at_place(deed, &format!("{place}/"), &path);
+                }
+                Place::At(place) => self.at_place(deed, &place, &path),
+                Place::Anywhere if self.second_look => {}
+                Place::Anywhere => self.anywhere(deed, &path),
+            }
+        }
+    }
+
+    /// A pattern such as `~/.s*h/id_*` finds secrets as well.
+    fn secrets_that_fit(&mut self, deed: Deed, path: &Value, place: &str) {
+        if !path.pieces().contains(&Piece::Glob) {
+            return;
+        }
+        for secret in places::secrets_that_fit(place) {
+            let located = self.locate.locate(&secret);
+            if !located.target.is_inside() || located.kind.is_some() {
+                self.at_place(deed, &secret, path);
+            }
+        }
+    }
+
+    fn anywhere(&mut self, deed: Deed, path: &Value) {
+        let does = match deed {
+            Deed::Read => Does::ReadUnknown,
+            Deed::List => Does::Nothing,
+            Deed::Create => Does::ChangeUnknown(Change::Create),
+            Deed::Replace => Does::ChangeUnknown(Change::Replace),
+            Deed::Remove => Does::ChangeUnknown(Change::Remove),
+            Deed::Run => return self.run_foreign(path),
+        };
+        self.tell(does);
+    }
+
+    fn run_foreign(&mut self, path: &Value) {
+        match path.origin() {
+            Some(origin) => self.emit(pipes::danger_of(origin)),
+            None => self.emit(Act::Unknown("the program is known only when it runs".to_owned())),
+        }
+    }
+
+    fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
+        let through = self.through_links(place);
+        let place = match through.trim_end_matches('/') {
+            "" => "/",
+            place => place,
+        };
+        if let (Deed::Run, Some(flow)) = (deed, self.arrived_at(place)) {
+            return self.run_arrived(flow);
+        }
+        let located = match deed {
+            // Whoever removes a link removes the link.
+            Deed::Remove if !through.ends_with('/') => self.entry_at(place),
+            _ => self.locate.locate(place),
+        };
+        let target = located.target;
+        let is_there = located.kind.is_some();
+        let does = match deed {
+            Deed::Read => Does::Read(target),
+            Deed::List => Does::List(target),
+            // A folder that is there already stays as it is.
+            Deed::Create if located.kind == Some(FileKind::Folder) && self.runs("mkdir") => Does::List(target),
+            Deed::Create if is_there => Does::Change(target, Change::Replace),
+            Deed::Create => Does::Change(target, Change::Create),
+            Deed::Replace => Does::Change(target, Change::Replace),
+            Deed::Remove => Does::Change(target, Change::Remove),
+            Deed::Run if target.is_inside() => Does::Code(format!("run {target}")),
+            Deed::Run => Does::Program(path.shown()),
+        };
+        let changes = matches!(does, Does::Change(_, Change::Remove | Change::Replace));
+        if !self.second_look || changes {
+            self.tell(does);
+        }
+    }
+
+    /// Locates an entry of a folder, without following it where it is a link.
+    fn entry_at(&self, place: &str) -> Located {
+        let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
+        let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
+        let path = folder.target.place().path().join(name);
+        let entry = haft::path::Place::new(path, Extent::Entry);
+        let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
+        let itself = self.locate.locate(place);
+        // The workspace is known by where it leads.
+        if itself.target.place().path().as_os_str().is_empty() {
+            return itself;
+        }
+        Located { target: renamed(self.scene, target), kind: itself.kind }
+    }
+
+    fn runs(&self, program: &str) -> bool {
+        self.words.first().is_some_and(|name| name == program)
+    }
+
+    /// Returns where a path leads through links that this command has made.
+    fn through_links(&self, place: &str) -> String {
+        let mut place = place.to_owned();
+        for _ in 0..4 {
+            let link = self.links.iter().find_map(|(link, target)| {
+                let rest = place.strip_prefix(link.as_str()).filter(|rest| rest.starts_with('/'))?;
+                Some(format!("{target}{}", rest.trim_end_matches('/')))
+            });
+            let Some(through) = link else { break };
+            place = through;
+        }
+        place
+    }
+
+    /// Returns what is known of a file that this command has filled, or of the folder that it came in.
+    fn arrived_at(&self, place: &str) -> Option<Flow> {
+        let in_folder = || {
+            let folder = place.rmatch_indices('/').map(|(at, _)| &place[..at]);
+            folder.filter_map(|folder| self.arrived.get(folder)).find(|flow| **flow == Flow::Downloaded)
+        };
+        self.arrived.get(place).or_else(in_folder).cloned()
+    }
+
+    /// Tells what the part does that is walked just now.
+    pub(super) fn tell(&mut self, does: Does) {
+        if self.second_look && !matches!(does, Does::Change(..)) {
+            return;
+        }
+        self.connects += usize::from(matches!(does, Does::Connect(_)));
+        if self.told.insert((self.part.0, self.words.clone(), does.clone())) {
+            self.found.push(Found { part: self.part, words: self.words.clone(), does });
+        }
+    }
+}
