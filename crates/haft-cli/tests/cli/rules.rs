@@ -97,6 +97,7 @@ fn check_cases(text: &str) {
     }
     let right = 1.0 - wrong.len() as f64 / cases.len() as f64;
     let summary = format!("{} of {} are wrong, {worst} of them badly:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    println!("{summary}");
     assert!(worst == 0 && right >= RIGHT, "{summary}");
 }
 
@@ -197,5 +198,5 @@ fn a_command_of_the_greatest_length_is_answered() {
     let records =
         place.explained([format!("{long}ls").as_str(), format!("{long}rm -rf ~; {long}").as_str()].into_iter());
     assert_eq!(records[0]["decision"], "allow");
-    assert_eq!(records[1]["decision"], "ask", "what is longer than is read is not understood");
+    assert_ne!(records[1]["decision"], "allow", "what is longer than is read is not understood");
 }
