@@ -198,5 +198,5 @@ fn a_command_of_the_greatest_length_is_answered() {
     let records =
         place.explained([format!("{long}ls").as_str(), format!("{long}rm -rf ~; {long}").as_str()].into_iter());
     assert_eq!(records[0]["decision"], "allow");
-    assert_ne!(records[1]["decision"], "allow", "what is longer than is read is not understood");
+    assert_eq!(records[1]["decision"], "deny", "what is longer than is read hides what it does");
 }
