@@ -49,7 +49,10 @@ pub(super) struct Walk<'a> {
     shell: Shell,
     found: Vec<Found>,
     /// What was found already, so that nothing is told twice.
-    told: HashSet<(usize, Arc<[String]>, Does)>,
+    told: HashSet<(usize, usize, Does)>,
+    /// The lists of words that were walked, and which one it is just now.
+    lists: HashMap<Arc<[String]>, usize>,
+    list: usize,
     /// Which bytes of the command are walked just now, and with which words.
     part: (usize, usize),
     words: Arc<[String]>,
@@ -85,6 +88,8 @@ impl<'a> Walk<'a> {
             shell: Shell::new(scene),
             found: Vec::new(),
             told: HashSet::new(),
+            lists: HashMap::new(),
+            list: 0,
             part: (0, 0),
             words: Arc::from([]),
             depth: 0,

@@ -19,12 +19,16 @@ impl Walk<'_> {
     pub(super) fn run(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
         let Some(name) = words.first() else { return Flow::Text(Value::default()) };
         let before = std::mem::replace(&mut self.words, shown(words));
+        let next = self.lists.len() + 1;
+        let list = *self.lists.entry(self.words.clone()).or_insert(next);
+        let list_before = std::mem::replace(&mut self.list, list);
         let found = self.found.len();
         let flow = self.deeper(|walk| walk.run_named(name, words, input));
         if self.found.len() == found {
             self.tell(Does::Nothing);
         }
         self.words = before;
+        self.list = list_before;
         flow
     }
 

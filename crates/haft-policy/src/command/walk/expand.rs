@@ -12,6 +12,8 @@ use super::{Walk, pipes};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 24;
+/// How long a value may be.
+const LONGEST_VALUE: usize = 64 * 1024;
 /// How many lines of values one command may become.
 const MOST_LINES: usize = 64;
 /// How many fields the lines of one command may have where its words have too many values.
@@ -169,9 +171,26 @@ impl Walk<'_> {
             self.shell.unset = Unset::Unknown;
             values.extend(empty);
         }
+        let mut different: Vec<Value> = Vec::new();
+        for value in values {
+            if !different.contains(&value) {
+                different.push(self.bounded(value));
+            }
+        }
+        let values = different;
         self.shell.reads_unset |= read_before;
         values.iter().for_each(|value| self.evaluate(value));
         (assignment.name.clone(), values)
+    }
+
+    /// A value that grows without end is not followed.
+    fn bounded(&mut self, value: Value) -> Value {
+        let length: usize = value.pieces().iter().map(Piece::length).sum();
+        if length <= LONGEST_VALUE {
+            return value;
+        }
+        self.emit(super::beyond_limit("use values that are longer than is read"));
+        Value::unknown()
     }
 
     fn values_of(&mut self, assignment: &Assignment) -> Vec<Value> {

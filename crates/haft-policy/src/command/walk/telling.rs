@@ -186,7 +186,7 @@ impl Walk<'_> {
             return;
         }
         self.connects += usize::from(matches!(does, Does::Connect(_)));
-        if self.told.insert((self.part.0, self.words.clone(), does.clone())) {
+        if self.told.insert((self.part.0, self.list, does.clone())) {
             self.found.push(Found { part: self.part, words: self.words.clone(), does });
         }
     }
