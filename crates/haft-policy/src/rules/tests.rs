@@ -90,6 +90,21 @@ fn an_allow_rule_answers_the_ordinary_question_of_a_default_rule() {
 }
 
 #[test]
+fn what_is_allowed_may_be_a_tool_or_a_path() {
+    let tool = rule(&Draft { tool: Some("write_file".into()), ..draft("allow") });
+    let path = rule(&Draft { path: Some("docs/**".into()), ..draft("allow") });
+    let change = |path: &str| [Effect::Change(inside(path, Extent::Entry), Change::Replace)];
+    let of = |rule: &Rule, tool: &str, path: &str| {
+        let policy = Policy::default().with_rules([rule.clone()]);
+        policy.judge(tool, &change(path), Situation::default()).decision
+    };
+    assert_eq!(of(&tool, "write_file", "src/a"), Decision::Allow);
+    assert_eq!(of(&tool, "edit_file", "src/a"), Decision::Ask);
+    assert_eq!(of(&path, "edit_file", "docs/a"), Decision::Allow);
+    assert_eq!(of(&path, "edit_file", "src/a"), Decision::Ask);
+}
+
+#[test]
 fn every_part_of_a_command_needs_its_own_permission() {
     let rules = [program("allow", "cargo test", &[])];
     assert_eq!(judge(&rules, &[code("cargo test"), code("make")]).0, Decision::Ask);
