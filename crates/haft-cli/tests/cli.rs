@@ -316,6 +316,9 @@ fn the_tour_makes_real_calls_and_leaves_nothing_behind() {
         "[repaired $.limit: \"2\" → 2]",
         "refused",
         "Near: src/main.rs",
+        "The rule \"commands that change elsewhere\" refuses this call.",
+        "Refused, because it belongs to version control",
+        "Took back change set",
         "haft call list_dir",
     ] {
         assert!(told.contains(expected), "{expected} is not in:\n{told}");
