@@ -130,7 +130,7 @@ fn no_grant_answers_for_protected_names_and_secrets() {
 
 fn part(does: Does) -> Effect {
     let words: std::sync::Arc<[String]> = ["x".to_owned()].into();
-    Effect::Step(haft::effect::Step { command: "x".into(), part: (0, 1), words, does })
+    Effect::Step(haft::effect::Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
 }
 
 #[test]

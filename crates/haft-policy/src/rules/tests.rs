@@ -40,7 +40,7 @@ fn rule(draft: &Draft) -> Rule {
 
 fn step(words: &str, does: Does) -> Effect {
     let words: Arc<[String]> = words.split(' ').map(str::to_owned).collect();
-    Effect::Step(Step { command: "the whole".into(), part: (0, 9), words, does })
+    Effect::Step(Step { command: "the whole".into(), folder: "".into(), part: (0, 9), words, does })
 }
 
 fn inside(path: &str, extent: Extent) -> Target {
