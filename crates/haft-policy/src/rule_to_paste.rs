@@ -49,9 +49,9 @@ const INTERPRETERS: &[&str] = &[
 
 /// Programs that run whatever other program their words name: no rule about one of them is narrow.
 const WRAPPERS: &[&str] = &[
-    "ash", "bash", "busybox", "bwrap", "chroot", "command", "dash", "doas", "entr", "env", "eval", "exec", "fd", "find",
-    "fish", "flock", "ionice", "ksh", "nice", "nohup", "parallel", "pwsh", "script", "setsid", "sh", "ssh", "stdbuf",
-    "strace", "su", "sudo", "taskset", "time", "timeout", "toybox", "watch", "xargs", "zsh",
+    "ash", "bash", "busybox", "bwrap", "chroot", "command", "dash", "doas", "entr", "env", "eval", "exec", "fd",
+    "find", "fish", "flock", "ionice", "ksh", "nice", "nohup", "parallel", "pwsh", "script", "setsid", "sh", "ssh",
+    "stdbuf", "strace", "su", "sudo", "taskset", "time", "timeout", "toybox", "watch", "xargs", "zsh",
 ];
 
 /// Operands behind which stands what is really run.
