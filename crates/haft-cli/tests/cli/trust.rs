@@ -62,6 +62,18 @@ fn after_trust_its_rules_tighten_until_a_file_changes_or_trust_is_taken_back() {
 }
 
 #[test]
+fn rules_that_were_trusted_and_are_gone_are_missed_aloud() {
+    let place = project();
+    assert_eq!(place.haft(&["trust"], "").code, 0);
+    std::fs::remove_dir_all(place.path("ws/.haft")).expect("it was there");
+    let note = "note: .haft/rules.toml was trusted and is gone, so nothing in it holds. \
+                To agree: haft trust . (--revoke where nothing is left)\n";
+    assert_eq!(place.list(&[]), (0, note.to_owned()));
+    assert_eq!(place.haft(&["trust", "--revoke"], "").code, 0);
+    assert_eq!(place.list(&[]), (0, String::new()));
+}
+
+#[test]
 fn trust_for_one_run_is_not_remembered() {
     let place = project();
     assert_eq!(place.list(&["--trust"]).0, 3);
