@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use haft_config::settings::Settings;
-use haft_workspace::project::{Brought, FOLDER, Kind, Project, Standing};
+use haft_workspace::project::{FOLDER, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
@@ -42,17 +42,13 @@ pub(crate) const RULES: &str = ".haft/rules.toml";
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
     let project = Project::look(workspace).context("the workspace cannot be looked at")?;
-    let is_ours = |file: &&Brought| file.name.starts_with(FOLDER);
-    if project.refused().is_none() && !project.brought().iter().any(|file| is_ours(&file)) {
-        return Ok(Loaded::default());
-    }
     let store = TrustStore::new(&settings.environment.state_folder);
     let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
     let mut found = Found::of(&project, &trusted);
     if manner == Manner::Asking && found.has_untrusted() && somebody_is_there() && !common.yes {
-        let is_trusted = ask(&found, &mut io::stdin().lock(), &mut anstream::stderr())?;
-        if is_trusted {
-            trusted = project.vouch().0;
+        let answer = ask_to_trust(&project, &found, (&mut io::stdin().lock(), &mut anstream::stderr()))?;
+        if let Some(as_asked) = answer {
+            trusted = as_asked;
             store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
             found = Found::of(&project, &trusted);
         }
@@ -65,6 +61,16 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
         }
     }
     Ok(found.loaded)
+}
+
+/// Asks whether a project is trusted; what is trusted then is what lay there when it was asked.
+fn ask_to_trust(
+    project: &Project,
+    found: &Found,
+    (input, output): (&mut impl BufRead, &mut impl Write),
+) -> io::Result<Option<Trusted>> {
+    let (as_asked, _) = project.vouch();
+    Ok(ask(found, input, output)?.then_some(as_asked))
 }
 
 fn known(store: &TrustStore, workspace: &Path) -> Trusted {
@@ -84,12 +90,13 @@ struct Found {
     new: Vec<String>,
     changed: Vec<(String, Vec<String>)>,
     refused: Vec<(String, String)>,
+    gone: Vec<String>,
 }
 
 impl Found {
     fn of(project: &Project, trusted: &Trusted) -> Self {
-        let mut found = Self::default();
-        found.refused.extend(project.refused().map(|why| (FOLDER.to_owned(), why.to_owned())));
+        let (refused, gone) = (project.refused().to_vec(), project.gone(trusted));
+        let mut found = Self { refused, gone, ..Self::default() };
         for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
             match project.standing(file, trusted) {
                 Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),
@@ -118,6 +125,10 @@ impl Found {
             let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
             lines.push(format!("note: {name} changed since it was trusted{because}, so it is not loaded. {look}"));
         }
+        let gone = self.gone.iter().map(|name| {
+            format!("note: {name} was trusted and is gone, so nothing in it holds. To agree: haft trust . (--revoke where nothing is left)")
+        });
+        lines.extend(gone);
         lines.extend(self.refused.iter().map(|(name, why)| format!("note: {name} is not loaded: {why}")));
         lines
     }

@@ -62,6 +62,18 @@ fn after_trust_its_rules_tighten_until_a_file_changes_or_trust_is_taken_back() {
 }
 
 #[test]
+fn rules_that_were_trusted_and_are_gone_are_missed_aloud() {
+    let place = project();
+    assert_eq!(place.haft(&["trust"], "").code, 0);
+    std::fs::remove_dir_all(place.path("ws/.haft")).expect("it was there");
+    let note = "note: .haft/rules.toml was trusted and is gone, so nothing in it holds. \
+                To agree: haft trust . (--revoke where nothing is left)\n";
+    assert_eq!(place.list(&[]), (0, note.to_owned()));
+    assert_eq!(place.haft(&["trust", "--revoke"], "").code, 0);
+    assert_eq!(place.list(&[]), (0, String::new()));
+}
+
+#[test]
 fn trust_for_one_run_is_not_remembered() {
     let place = project();
     assert_eq!(place.list(&["--trust"]).0, 3);
@@ -118,9 +130,9 @@ fn links_and_what_is_too_large_are_never_trusted() {
     place.put("other/rules.toml", NO_LISTS);
     symlink(place.path("other"), place.path("ws/.haft")).expect("a link can be made");
     let said = place.haft(&["trust"], "");
-    assert_eq!((said.code, said.err.contains(".haft is a link")), (1, true), "{}", said.err);
+    assert_eq!((said.code, said.err.contains(".haft is not trusted: it is a link")), (1, true), "{}", said.err);
     let (code, note) = place.list(&["--trust"]);
-    assert_eq!((code, note.as_str()), (0, "note: .haft is not loaded: .haft is a link, which is not followed\n"));
+    assert_eq!((code, note.as_str()), (0, "note: .haft is not loaded: it is a link, which is not followed\n"));
     std::fs::remove_file(place.path("ws/.haft")).expect("it was there");
     place.put(RULES, &"#".repeat((1 << 20) + 1));
     let said = place.haft(&["trust"], "");
