@@ -77,6 +77,7 @@ impl Draft {
             Role::Folder => self.enter(word),
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
+            Role::Revision => self.revision(word),
             Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
@@ -127,6 +128,20 @@ impl Draft {
                 }
             }
             None => self.path(deed, word),
+        }
+    }
+
+    /// Takes `HEAD:a.txt`, `:a.txt` or `:2:a.txt`; `:/words` looks for a message.
+    fn revision(&mut self, word: &Value) {
+        let Some((revision, path)) = word.prefix().split_once(':') else { return };
+        let stage = path.split_once(':').map(|(stage, _)| stage).filter(|_| revision.is_empty());
+        let before = stage.map_or(format!("{revision}:"), |stage| format!(":{stage}:"));
+        let path = word.strip_prefix(&before).unwrap_or_default();
+        if path.known() != Some("") && !path.prefix().starts_with('/') {
+            // Whatever is in a gap, it is a file of the repository.
+            let mut file = Value::text("./");
+            file.append(&path);
+            self.path(Deed::Read, &file);
         }
     }
 

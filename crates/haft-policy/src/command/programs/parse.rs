@@ -36,6 +36,7 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "operands" => return operands(rest).map(Says::Operands),
         "flags" => return Ok(flags(rest, row)),
         "value" => return value(rest, row, Takes::Value),
+        "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
         "output" => return output(rest).map(Says::Output),
