@@ -10,6 +10,7 @@ use haft::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
 use super::examples::Reader;
+use crate::command::examples::steps_in_scene;
 use crate::decision::{Class, Decision};
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
@@ -136,6 +137,44 @@ fn a_path_is_found_in_tools_and_in_commands_and_a_tree_that_holds_it_is_asked_ab
     assert_eq!(of(Effect::Read(inside("", Extent::Tree))), Decision::Ask);
     assert_eq!(of(Effect::Read(inside("src", Extent::Tree))), Decision::Allow);
     assert_eq!(of(step("cat …", Does::ReadUnknown)), Decision::Ask);
+}
+
+#[test]
+fn a_path_is_found_by_patterns_and_folders_of_commands_and_a_list_of_names_is_none() {
+    let rule = |path: &str| rule(&Draft { path: Some(path.into()), ..draft("deny") });
+    let rules = [rule("notes.txt"), rule("data/customers/**")];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command));
+    for perhaps in [
+        "cat n*",
+        "cat note?.txt",
+        "cat data/*/a.csv",
+        "grep -r c data",
+        "grep -rn c",
+        "git grep c",
+        "find . -name '*.csv' -exec cat {} +",
+        "tar cf - data | cat",
+        "mv data x",
+    ] {
+        assert_eq!(of(perhaps), (Decision::Ask, Class::Dangerous, "a rule".into()), "{perhaps}");
+    }
+    for denied in ["jq -n --rawfile a notes.txt '$a'", "git show HEAD:notes.txt", "git cat-file -p :data/customers/a"] {
+        assert_eq!(of(denied).0, Decision::Deny, "{denied}");
+    }
+    for other in ["ls", "ls n*", "grep -r x src", "cat src/*.rs", "cat data/README.md", "git show HEAD:a.txt"] {
+        assert_eq!(of(other).0, Decision::Allow, "{other}");
+    }
+}
+
+#[test]
+fn an_allow_rule_about_a_path_covers_no_folders_that_patterns_find_and_no_secrets() {
+    let rules = [rule(&Draft { path: Some("build/**".into()), ..draft("allow") })];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command)).0;
+    for allowed in ["rm build/a.o", "rm build/*.o"] {
+        assert_eq!(of(allowed), Decision::Allow, "{allowed}");
+    }
+    for asked in ["rm build/s*/main.rs", "rm build/$X", "echo x > build/.env"] {
+        assert_eq!(of(asked), Decision::Ask, "{asked}");
+    }
 }
 
 #[test]
