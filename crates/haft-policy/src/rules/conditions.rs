@@ -43,6 +43,8 @@ impl Conditions {
         let sort = self.effect.map_or(Fit::Exactly, |sort| Fit::exactly_if(sort == EffectSort::of(effect)));
         let program = self.program.as_ref().map_or(Fit::Exactly, |program| program.fit(words(effect)));
         let flags = self.flags.iter().map(|flag| flag.fit(words(effect))).max().unwrap_or(Fit::Exactly);
+        // What hides the subcommand may hide its flags: `git ci`, with a setting that says what that is.
+        let flags = if program == Fit::Perhaps { flags.max(Fit::Perhaps) } else { flags };
         let path = self.path.as_ref().map_or(Fit::Exactly, |path| self.fit_of_path(path, effect));
         let host = self.host.as_ref().map_or(Fit::Exactly, |host| fit_of_host(host, effect));
         let text = self.text.as_ref().map_or(Fit::Exactly, |text| fit_of_text(text, effect));

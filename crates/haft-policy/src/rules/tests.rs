@@ -83,6 +83,14 @@ fn a_denied_flag_is_denied_in_every_spelling_and_asked_about_when_it_may_be_hidd
 }
 
 #[test]
+fn another_name_that_a_setting_gives_may_be_what_is_denied_with_its_flags() {
+    let rules = [program("deny", "git tag", &["--force"])];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command));
+    assert_eq!(of("git -c alias.ci='tag --force v1' ci"), (Decision::Ask, Class::Dangerous, "a rule".into()));
+    assert_eq!(of("git tag v1").1, Class::Ordinary);
+}
+
+#[test]
 fn an_allow_rule_answers_the_ordinary_question_of_a_default_rule() {
     let rules = [program("allow", "cargo test", &[])];
     assert_eq!(judge(&rules, &[code("cargo test -q")]), (Decision::Allow, Class::Ordinary, "a rule".into()));
