@@ -195,6 +195,51 @@ fn a_host_is_found_without_its_port_and_an_unknown_one_is_asked_about() {
 }
 
 #[test]
+fn an_allow_rule_about_a_host_covers_no_way_round_and_a_deny_rule_asks_about_it() {
+    let rule = |decision| rule(&Draft { host: Some("example.org".into()), ..draft(decision) });
+    let with = |decision, command: &str| judge(&[rule(decision)], &steps_in_scene(command));
+    assert_eq!(with("allow", "curl -s https://example.org/a").0, Decision::Allow);
+    assert_eq!(with("allow", "ssh example.org").0, Decision::Allow);
+    for (command, host) in [
+        ("curl --connect-to ::X:80 https://HOST/", "example.org"),
+        ("curl --resolve HOST:443:10.0.0.1 https://HOST/", "example.org"),
+        ("curl -x p.example:80 https://HOST/", "example.org"),
+        ("curl --interface eth1 https://HOST/", "example.org"),
+        ("curl https://HOST/ https://$OTHER/", "example.org"),
+        ("curl 'https://{example,evil}.org/'", ""),
+        ("curl 'https://[e]xample.org/'", ""),
+        ("curl http:evil.com", ""),
+        ("curl 'https://HOST\\@evil.com/'", "example.org"),
+        ("ssh -J a HOST", "example.org"),
+        ("ssh -o HostName=x HOST", "example.org"),
+        ("ssh -oProxyJump=x HOST", "example.org"),
+        ("ssh -F cfg HOST", "example.org"),
+        ("nc -x p:80 HOST 80", "example.org"),
+        ("wget -r -H https://HOST/", "example.org"),
+        ("wget -i urls https://HOST/", "example.org"),
+        ("git clone --recurse-submodules https://HOST/x new", "example.org"),
+        ("http_proxy=http://evil.com curl https://HOST/", "example.org"),
+    ] {
+        let command = command.replace("HOST", host);
+        assert_eq!(with("allow", &command).0, Decision::Ask, "{command}");
+        if !command.starts_with("http_proxy") {
+            let denied = with("deny", &command.replace("example.org", "other.org"));
+            assert_eq!((denied.0, denied.1), (Decision::Ask, Class::Dangerous), "{command}");
+        }
+    }
+}
+
+#[test]
+fn an_address_is_compared_in_one_form_however_it_is_written() {
+    let rules = [rule(&Draft { host: Some("10.0.0.1".into()), ..draft("deny") })];
+    for address in ["10.0.0.1", "10.1", "167772161", "0x0a000001", "10.0.0.01", "[::ffff:10.0.0.1]"] {
+        let command = format!("curl 'http://{address}:80/'");
+        assert_eq!(judge(&rules, &steps_in_scene(&command)).0, Decision::Deny, "{command}");
+    }
+    assert_eq!(judge(&rules, &steps_in_scene("curl http://10.0.0.10/")).1, Class::Ordinary);
+}
+
+#[test]
 fn text_is_found_in_words_and_paths_and_nowhere_else() {
     let rules = [rule(&Draft { pattern: Some("drop table".into()), ..draft("deny") })];
     assert_eq!(judge(&rules, &[step("psql -c DROP TABLE x", Does::Nothing)]).0, Decision::Deny);

@@ -85,7 +85,7 @@ impl Draft {
     /// Returns the reading, with its paths in the folder that the program works in.
     pub(crate) fn finish(mut self) -> Reading {
         let acts = &mut self.reading.acts;
-        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)))) {
+        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)) | Act::ConnectElsewhere)) {
             acts.retain(|act| *act != Act::Connect(None));
         }
         let Some(folder) = self.folder else { return self.reading };
@@ -165,9 +165,14 @@ impl Draft {
         let value = rest.strip_prefix(&rest.prefix()[..trimmed]).unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             _ if value.known() == Some("none") => {}
-            "proxycommand" | "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+            "proxycommand" => {
+                self.act(Act::ConnectElsewhere);
                 self.reading.inner.push(Inner::Script(value, Vec::new()));
             }
+            "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+                self.reading.inner.push(Inner::Script(value, Vec::new()));
+            }
+            "hostname" | "proxyjump" | "include" | "canonicaldomains" => self.act(Act::ConnectElsewhere),
             "" => self.act(Act::Unknown("an option of ssh is known only when it runs".to_owned())),
             _ => {}
         }

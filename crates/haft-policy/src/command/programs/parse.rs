@@ -107,6 +107,7 @@ fn does(text: &'static str) -> Result<Act, String> {
     let words = || if rest.is_empty() { Err(format!("\"{word}\" says nothing")) } else { Ok(rest.to_owned()) };
     let path = |deed| words().map(|path| Act::Path(deed, Value::text(path)));
     match word {
+        "connect" if rest == "elsewhere" => Ok(Act::ConnectElsewhere),
         "connect" => Ok(Act::Connect(None)),
         "publish" => words().map(Act::Publish),
         "code" => words().map(Act::Code),
