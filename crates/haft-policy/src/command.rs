@@ -14,7 +14,7 @@ pub mod examples;
 mod languages;
 mod patterns;
 mod places;
-mod programs;
+pub(crate) mod programs;
 pub mod syntax;
 pub mod value;
 mod walk;

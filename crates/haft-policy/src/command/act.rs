@@ -11,6 +11,8 @@ pub enum Act {
     Path(Deed, Value),
     /// Opens a connection; to which host, where it is known.
     Connect(Option<String>),
+    /// Opens a connection to a host that nobody knows, whatever hosts it names: through another one, or to more.
+    ConnectElsewhere,
     /// See `haft::effect::Does` for these.
     Publish(String),
     /// Runs code of the workspace.

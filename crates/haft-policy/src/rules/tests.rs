@@ -10,6 +10,7 @@ use haft::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
 use super::examples::Reader;
+use crate::command::examples::steps_in_scene;
 use crate::decision::{Class, Decision};
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
@@ -79,6 +80,14 @@ fn a_denied_flag_is_denied_in_every_spelling_and_asked_about_when_it_may_be_hidd
         assert_eq!(judge(&rules, &[publish(other)]), (Decision::Ask, Class::Ordinary, "publishing".into()), "{other}");
     }
     assert_eq!(judge(&rules, &[publish("git push …")]), (Decision::Ask, Class::Dangerous, "a rule".into()));
+}
+
+#[test]
+fn another_name_that_a_setting_gives_may_be_what_is_denied_with_its_flags() {
+    let rules = [program("deny", "git tag", &["--force"])];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command));
+    assert_eq!(of("git -c alias.ci='tag --force v1' ci"), (Decision::Ask, Class::Dangerous, "a rule".into()));
+    assert_eq!(of("git tag v1").1, Class::Ordinary);
 }
 
 #[test]
@@ -154,12 +163,95 @@ fn a_path_is_found_in_tools_and_in_commands_and_a_tree_that_holds_it_is_asked_ab
 }
 
 #[test]
+fn a_path_is_found_by_patterns_and_folders_of_commands_and_a_list_of_names_is_none() {
+    let rule = |path: &str| rule(&Draft { path: Some(path.into()), ..draft("deny") });
+    let rules = [rule("notes.txt"), rule("data/customers/**")];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command));
+    for perhaps in [
+        "cat n*",
+        "cat note?.txt",
+        "cat data/*/a.csv",
+        "grep -r c data",
+        "grep -rn c",
+        "git grep c",
+        "find . -name '*.csv' -exec cat {} +",
+        "tar cf - data | cat",
+        "mv data x",
+    ] {
+        assert_eq!(of(perhaps), (Decision::Ask, Class::Dangerous, "a rule".into()), "{perhaps}");
+    }
+    for denied in ["jq -n --rawfile a notes.txt '$a'", "git show HEAD:notes.txt", "git cat-file -p :data/customers/a"] {
+        assert_eq!(of(denied).0, Decision::Deny, "{denied}");
+    }
+    for other in ["ls", "ls n*", "grep -r x src", "cat src/*.rs", "cat data/README.md", "git show HEAD:a.txt"] {
+        assert_eq!(of(other).0, Decision::Allow, "{other}");
+    }
+}
+
+#[test]
+fn an_allow_rule_about_a_path_covers_no_folders_that_patterns_find_and_no_secrets() {
+    let rules = [rule(&Draft { path: Some("build/**".into()), ..draft("allow") })];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command)).0;
+    for allowed in ["rm build/a.o", "rm build/*.o"] {
+        assert_eq!(of(allowed), Decision::Allow, "{allowed}");
+    }
+    for asked in ["rm build/s*/main.rs", "rm build/$X", "echo x > build/.env"] {
+        assert_eq!(of(asked), Decision::Ask, "{asked}");
+    }
+}
+
+#[test]
 fn a_host_is_found_without_its_port_and_an_unknown_one_is_asked_about() {
     let rules = [rule(&Draft { host: Some("*.Example.com".into()), ..draft("deny") })];
     let of = |host: Option<&str>| judge(&rules, &[step("curl", Does::Connect(host.map(|h| Host(h.into()))))]);
     assert_eq!(of(Some("me@API.example.com.:8080")).0, Decision::Deny);
     assert_eq!(of(Some("example.org")).1, Class::Ordinary);
     assert_eq!(of(None).1, Class::Dangerous);
+}
+
+#[test]
+fn an_allow_rule_about_a_host_covers_no_way_round_and_a_deny_rule_asks_about_it() {
+    let rule = |decision| rule(&Draft { host: Some("example.org".into()), ..draft(decision) });
+    let with = |decision, command: &str| judge(&[rule(decision)], &steps_in_scene(command));
+    assert_eq!(with("allow", "curl -s https://example.org/a").0, Decision::Allow);
+    assert_eq!(with("allow", "ssh example.org").0, Decision::Allow);
+    for (command, host) in [
+        ("curl --connect-to ::X:80 https://HOST/", "example.org"),
+        ("curl --resolve HOST:443:10.0.0.1 https://HOST/", "example.org"),
+        ("curl -x p.example:80 https://HOST/", "example.org"),
+        ("curl --interface eth1 https://HOST/", "example.org"),
+        ("curl https://HOST/ https://$OTHER/", "example.org"),
+        ("curl 'https://{example,evil}.org/'", ""),
+        ("curl 'https://[e]xample.org/'", ""),
+        ("curl http:evil.com", ""),
+        ("curl 'https://HOST\\@evil.com/'", "example.org"),
+        ("ssh -J a HOST", "example.org"),
+        ("ssh -o HostName=x HOST", "example.org"),
+        ("ssh -oProxyJump=x HOST", "example.org"),
+        ("ssh -F cfg HOST", "example.org"),
+        ("nc -x p:80 HOST 80", "example.org"),
+        ("wget -r -H https://HOST/", "example.org"),
+        ("wget -i urls https://HOST/", "example.org"),
+        ("git clone --recurse-submodules https://HOST/x new", "example.org"),
+        ("http_proxy=http://evil.com curl https://HOST/", "example.org"),
+    ] {
+        let command = command.replace("HOST", host);
+        assert_eq!(with("allow", &command).0, Decision::Ask, "{command}");
+        if !command.starts_with("http_proxy") {
+            let denied = with("deny", &command.replace("example.org", "other.org"));
+            assert_eq!((denied.0, denied.1), (Decision::Ask, Class::Dangerous), "{command}");
+        }
+    }
+}
+
+#[test]
+fn an_address_is_compared_in_one_form_however_it_is_written() {
+    let rules = [rule(&Draft { host: Some("10.0.0.1".into()), ..draft("deny") })];
+    for address in ["10.0.0.1", "10.1", "167772161", "0x0a000001", "10.0.0.01", "[::ffff:10.0.0.1]"] {
+        let command = format!("curl 'http://{address}:80/'");
+        assert_eq!(judge(&rules, &steps_in_scene(&command)).0, Decision::Deny, "{command}");
+    }
+    assert_eq!(judge(&rules, &steps_in_scene("curl http://10.0.0.10/")).1, Class::Ordinary);
 }
 
 #[test]

@@ -165,7 +165,11 @@ impl<'a> Teller<'a> {
             self.unlisted(name);
             return self.give(name, value);
         }
-        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes == Takes::Value);
+        let takes = candidates.iter().map(|(_, takes)| *takes).max().unwrap_or(Takes::Nothing);
+        if takes == Takes::Pair {
+            self.next();
+        }
+        let takes_next = value.is_none() && takes >= Takes::Value;
         let value = if takes_next { self.next().cloned() } else { value };
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());
@@ -226,7 +230,7 @@ impl<'a> Teller<'a> {
                     let rest = rest();
                     let value = match (rest.pieces().is_empty(), takes) {
                         (false, _) => Some(rest),
-                        (true, Takes::Value) => self.next().cloned(),
+                        (true, Takes::Value | Takes::Pair) => self.next().cloned(),
                         (true, _) => None,
                     };
                     return self.give(&name, value);
@@ -264,7 +268,7 @@ impl<'a> Teller<'a> {
         for letter in word.prefix().chars() {
             let name = format!("-{letter}");
             match self.row.flags.get(name.as_str()) {
-                Some(Takes::Value) => {
+                Some(Takes::Value | Takes::Pair) => {
                     let value = self.next().cloned();
                     self.give(&name, value);
                 }

@@ -77,6 +77,7 @@ impl Draft {
             Role::Folder => self.enter(word),
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
+            Role::Revision => self.revision(word),
             Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
@@ -84,7 +85,7 @@ impl Draft {
     /// Returns the reading, with its paths in the folder that the program works in.
     pub(crate) fn finish(mut self) -> Reading {
         let acts = &mut self.reading.acts;
-        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)))) {
+        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)) | Act::ConnectElsewhere)) {
             acts.retain(|act| *act != Act::Connect(None));
         }
         let Some(folder) = self.folder else { return self.reading };
@@ -130,6 +131,20 @@ impl Draft {
         }
     }
 
+    /// Takes `HEAD:a.txt`, `:a.txt` or `:2:a.txt`; `:/words` looks for a message.
+    fn revision(&mut self, word: &Value) {
+        let Some((revision, path)) = word.prefix().split_once(':') else { return };
+        let stage = path.split_once(':').map(|(stage, _)| stage).filter(|_| revision.is_empty());
+        let before = stage.map_or(format!("{revision}:"), |stage| format!(":{stage}:"));
+        let path = word.strip_prefix(&before).unwrap_or_default();
+        if path.known() != Some("") && !path.prefix().starts_with('/') {
+            // Whatever is in a gap, it is a file of the repository.
+            let mut file = Value::text("./");
+            file.append(&path);
+            self.path(Deed::Read, &file);
+        }
+    }
+
     fn mode(&mut self, word: &Value) {
         let Some(mode) = word.known() else {
             return self.act(Act::Unknown("the mode is known only when it runs".to_owned()));
@@ -150,9 +165,14 @@ impl Draft {
         let value = rest.strip_prefix(&rest.prefix()[..trimmed]).unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             _ if value.known() == Some("none") => {}
-            "proxycommand" | "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+            "proxycommand" => {
+                self.act(Act::ConnectElsewhere);
                 self.reading.inner.push(Inner::Script(value, Vec::new()));
             }
+            "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+                self.reading.inner.push(Inner::Script(value, Vec::new()));
+            }
+            "hostname" | "proxyjump" | "include" | "canonicaldomains" => self.act(Act::ConnectElsewhere),
             "" => self.act(Act::Unknown("an option of ssh is known only when it runs".to_owned())),
             _ => {}
         }

@@ -36,6 +36,7 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "operands" => return operands(rest).map(Says::Operands),
         "flags" => return Ok(flags(rest, row)),
         "value" => return value(rest, row, Takes::Value),
+        "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
         "output" => return output(rest).map(Says::Output),
@@ -106,6 +107,7 @@ fn does(text: &'static str) -> Result<Act, String> {
     let words = || if rest.is_empty() { Err(format!("\"{word}\" says nothing")) } else { Ok(rest.to_owned()) };
     let path = |deed| words().map(|path| Act::Path(deed, Value::text(path)));
     match word {
+        "connect" if rest == "elsewhere" => Ok(Act::ConnectElsewhere),
         "connect" => Ok(Act::Connect(None)),
         "publish" => words().map(Act::Publish),
         "code" => words().map(Act::Code),

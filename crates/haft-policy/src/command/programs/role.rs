@@ -45,6 +45,8 @@ pub(crate) enum Role {
     Upload,
     /// Text for an editor or a console, which has a way to run something: `:!ls`, `.shell ls`.
     Console,
+    /// `revision:path` of git, or a revision.
+    Revision,
     /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
     Socat,
 }
@@ -81,6 +83,7 @@ impl Role {
             "folder" => Role::Folder,
             "upload" => Role::Upload,
             "console" => Role::Console,
+            "revision" => Role::Revision,
             "socat" => Role::Socat,
             _ => return None,
         })
@@ -93,6 +96,6 @@ impl Role {
 
     /// Returns whether nothing is done with the word but reading what it names.
     pub(crate) fn only_reads(self) -> bool {
-        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List))
+        matches!(self, Role::Text | Role::Revision | Role::Path(Deed::Read | Deed::List))
     }
 }

@@ -103,6 +103,8 @@ pub(crate) enum Takes {
     Attached,
     /// A value, attached or as the next word.
     Value,
+    /// The next two words: a name, and its value.
+    Pair,
 }
 
 /// How the words of a program are to be read.

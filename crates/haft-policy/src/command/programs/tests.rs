@@ -54,6 +54,7 @@ fn told(reading: &Reading) -> String {
 fn told_act(act: &Act) -> String {
     match act {
         Act::Path(deed, path) => format!("{deed:?} {}", path.shown()),
+        Act::ConnectElsewhere => "Connect elsewhere".to_owned(),
         Act::Connect(host) => format!("Connect {}", host.as_deref().unwrap_or("?")),
         Act::Danger(danger, _) => format!("Danger {danger:?}"),
         other => format!("{other:?}").replace(['(', ')', '"'], " ").trim().to_owned(),

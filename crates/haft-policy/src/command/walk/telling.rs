@@ -18,6 +18,7 @@ impl Walk<'_> {
         let does = match act {
             Act::Path(deed, path) => return self.emit_path(deed, &path),
             Act::Connect(host) => Does::Connect(host.map(Host)),
+            Act::ConnectElsewhere => Does::Connect(None),
             Act::Publish(words) => Does::Publish(words),
             Act::Code(words) => Does::Code(words),
             Act::Program(name) => Does::Program(name),

@@ -282,7 +282,7 @@ fn addresses_name_a_host_and_some_hand_out_secrets() {
 
     assert_eq!(by(rows, "a https://me:pw@x.example:80/y?z"), "Connect x.example");
     assert_eq!(by(rows, "a https://x.example/…"), "Connect x.example");
-    assert_eq!(by(rows, "a https://…"), "Connect ?");
+    assert_eq!(by(rows, "a https://…"), "Connect elsewhere");
     assert_eq!(by(rows, "a file:///etc/x"), "Read /etc/x");
     assert_eq!(by(rows, "a ext::ls_-l"), "sh [ls -l] ()");
     for address in ["169.254.169.254", "0xa9fea9fe", "2852039166", "0251.0376.0251.0376", "metadata.google.internal."] {
@@ -316,8 +316,8 @@ fn words_with_a_form_of_their_own_are_taken_apart() {
     assert_eq!(by(rows, "a -d @x"), "Read x");
     assert_eq!(by(rows, "a -d f=@x;type=text/plain"), "Read x");
     assert_eq!(by(rows, "a -d me@x"), "");
-    assert_eq!(by(rows, "a -o ProxyCommand=ls_%h"), "sh [ls %h] ()");
-    assert_eq!(by(rows, "a -o proxycommand_ls"), "sh [ls] ()");
+    assert_eq!(by(rows, "a -o ProxyCommand=ls_%h"), "Connect elsewhere; sh [ls %h] ()");
+    assert_eq!(by(rows, "a -o proxycommand_ls"), "Connect elsewhere; sh [ls] ()");
     assert_eq!(by(rows, "a -o Port=22"), "");
     assert_eq!(by(rows, "a -t exec=ls"), "sh [ls] ()");
     assert_eq!(by(rows, "a -t dot"), "");
