@@ -14,7 +14,7 @@ use haft_workspace::project::{Brought, FOLDER, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
-use crate::prompt::somebody_is_there;
+use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen::{self, safe};
 
 /// The texts of a project that count.
@@ -50,6 +50,7 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
     let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
     let mut found = Found::of(&project, &trusted);
     if manner == Manner::Asking && found.has_untrusted() && somebody_is_there() && !common.yes {
+        forget_what_was_typed();
         let is_trusted = ask(&found, &mut io::stdin().lock(), &mut anstream::stderr())?;
         if is_trusted {
             trusted = project.vouch().0;
@@ -142,7 +143,7 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
         if input.read_line(&mut answer)? == 0 {
             return Ok(false);
         }
-        match answer.trim() {
+        match answer.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),
             _ => writeln!(output, "That is none of the answers.")?,

@@ -12,6 +12,7 @@ use pty_process::blocking::{Command, Pty, open};
 use vt100::Color;
 
 use super::Place;
+use super::written_rules::NO_LISTS;
 
 const RED: Color = Color::Idx(1);
 const GREEN: Color = Color::Idx(2);
@@ -37,8 +38,14 @@ impl Terminal {
     }
 
     fn start_in(place: &Place, arguments: &[&str], columns: u16) -> Self {
+        Self::start_after("", place, arguments, columns)
+    }
+
+    /// Starts the command in a terminal in which somebody has typed already.
+    fn start_after(typed: &str, place: &Place, arguments: &[&str], columns: u16) -> Self {
         let (pty, pts) = open().expect("a terminal can be opened");
         pty.resize(Size::new(ROWS, columns)).expect("a terminal has a size");
+        (&pty).write_all(typed.as_bytes()).expect("a terminal takes keys");
         let command = Command::new(assert_cmd::cargo::cargo_bin("haft")).args(arguments).env_clear();
         let command = command.env("HOME", place.path("home")).env("TMPDIR", place.folder.path());
         let command = command.env("TERM", "xterm-256color").current_dir(place.path("ws"));
@@ -287,6 +294,21 @@ fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
     let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
     assert_eq!(terminal.ends(), 3);
     assert!(!terminal.screen().contains("trust"), "{}", terminal.screen());
+}
+
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let place = place();
+    let typed_before = |arguments: &[&str]| {
+        let mut terminal = Terminal::start_after("y\n", &place, arguments, 100);
+        terminal.shows("\n> ").types("n\n");
+        (terminal.ends(), terminal.screen())
+    };
+    let (code, screen) = typed_before(&["call", "edit_file", &edit("a.txt", "two", "zwei")]);
+    assert_eq!((code, content(&place, "a.txt").as_str()), (3, "one\ntwo\nthree\n"), "{screen}");
+    place.put("ws/.haft/rules.toml", NO_LISTS);
+    let (code, screen) = typed_before(&["call", "list_dir"]);
+    assert_eq!(code, 0, "{screen}");
 }
 
 #[test]
