@@ -62,6 +62,28 @@ fn after_trust_its_rules_tighten_until_a_file_changes_or_trust_is_taken_back() {
 }
 
 #[test]
+fn in_plan_mode_what_is_trusted_stays_as_it_is() {
+    let place = project();
+    assert_eq!(place.haft(&["--plan", "trust", "."], "").code, 3);
+    assert_eq!(place.list(&[]).0, 0);
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let said = place.haft(&["--plan", "trust", "--revoke"], "");
+    assert_eq!((said.code, said.err.contains("leave --plan out")), (3, true), "{}", said.err);
+    assert_eq!(place.list(&[]).0, 3);
+    assert_eq!(place.haft(&["--plan", "trust", "--list"], "").code, 0);
+}
+
+#[test]
+fn names_of_files_cannot_command_a_terminal_behind_a_pipe() {
+    let place = Place::new();
+    place.put("ws/.haft/tools/a\u{1b}[2J.yaml", "a: b\n");
+    for arguments in [&["trust", "."][..], &["trust", "--list"]] {
+        let said = place.haft(arguments, "");
+        assert!(said.out.contains("a\\u{1b}[2J.yaml") && !said.out.contains('\u{1b}'), "{:?}", said.out);
+    }
+}
+
+#[test]
 fn trust_for_one_run_is_not_remembered() {
     let place = project();
     assert_eq!(place.list(&["--trust"]).0, 3);
