@@ -49,6 +49,10 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
         screen::talk(&format!("{name} is not trusted: {why}"));
     }
     if trusted == Trusted::default() {
+        if refused.is_empty() && store.revoke(folder).context("it cannot be remembered that nothing is left")? {
+            say(&format!("What was trusted in {} is gone; nothing is trusted there any more.", folder.display()))?;
+            return Ok(Exit::Ok);
+        }
         screen::talk(&format!(
             "There is nothing to trust in {}: haft looks for .haft and AGENTS.md.",
             folder.display()

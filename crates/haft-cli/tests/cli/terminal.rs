@@ -297,6 +297,19 @@ fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
 }
 
 #[test]
+fn rules_that_changed_since_they_were_trusted_are_asked_about_again() {
+    let place = place();
+    place.put("ws/.haft/rules.toml", NO_LISTS);
+    assert_eq!(place.haft(&["trust"], "").code, 0);
+    place.put("ws/.haft/rules.toml", &format!("{NO_LISTS}# more\n"));
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    terminal.shows("(changed: .haft/rules.toml)").shows("> ").types("n\r").shows("none of its rules hold");
+    assert_eq!((terminal.ends(), terminal.colour_of("warning: ")), (0, RED));
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    assert_eq!(terminal.shows("> ").types("Y\r").ends(), 3, "{}", terminal.screen());
+}
+
+#[test]
 fn what_was_typed_before_a_question_is_no_answer_to_it() {
     let place = place();
     let typed_before = |arguments: &[&str]| {
