@@ -1,6 +1,7 @@
 //! Rules of a user, from the file to the decision.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -100,6 +101,22 @@ fn a_file_of_rules_that_cannot_be_read_stops_the_start() {
     std::fs::create_dir_all(place.path("home/.config/haft/rules.toml")).expect("folders can be made");
     let said = place.haft(&["call", "list_dir"], "");
     assert_eq!((said.code, said.err.contains("rules.toml:1: cannot be read")), (2, true), "{}", said.err);
+}
+
+#[test]
+fn a_link_to_nothing_in_the_place_of_settings_or_rules_stops_the_start() {
+    for name in ["haft/rules.toml", "haft/config.toml", "haft"] {
+        let place = Place::new();
+        let link = place.path("home/.config").join(name);
+        std::fs::create_dir_all(link.parent().expect("it lies in a folder")).expect("folders can be made");
+        symlink("gone", &link).expect("a link can be made");
+        let told = format!("{} is a link to nothing", link.display());
+        let said = place.haft(&["call", "list_dir"], "");
+        assert!(said.code == 2 && said.err.contains(&told), "{name}: {} {}", said.code, said.err);
+        let file = if name == "haft" { link.join("rules.toml") } else { link };
+        let checked = place.haft(&["check", &file.display().to_string()], "");
+        assert!(checked.code == 1 && checked.out.contains(&told), "{name}: {}", checked.out);
+    }
 }
 
 #[test]
