@@ -120,6 +120,19 @@ fn a_link_to_nothing_in_the_place_of_settings_or_rules_stops_the_start() {
 }
 
 #[test]
+fn a_rule_about_commands_of_a_tool_that_runs_none_stops_the_start() {
+    let rule = "[[rule]]\nname = \"a\"\ndecision = \"ask\"\nreason = \"b\"\ntool = \"read_file\"\nprogram = \"git\"\n\
+                matches = [\"git status\"]\n";
+    let place = Place::with_rules(rule);
+    let told = "rules.toml:5: the tool \"read_file\" runs no commands, so the rule can never match; \
+                remove it, or the program\n";
+    let said = place.haft(&["call", "list_dir"], "");
+    assert!(said.code == 2 && said.err.ends_with(told), "{} {}", said.code, said.err);
+    let checked = place.haft(&["check", "../home/.config/haft/rules.toml"], "");
+    assert!(checked.code == 1 && checked.out.ends_with(told), "{}", checked.out);
+}
+
+#[test]
 fn the_list_begins_with_what_is_strictest_and_says_where_rules_stand() {
     let place = Place::with_rules(&format!("{TESTS}\n{NO_LISTS}"));
     let said = place.haft(&["rules", "list", "--json"], "");
