@@ -95,7 +95,7 @@ impl Found {
     fn of(project: &Project, trusted: &Trusted) -> Self {
         let had_rules = trusted.code.contains_key(RULES);
         let mut found = Self { gone: project.gone(trusted), had_rules, ..Self::default() };
-        found.refused.extend(project.refused().map(|why| (FOLDER.to_owned(), why.to_owned())));
+        found.refused.extend(project.refused().iter().cloned());
         for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
             match project.standing(file, trusted) {
                 Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),

@@ -9,9 +9,10 @@
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use haft::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
-use haft::path::Target;
+use haft::path::{Target, one_line};
 
 use crate::containment::Containment;
 use crate::rule::EffectSort;
@@ -26,8 +27,13 @@ pub enum GrantScope {
     ChangesTo(Target),
     /// All changes inside the workspace.
     ChangesInside,
-    /// This very command.
-    Command(CommandLine),
+    /// This very command, started in this very folder.
+    Command {
+        /// The command.
+        command: CommandLine,
+        /// The folder, from the root of the workspace; empty for the root.
+        folder: Arc<str>,
+    },
     /// Commands whose changes stay in the workspace and can be taken back.
     Contained,
     /// Commands that add to the history of version control, or move in it.
@@ -53,8 +59,13 @@ impl GrantScope {
         match (self, effect) {
             (GrantScope::ChangesTo(granted), Effect::Change(target, _)) => target.is_inside() && granted == target,
             (GrantScope::ChangesInside, Effect::Change(target, _)) => target.is_inside(),
-            (GrantScope::Command(granted), Effect::Run(command)) => granted == command,
-            (GrantScope::Command(granted), Effect::Step(step)) => granted.0 == *step.command,
+            // A command that no parts are told of starts at the root.
+            (GrantScope::Command { command: granted, folder }, Effect::Run(command)) => {
+                granted == command && folder.is_empty()
+            }
+            (GrantScope::Command { command, folder }, Effect::Step(step)) => {
+                command.0 == *step.command && *folder == step.folder
+            }
             (GrantScope::Contained, Effect::Step(_)) => {
                 contained == Containment::Contained && stays_inside(EffectSort::of(effect))
             }
@@ -68,6 +79,13 @@ impl GrantScope {
             (GrantScope::Several(scopes), effect) => scopes.iter().any(|scope| scope.covers(effect, contained)),
             _ => false,
         }
+    }
+
+    /// Returns whether it is about the very command that the effect is a part of.
+    pub fn is_of_command(&self, effect: &Effect) -> bool {
+        self.parts()
+            .iter()
+            .any(|scope| matches!(scope, GrantScope::Command { .. }) && scope.covers(effect, Containment::default()))
     }
 
     /// Returns what a person may choose from to answer all these questions at once, the narrowest first.
@@ -94,15 +112,16 @@ fn scopes_of(effect: &Effect) -> Vec<GrantScope> {
         Effect::Change(target, _) if target.is_inside() => {
             vec![GrantScope::ChangesTo(target.clone()), GrantScope::ChangesInside]
         }
-        Effect::Run(command) => vec![GrantScope::Command(command.clone())],
+        Effect::Run(command) => vec![GrantScope::Command { command: command.clone(), folder: "".into() }],
         Effect::Connect(host) => vec![GrantScope::Host(host.clone())],
         Effect::Remote(claim) => {
             vec![GrantScope::Remote { server: claim.server.clone(), tool: claim.tool.clone() }]
         }
         Effect::Delegate(agent) => vec![GrantScope::Agent(agent.clone())],
         Effect::Step(step) => {
-            let command = GrantScope::Command(CommandLine(step.command.as_ref().to_owned()));
-            std::iter::once(command).chain(class_of(step)).collect()
+            let command = CommandLine(step.command.as_ref().to_owned());
+            let exactly = GrantScope::Command { command, folder: step.folder.clone() };
+            std::iter::once(exactly).chain(class_of(step)).collect()
         }
         Effect::Change(..) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
     }
@@ -180,10 +199,9 @@ fn stays_inside(sort: EffectSort) -> bool {
 
 impl fmt::Display for GrantScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.within_session(f)?;
-        f.write_str(" in this session")?;
+        f.write_str(&self.without_text())?;
         match self {
-            GrantScope::Command(command) => write!(f, ": {}", command.0),
+            GrantScope::Command { command, .. } => write!(f, ": {}", command.0),
             scope if scope.parts().iter().any(|part| matches!(part, GrantScope::Host(_))) => {
                 f.write_str(" (a command that has the network could reach any other host, too)")
             }
@@ -193,11 +211,19 @@ impl fmt::Display for GrantScope {
 }
 
 impl GrantScope {
-    fn within_session(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns its sentence for whoever has the text of the command before them.
+    pub fn without_text(&self) -> String {
+        let mut words = String::new();
+        self.within_session(&mut words).expect("a string takes everything");
+        words + " in this session"
+    }
+
+    fn within_session(&self, f: &mut impl fmt::Write) -> fmt::Result {
         match self {
             GrantScope::ChangesTo(target) => write!(f, "all changes to {target}"),
             GrantScope::ChangesInside => f.write_str("all changes to files of the workspace"),
-            GrantScope::Command(_) => f.write_str("exactly this command"),
+            GrantScope::Command { folder, .. } if folder.is_empty() => f.write_str("exactly this command"),
+            GrantScope::Command { folder, .. } => write!(f, "exactly this command in the folder {}", one_line(folder)),
             GrantScope::Contained => f.write_str(
                 "commands whose changes stay in this workspace and can be undone (build, test, format, create, move, \
                  delete; no network)",

@@ -109,7 +109,12 @@ impl Policy {
         situation: Situation<'_>,
     ) -> Vec<(&'a Effect, Ruling)> {
         let situation = situation.of_call(effects);
-        to_be_judged(effects).map(|effect| (effect, self.judge_effect(tool, effect, situation))).collect()
+        let told = first_step(effects);
+        let judge = |effect: &'a Effect| match (effect, told) {
+            (Effect::Run(_), Some(told)) => Some((effect, self.judge_told(tool, (effect, told), situation)?)),
+            _ => Some((effect, self.judge_effect(tool, effect, situation))),
+        };
+        effects.iter().filter_map(judge).collect()
     }
 
     /// Returns the grants that would answer everything that is open about a call, the narrowest first.
@@ -117,7 +122,9 @@ impl Policy {
     /// None where a person has to say yes each time, or where the tool itself is asked about.
     pub fn offers(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Vec<GrantScope> {
         let open = self.open_questions(tool, effects, situation);
-        let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| effect).collect();
+        // A command that is told has its folder in its parts.
+        let told = |effect| matches!(effect, &Effect::Run(_)).then(|| first_step(effects)).flatten().unwrap_or(effect);
+        let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| told(effect)).collect();
         let contained = situation.contained.of_call(effects);
         let mut offers = GrantScope::offered_for(&open, contained);
         offers.retain(|scope| self.would_allow(scope, (tool, effects), situation));
@@ -135,6 +142,15 @@ impl Policy {
         self.judge(tool, effects, Situation { grants: &grants, ..situation }).decision == Decision::Allow
     }
 
+    /// Judges the running of a command whose parts are told. They stand for the default rule about it, and not for what
+    /// somebody wrote about running commands.
+    fn judge_told(&self, tool: &str, (run, told): (&Effect, &Effect), situation: Situation<'_>) -> Option<Ruling> {
+        let stricter = self.rules.iter().filter(|rule| rule.decision != Decision::Allow);
+        let judged = stricter.filter_map(|rule| rule.on_effect(tool, run)).reduce(Ruling::stricter)?;
+        let is_granted = situation.grants.iter().any(|grant| grant.is_of_command(told));
+        Some(if judged.is_ordinary_question() && is_granted { judged.granted() } else { judged })
+    }
+
     fn judge_effect(&self, tool: &str, effect: &Effect, situation: Situation<'_>) -> Ruling {
         let Situation { mode, grants, contained } = situation;
         let judged = self.judge_by_rules(tool, effect, contained);
@@ -142,11 +158,8 @@ impl Policy {
             return judged.stricter(nothing_is_kept(mode, effect));
         }
         // A grant answers an ordinary question. It never loosens a denial, and the dangerous class is asked each time.
-        let is_ordinary_question = judged.decision == Decision::Ask && judged.class == Class::Ordinary;
-        if is_ordinary_question && grants.iter().any(|grant| grant.covers(effect, contained)) {
-            return Ruling { decision: Decision::Allow, ..judged };
-        }
-        judged
+        let is_granted = || grants.iter().any(|grant| grant.covers(effect, contained));
+        if judged.is_ordinary_question() && is_granted() { judged.granted() } else { judged }
     }
 
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
@@ -163,8 +176,7 @@ impl Policy {
         }
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
             opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
-        let is_answerable =
-            by_default.decision == Decision::Ask && by_default.class == Class::Ordinary && sort.is_answerable();
+        let is_answerable = by_default.is_ordinary_question() && sort.is_answerable();
         match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
             // Somebody's own words go before ours.
             (Some(added), _) => added.stricter(by_default),
@@ -186,9 +198,8 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
 }
 
 /// A command whose parts are told is judged by them.
-fn to_be_judged(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
-    let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
-    effects.iter().filter(move |effect| !(is_told && matches!(effect, Effect::Run(_))))
+fn first_step(effects: &[Effect]) -> Option<&Effect> {
+    effects.iter().find(|effect| matches!(effect, Effect::Step(_)))
 }
 
 fn touches_nothing() -> Ruling {

@@ -72,7 +72,13 @@ mod tests {
     use haft::path::{Extent, Place, Target};
 
     fn step(does: Does) -> Effect {
-        Effect::Step(Step { command: "x".into(), part: (0, 1), words: ["x".to_owned()].into(), does })
+        Effect::Step(Step {
+            command: "x".into(),
+            folder: "".into(),
+            part: (0, 1),
+            words: ["x".to_owned()].into(),
+            does,
+        })
     }
 
     fn check(effect: Effect, expected: &[Bit]) {

@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn the_line_says_what_holds_and_what_does_not() {
-        let step = Step { command: "x".into(), part: (0, 1), words: [].into(), does: Does::Connect(None) };
+        let step =
+            Step { command: "x".into(), folder: "".into(), part: (0, 1), words: [].into(), does: Does::Connect(None) };
         let connects = [Effect::Step(step)];
         let full = around(Level::Full, None, false);
         assert_eq!(full.line(&[]), "full sandbox, no network, can be undone");

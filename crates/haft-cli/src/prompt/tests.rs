@@ -64,7 +64,7 @@ fn command() -> ApprovalRequest {
         preview: Preview::Command(format!("# tests, then tidies up\n{text}")),
         ruling: ruling("code of the workspace", "It would run the tests of the workspace."),
         offers: vec![
-            offer(GrantScope::Command(CommandLine(text.into())), &[]),
+            offer(GrantScope::Command { command: CommandLine(text.into()), folder: "".into() }, &[]),
             offer(GrantScope::Contained, &["cargo build", "rm -r target"]),
         ],
         rule_to_paste: Some("[[rule]]\nname = \"allow cargo test\"\n".into()),

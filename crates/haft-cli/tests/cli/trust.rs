@@ -170,9 +170,9 @@ fn links_and_what_is_too_large_are_never_trusted() {
     place.put("other/rules.toml", NO_LISTS);
     symlink(place.path("other"), place.path("ws/.haft")).expect("a link can be made");
     let said = place.haft(&["trust"], "");
-    assert_eq!((said.code, said.err.contains(".haft is a link")), (1, true), "{}", said.err);
+    assert_eq!((said.code, said.err.contains(".haft is not trusted: it is a link")), (1, true), "{}", said.err);
     let (code, note) = place.list(&["--trust"]);
-    assert_eq!((code, note.as_str()), (0, "note: .haft is not loaded: .haft is a link, which is not followed\n"));
+    assert_eq!((code, note.as_str()), (0, "note: .haft is not loaded: it is a link, which is not followed\n"));
     std::fs::remove_file(place.path("ws/.haft")).expect("it was there");
     place.put(RULES, &"#".repeat((1 << 20) + 1));
     let said = place.haft(&["trust"], "");

@@ -14,7 +14,11 @@ const COMMAND: &str = "the command";
 
 fn step(does: Does) -> Effect {
     let words: Arc<[String]> = [COMMAND.to_owned()].into();
-    Effect::Step(Step { command: COMMAND.into(), part: (0, COMMAND.len()), words, does })
+    Effect::Step(Step { command: COMMAND.into(), folder: "".into(), part: (0, COMMAND.len()), words, does })
+}
+
+fn exactly(command: &str, folder: &str) -> GrantScope {
+    GrantScope::Command { command: CommandLine(command.into()), folder: folder.into() }
 }
 
 fn inside(path: &str) -> Target {
@@ -93,7 +97,7 @@ fn every_scope() -> Vec<GrantScope> {
     vec![
         GrantScope::ChangesTo(inside("a")),
         GrantScope::ChangesInside,
-        GrantScope::Command(CommandLine(COMMAND.into())),
+        exactly(COMMAND, ""),
         GrantScope::Contained,
         GrantScope::History,
         GrantScope::Host(Host("a.example".into())),
@@ -174,7 +178,7 @@ fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
         every_sort().iter().filter(|effect| matches!(effect, Effect::Step(_) | Effect::Run(_))).count();
     // One file; files inside by file tools (two); one command; contained; history; one host by tool and by command; …
     assert_eq!(counts, [1, 2, all_of_the_command, 9, 1, 2, 2, 1, 10]);
-    let other = GrantScope::Command(CommandLine("another command".into()));
+    let other = exactly("another command", "");
     assert!(covered(&other, Containment::Contained).is_empty());
     for contained in EVERY_CONTAINMENT {
         assert_eq!(covered(&GrantScope::History, contained), covered(&GrantScope::History, Containment::Contained));
@@ -209,8 +213,7 @@ fn what_cannot_be_undone_is_at_least_asked_about_and_what_only_reads_never_is() 
 fn check_offers(does: &[Does], expected: &[GrantScope]) {
     let effects: Vec<Effect> = does.iter().cloned().map(step).collect();
     let offers = Policy::default().offers("t", &effects, Situation::default());
-    let exactly = GrantScope::Command(CommandLine(COMMAND.into()));
-    assert_eq!(offers, [&[exactly], expected].concat(), "{does:?}");
+    assert_eq!(offers, [&[exactly(COMMAND, "")], expected].concat(), "{does:?}");
 }
 
 #[test]
@@ -251,6 +254,26 @@ fn everything_that_is_offered_answers_the_question_and_says_for_how_long() {
             }
         }
     }
+}
+
+#[test]
+fn exactly_this_command_is_the_one_in_the_folder_that_was_shown() {
+    let at = |folder: &str| match step(Does::Code("run run.sh".into())) {
+        Effect::Step(step) => {
+            [Effect::Run(CommandLine(COMMAND.into())), Effect::Step(Step { folder: folder.into(), ..step })]
+        }
+        other => panic!("{other} is no step"),
+    };
+    let offers = Policy::default().offers("t", &at("build"), Situation::default());
+    assert_eq!(offers.first(), Some(&exactly(COMMAND, "build")));
+    assert_eq!(
+        exactly(COMMAND, "build").to_string(),
+        "exactly this command in the folder build in this session: the command"
+    );
+    let grants = [exactly(COMMAND, "build")];
+    assert!(allowed(&at("build"), &grants, Containment::Contained));
+    assert!(!allowed(&at("other"), &grants, Containment::Contained));
+    assert!(!allowed(&at(""), &grants, Containment::Contained));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use haft::effect::{Does, Effect, Host};
 use haft::path::Target;
 
 use super::fit::Fit;
-use super::names::NamePattern;
+use super::names::{GAP, NamePattern};
 use super::paths::PathPattern;
 use super::words::{FlagPattern, ProgramPattern};
 use crate::rule::EffectSort;
@@ -44,7 +44,7 @@ impl Conditions {
         let flags = self.flags.iter().map(|flag| flag.fit(words(effect))).max().unwrap_or(Fit::Exactly);
         let path = self.path.as_ref().map_or(Fit::Exactly, |path| fit_of_path(path, effect));
         let host = self.host.as_ref().map_or(Fit::Exactly, |host| fit_of_host(host, effect));
-        let text = self.text.as_ref().map_or(Fit::Exactly, |text| Fit::exactly_if(holds(effect, text)));
+        let text = self.text.as_ref().map_or(Fit::Exactly, |text| fit_of_text(text, effect));
         [sort, program, flags, path, host, text].into_iter().min().unwrap_or(Fit::Not)
     }
 
@@ -129,8 +129,13 @@ fn plain(host: &Host) -> String {
     name.trim_end_matches('.').to_lowercase()
 }
 
-fn holds(effect: &Effect, text: &str) -> bool {
+fn fit_of_text(text: &str, effect: &Effect) -> Fit {
     let text = text.to_lowercase();
     let is_in = |place: &str| place.to_lowercase().contains(&text);
-    is_in(&words(effect).join(" ")) || target(effect).is_some_and(|target| is_in(&target.to_string()))
+    if is_in(&words(effect).join(" ")) || target(effect).is_some_and(|target| is_in(&target.to_string())) {
+        return Fit::Exactly;
+    }
+    // Whatever the text is, a gap may be it.
+    let has_gap = words(effect).iter().any(|word| word.contains(GAP));
+    if has_gap { Fit::Perhaps } else { Fit::Not }
 }

@@ -108,7 +108,10 @@ impl Draft {
         // A path in the home is another one where examples are read.
         let there = self.conditions(known.tools, known.reader.home, &mut problems).unwrap_or_default();
         let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
-        let failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
+        let mut failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
+        if decision == Decision::Allow {
+            failed.extend(examples.beyond(&there, (known.reader, &can_be_allowed)).map(of_beyond));
+        }
         if failed.is_empty() { Ok(WrittenRule { rule, examples }) } else { Err(failed) }
     }
 
@@ -328,6 +331,11 @@ fn of_failure(failure: Failure) -> Problem {
         Failure::Matched(_) => "not_matches",
     };
     Problem::of(key, format!("the rule {failure}"), "mend the rule or the example")
+}
+
+fn of_beyond(command: &String) -> Problem {
+    let problem = format!("no rule can allow what the example {command:?} does");
+    Problem::of("matches", problem, "do it by hand when it is needed")
 }
 
 fn noted<T>(result: Result<T, Problem>, problems: &mut Vec<Problem>) -> Option<T> {

@@ -40,7 +40,7 @@ fn rule(draft: &Draft) -> Rule {
 
 fn step(words: &str, does: Does) -> Effect {
     let words: Arc<[String]> = words.split(' ').map(str::to_owned).collect();
-    Effect::Step(Step { command: "the whole".into(), part: (0, 9), words, does })
+    Effect::Step(Step { command: "the whole".into(), folder: "".into(), part: (0, 9), words, does })
 }
 
 fn inside(path: &str, extent: Extent) -> Target {
@@ -156,6 +156,31 @@ fn text_is_found_in_words_and_paths_and_nowhere_else() {
     assert_eq!(judge(&rules, &[path]).0, Decision::Deny);
     // The text of a whole command is not matched: quotes and comments in it mean nothing.
     assert_eq!(judge(&rules, &[Effect::Run(CommandLine("# drop table".into()))]).0, Decision::Ask);
+}
+
+#[test]
+fn text_that_a_gap_may_hide_is_asked_about_and_never_allowed() {
+    let denies = [rule(&Draft { pattern: Some("--allow-all".into()), ..draft("deny") })];
+    let judged = judge(&denies, &[step("deploy a…", Does::Nothing)]);
+    assert_eq!((judged.0, judged.1), (Decision::Ask, Class::Dangerous));
+    let some = |text: &str| Some(text.to_owned());
+    let allows = Draft { pattern: some("staging"), tool: some("bash"), ..draft("allow") };
+    let of = |words: &str| judge(&[rule(&allows)], &[step(words, Does::Code("run deploy".into()))]).0;
+    assert_eq!((of("deploy staging"), of("deploy …")), (Decision::Allow, Decision::Ask));
+}
+
+#[test]
+fn a_program_that_can_only_be_refused_is_not_allowed_by_a_rule() {
+    let read = |command: &str| crate::command::examples::steps_in_scene(command);
+    let home = Path::new("/home/me");
+    let known = Known { tools: &[], home, reader: Reader { home, read: &read } };
+    let check = |program: &str, example: &str| {
+        let (program, matches) = (Some(program.to_owned()), Some(vec![example.to_owned()]));
+        Draft { program, matches, ..draft("allow") }.check(known).map_err(|problems| problems[0].problem.clone())
+    };
+    let told = check("sudo", "sudo ls").expect_err("it can never help");
+    assert_eq!(told, "no rule can allow what the example \"sudo ls\" does");
+    assert!(check("cargo test", "cargo test").is_ok() && check("ls", "ls src").is_ok());
 }
 
 #[test]

@@ -79,16 +79,18 @@ impl FlagPattern {
     }
 
     fn fit_of(&self, word: &str) -> Fit {
-        if word.starts_with(GAP) {
-            return Fit::Perhaps;
-        }
+        // A gap that was not quoted may be several words, whatever stands before it.
+        let at_least = if word.contains(GAP) { Fit::Perhaps } else { Fit::Not };
+        at_least.max(self.fit_of_shown(word))
+    }
+
+    fn fit_of_shown(&self, word: &str) -> Fit {
         if !word.starts_with('-') {
             return Fit::Not;
         }
         let given = word.split_once('=').map_or(word, |(name, _)| name);
         match self.name.fit(given) {
             Fit::Not if self.is_meant_by(given) => Fit::Loosely,
-            Fit::Not if given.contains(GAP) && !given.starts_with("--") => Fit::Perhaps,
             fit => fit,
         }
     }
@@ -152,7 +154,10 @@ mod tests {
         assert_eq!(flag("--force", "git push …"), Fit::Perhaps);
         assert_eq!(flag("--force", "git push --fo…"), Fit::Perhaps);
         assert_eq!(flag("-f", "git push -…"), Fit::Perhaps);
-        assert_eq!(flag("--force", "git push a…"), Fit::Not);
+        assert_eq!(flag("--force", "git push a…"), Fit::Perhaps);
+        assert_eq!(flag("--force", "git push --tags=…"), Fit::Perhaps);
+        assert_eq!(flag("--force", "git push --force a…"), Fit::Exactly);
+        assert_eq!(flag("--force", "git push -- a…"), Fit::Not);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Commands {
 }
 
 fn exactly(command: &str) -> GrantScope {
-    GrantScope::Command(haft::effect::CommandLine(command.into()))
+    GrantScope::Command { command: haft::effect::CommandLine(command.into()), folder: "".into() }
 }
 
 #[tokio::test]
