@@ -310,6 +310,15 @@ fn rules_that_changed_since_they_were_trusted_are_asked_about_again() {
 }
 
 #[test]
+fn a_question_about_a_folder_says_that_everything_in_it_goes() {
+    let place = place();
+    place.put("ws/build/x", "");
+    let mut terminal = Terminal::start(&place, &["call", "bash", "command=rm -r build; rm a.txt"]);
+    terminal.shows("  remove build (and everything in it), a.txt\n").shows("\n>");
+    assert_eq!(terminal.types("n\n").ends(), 3);
+}
+
+#[test]
 fn what_was_typed_before_a_question_is_no_answer_to_it() {
     let place = place();
     let typed_before = |arguments: &[&str]| {

@@ -207,3 +207,16 @@ fn no_call_changes_rules_or_trust() {
         assert!(place.decision(command).starts_with("deny "), "{command}: {}", place.decision(command));
     }
 }
+
+#[test]
+fn a_folder_is_removed_with_what_a_rule_protects_in_it() {
+    let rule = "[[rule]]\nname = \"kept\"\ndecision = \"deny\"\nreason = \"Keep them.\"\npath = \"src/kept/**\"\n";
+    let place = Place::with_rules(rule);
+    place.put("ws/src/kept/a", "x");
+    for command in ["rm -r src", "rm -rf src/kept", "mv src elsewhere"] {
+        assert_eq!(place.decision(command), "ask kept", "{command}");
+    }
+    for command in ["rm src/main.rs", "rmdir src"] {
+        assert_eq!(place.decision(command), "ask commands that remove", "{command}");
+    }
+}
