@@ -209,6 +209,20 @@ fn no_call_changes_rules_or_trust() {
 }
 
 #[test]
+fn what_belongs_to_haft_is_refused_as_that_also_where_the_workspace_holds_it() {
+    let place = Place::with_rules(NO_LISTS);
+    for path in [".config/haft/rules.toml", ".local/state/haft/x"] {
+        let said =
+            place.haft(&["-C", "../home", "--yes", "call", "write_file", &format!("path={path}"), "content=x"], "");
+        let text = format!(
+            "The rule \"changes outside\" refuses this call. It would create {path}, which belongs to haft itself.\n\
+             Nothing was changed.\nNext: do without it, or ask the user to do it by hand\n"
+        );
+        assert_eq!((said.code, said.err), (3, text));
+    }
+}
+
+#[test]
 fn a_folder_is_removed_with_what_a_rule_protects_in_it() {
     let rule = "[[rule]]\nname = \"kept\"\ndecision = \"deny\"\nreason = \"Keep them.\"\npath = \"src/kept/**\"\n";
     let place = Place::with_rules(rule);
