@@ -319,6 +319,17 @@ fn a_question_about_a_folder_says_that_everything_in_it_goes() {
 }
 
 #[test]
+fn calls_that_are_typed_as_lines_are_told_how_a_question_can_be_answered() {
+    let place = place();
+    let mut terminal = Terminal::start(&place, &["call", "-"]);
+    terminal.types("{\"name\":\"bash\",\"arguments\":{\"command\":\"rm a.txt\"}}\n").shows("\"refused\"");
+    assert_eq!(terminal.types("\u{4}").ends(), 0);
+    let shown = terminal.screen().replace('\n', "");
+    assert!(shown.contains("call the tool alone at a terminal: haft call TOOL"), "{shown}");
+    assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
+}
+
+#[test]
 fn what_was_typed_before_a_question_is_no_answer_to_it() {
     let place = place();
     let typed_before = |arguments: &[&str]| {
