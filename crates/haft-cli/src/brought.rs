@@ -50,9 +50,9 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
     let may_ask = manner == Manner::Asking && somebody_is_there() && !common.yes && !common.plan;
     if may_ask && found.has_untrusted() {
         forget_what_was_typed();
-        let is_trusted = ask(&found, &mut io::stdin().lock(), &mut anstream::stderr())?;
-        if is_trusted {
-            trusted = project.vouch().0;
+        let answer = ask_to_trust(&project, &found, (&mut io::stdin().lock(), &mut anstream::stderr()))?;
+        if let Some(as_asked) = answer {
+            trusted = as_asked;
             store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
             found = Found::of(&project, &trusted);
         }
@@ -66,6 +66,16 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
         }
     }
     Ok(found.loaded)
+}
+
+/// Asks whether a project is trusted; what is trusted then is what lay there when it was asked.
+fn ask_to_trust(
+    project: &Project,
+    found: &Found,
+    (input, output): (&mut impl BufRead, &mut impl Write),
+) -> io::Result<Option<Trusted>> {
+    let (as_asked, _) = project.vouch();
+    Ok(ask(found, input, output)?.then_some(as_asked))
 }
 
 fn known(store: &TrustStore, workspace: &Path) -> Trusted {
@@ -94,8 +104,8 @@ struct Found {
 impl Found {
     fn of(project: &Project, trusted: &Trusted) -> Self {
         let had_rules = trusted.code.contains_key(RULES);
-        let mut found = Self { gone: project.gone(trusted), had_rules, ..Self::default() };
-        found.refused.extend(project.refused().iter().cloned());
+        let (refused, gone) = (project.refused().to_vec(), project.gone(trusted));
+        let mut found = Self { refused, gone, had_rules, ..Self::default() };
         for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
             match project.standing(file, trusted) {
                 Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),

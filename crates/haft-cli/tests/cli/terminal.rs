@@ -345,6 +345,20 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
 }
 
 #[test]
+fn what_is_trusted_at_a_terminal_is_what_lay_there_when_it_was_asked() {
+    let place = place();
+    place.put("ws/.haft/rules.toml", "# as it was read\n");
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    terminal.shows("> ");
+    place.put(
+        "ws/.haft/rules.toml",
+        "[[rule]]\nname = \"none\"\ndecision = \"deny\"\nreason = \"No.\"\ntool = \"list_dir\"\n",
+    );
+    terminal.types("y\r").shows(".haft/rules.toml changed since it was trusted");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
 fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
     let place = place();
     let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
