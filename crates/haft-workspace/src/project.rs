@@ -1,14 +1,15 @@
 //! What a workspace brings along for haft: the folder `.haft`, and `AGENTS.md`.
 //!
 //! Whoever wrote the workspace wrote these, so only their names are looked at until somebody trusts them. *Code* makes
-//! something run or decides what may; it is trusted as it is, with every file of the workspace that it names. *Words*
-//! are read by models; they are trusted as long as they are there.
+//! something run or decides what may; it is trusted as it is, and what makes something run with every file of the
+//! workspace that it names. *Words* are read by models; they are trusted as long as they are there.
 //!
 //! Nothing is opened through a link, and what is handed out is what was compared.
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
 mod named;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -61,7 +62,7 @@ pub enum Kind {
     Words,
 }
 
-/// The hashes of a file and of every file of the workspace that it names, by their paths.
+/// The hashes of a file and of every file of the workspace that it is bound to, by their paths.
 pub type Fingerprint = BTreeMap<String, String>;
 
 /// How a file of a project stands to what was trusted.
@@ -120,6 +121,10 @@ impl Project {
             Ok(read) => read,
             Err(why) => return Standing::Refused(why),
         };
+        // A file that is another one now names what it names; nothing is to be said of that.
+        if known.get(&file.name) != now.get(&file.name) {
+            return Standing::Changed(vec![file.name.clone()]);
+        }
         let names = known.keys().chain(now.keys().filter(|name| !known.contains_key(*name)));
         let changed: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
         if changed.is_empty() { Standing::Trusted(text) } else { Standing::Changed(changed) }
@@ -177,7 +182,8 @@ impl Project {
         let mut fingerprint = Fingerprint::from([(file.name.clone(), blake3::hash(&bytes).to_hex().to_string())]);
         let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
         if file.kind == Kind::Code {
-            fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &text)?);
+            let bound = runs::that_runs(&file.name, &text);
+            fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
         }
         Ok((text, fingerprint))
     }

@@ -336,6 +336,38 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
 }
 
 #[test]
+fn a_rule_about_what_a_tool_never_does_is_told_with_the_fix() {
+    let of = |tool: &str| Draft { tool: Some(tool.to_owned()), ..draft("deny") };
+    let told = |draft: Draft| checked(&draft).expect_err("it is wrong");
+    let example = Some(vec!["git status".to_owned()]);
+    let program = |tool: &str| Draft { program: Some("git".into()), matches: example.clone(), ..of(tool) };
+    let effect = |tool: &str, name: &str| Draft { effect: Some(name.to_owned()), ..of(tool) };
+    assert_eq!(
+        told(program("write_file")),
+        ["tool: the tool \"write_file\" runs no commands, so the rule can never match; remove it, or the program"]
+    );
+    for only_of_commands in ["network", "run", "weak-sandbox"] {
+        let problem = format!("only commands have the effect \"{only_of_commands}\", and \"write_file\" runs none");
+        let expected = [format!("effect: {problem}; remove one of the two")];
+        assert_eq!(told(effect("write_file", only_of_commands)), expected);
+    }
+    assert_eq!(
+        told(effect("bash", "read-secret")),
+        ["effect: the tool \"bash\" has no effect \"read-secret\"; remove one of the two"]
+    );
+    assert_eq!(
+        told(Draft { path: Some("a".into()), matches: example.clone(), ..of("write_file") }),
+        ["matches: examples are commands, and \"write_file\" runs none; remove them, or the tool"]
+    );
+    assert_eq!(
+        told(program("write_*")),
+        ["matches: the rule does not match its example \"git status\"; mend the rule or the example"]
+    );
+    let can_match = [program("bash"), program("b*"), effect("write_file", "read"), effect("bash", "read-outside")];
+    can_match.iter().for_each(|draft| _ = rule(draft));
+}
+
+#[test]
 fn examples_that_fail_are_told() {
     let wrong = Draft {
         program: Some("git push".into()),

@@ -100,6 +100,36 @@ fn a_file_that_code_names_and_that_comes_later_is_a_change() {
 }
 
 #[test]
+fn rules_and_limits_stay_trusted_when_a_file_that_they_name_changes() {
+    let config = ".haft/config.toml";
+    let scene = Scene::new(&[(RULES, "path = \"src/main.rs\""), (config, "[limits]\nread_end = \"src/main.rs\"\n")]);
+    scene.write("src/main.rs", "one");
+    let (trusted, _) = scene.look().vouch();
+    scene.write("src/main.rs", "two");
+    for name in [RULES, config] {
+        assert!(matches!(scene.standing(name, &trusted), Standing::Trusted(_)), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_changed_is_blamed_itself_and_not_what_it_names_now() {
+    let name = ".haft/tools/a.yaml";
+    let scene = Scene::new(&[(name, "command: one.sh"), ("one.sh", "1"), ("two.sh", "2")]);
+    let (trusted, _) = scene.look().vouch();
+    scene.write(name, "command: two.sh");
+    assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![name.to_owned()]));
+}
+
+#[test]
+fn code_that_was_trusted_and_is_not_there_any_more_is_gone() {
+    let scene = Scene::new(&[(RULES, "one"), ("AGENTS.md", "words")]);
+    let (trusted, _) = scene.look().vouch();
+    assert_eq!(scene.look().gone(&trusted), Vec::<String>::new());
+    std::fs::remove_file(scene.path(RULES)).expect("it was there");
+    assert_eq!(scene.look().gone(&trusted), [RULES]);
+}
+
+#[test]
 fn links_are_never_followed_and_never_trusted() {
     let scene = Scene::new(&[("real.toml", "x"), (".haft/config.toml", "run out/file")]);
     symlink(scene.path("real.toml"), scene.path(RULES)).expect("a link can be made");

@@ -126,6 +126,10 @@ impl Walk<'_> {
             }
             Deed::Create => Does::Change(target, Change::Create),
             Deed::Replace => Does::Change(target, Change::Replace),
+            // What is in a folder goes with it, but for a folder that has to be empty.
+            Deed::Remove if located.kind == Some(FileKind::Folder) && !self.runs("rmdir") => {
+                Does::Change(target.as_tree(), Change::Remove)
+            }
             Deed::Remove => Does::Change(target, Change::Remove),
             Deed::Run if target.is_inside() => Does::Code(format!("run {target}")),
             Deed::Run => Does::Program(path.shown()),
