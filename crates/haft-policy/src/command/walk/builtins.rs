@@ -133,7 +133,7 @@ impl Walk<'_> {
     fn source(&mut self, words: &[Value], input: Option<&Flow>) {
         let Some(file) = words.first() else { return };
         if file.known() == Some("/dev/stdin") {
-            self.run_input(super::super::act::Language::Shell, input);
+            self.run_input(super::super::act::Language::Shell, &[], input);
             return;
         }
         self.emit(Act::Path(Deed::Run, file.clone()));

@@ -199,7 +199,7 @@ impl Walk<'_> {
                 None
             }
             Inner::Script(text, parameters) => Some(self.run_text(&text, &parameters, input)),
-            Inner::Input(language) => Some(self.run_input(language, input)),
+            Inner::Input(language, parameters) => Some(self.run_input(language, &parameters, input)),
             Inner::Text(language, text) => {
                 if let Some(origin) = text.origin() {
                     self.emit(pipes::danger_of(origin));
@@ -214,9 +214,12 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn run_input(&mut self, language: Language, input: Option<&Flow>) -> Flow {
+    pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
         match input {
-            Some(Flow::Text(text)) if language == Language::Shell => return self.run_text(&text.clone(), &[], None),
+            Some(Flow::Text(text)) if language == Language::Shell => {
+                let all: Vec<Value> = std::iter::once(Value::text("sh")).chain(parameters.iter().cloned()).collect();
+                return self.run_text(text, &all, None);
+            }
             Some(Flow::Text(text)) => {
                 let reading = languages::read(language, text);
                 return self.carry_out(reading, None);
@@ -235,7 +238,7 @@ impl Walk<'_> {
 
     /// Runs what a file or a descriptor holds that this command has filled.
     pub(super) fn run_arrived(&mut self, flow: Flow) {
-        self.run_input(Language::Shell, Some(&flow));
+        self.run_input(Language::Shell, &[], Some(&flow));
         if let Flow::Text(_) = flow {
             self.emit(Act::Code("run a file that this command has written".to_owned()));
         }
