@@ -72,8 +72,8 @@ pub enum Inner {
     WordsAroundInput(Vec<Value>, String),
     /// Text for a shell, with the parameters `$0`, `$1`, … that it gets: `sh -c 'rm "$1"' x y`.
     Script(Value, Vec<Value>),
-    /// The standard input as text in a language: `bash`, `python3 -`.
-    Input(Language),
+    /// The standard input as text in a language, with the parameters `$1`, … that it gets: `sh -s x`, `python3 -`.
+    Input(Language, Vec<Value>),
     /// Text in a language: `python3 -c '…'`.
     Text(Language, Value),
     /// Assigns an environment variable for what is run: `env A=1 …`.

@@ -47,7 +47,9 @@ impl Draft {
         let after = rest.get(1..).unwrap_or_default();
         match role {
             Role::Text => {}
-            Role::Path(Deed::Run) if is_input(word) => self.reading.inner.push(Inner::Input(Language::General)),
+            Role::Path(Deed::Run) if is_input(word) => {
+                self.reading.inner.push(Inner::Input(Language::General, Vec::new()));
+            }
             Role::Path(deed) => self.path(deed, word),
             Role::Url => self.address(address::of_url(word)),
             Role::Host => {

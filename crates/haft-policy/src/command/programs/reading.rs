@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         });
         let input = input.or(said.and_then(|operands| operands.input));
         if plain.is_empty() && draft.runs_nothing() {
-            draft.reading.inner.extend(input.map(Inner::Input));
+            draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }
         if let Some(operands) = said {
             self.by_roles(draft, operands, &plain);

@@ -224,7 +224,7 @@ impl Walk<'_> {
                 None
             }
             Inner::Script(text, parameters) => Some(self.run_text(&text, &parameters, input)),
-            Inner::Input(language) => Some(self.run_input(language, input)),
+            Inner::Input(language, parameters) => Some(self.run_input(language, &parameters, input)),
             Inner::Text(language, text) => {
                 if let Some(origin) = text.origin() {
                     self.emit(pipes::danger_of(origin));
@@ -239,12 +239,12 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn run_input(&mut self, language: Language, input: Option<&Flow>) -> Flow {
+    pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
         match input {
-            Some(Flow::Text(text)) => return self.run_text_in(language, text),
+            Some(Flow::Text(text)) => return self.run_text_in(language, parameters, text),
             Some(Flow::OneOf(texts)) => {
                 texts.iter().for_each(|text| {
-                    self.run_text_in(language, text);
+                    self.run_text_in(language, parameters, text);
                 });
             }
             Some(Flow::Downloaded) => self.emit(pipes::danger_of(Origin::Network)),
@@ -259,9 +259,10 @@ impl Walk<'_> {
         Flow::Unknown
     }
 
-    fn run_text_in(&mut self, language: Language, text: &Value) -> Flow {
+    fn run_text_in(&mut self, language: Language, parameters: &[Value], text: &Value) -> Flow {
         if language == Language::Shell {
-            return self.run_text(text, &[], None);
+            let all: Vec<Value> = std::iter::once(Value::text("sh")).chain(parameters.iter().cloned()).collect();
+            return self.run_text(text, &all, None);
         }
         let reading = languages::read(language, text);
         self.carry_out(reading, None)
@@ -269,7 +270,7 @@ impl Walk<'_> {
 
     /// Runs what a file or a descriptor holds that this command has filled.
     pub(super) fn run_arrived(&mut self, flow: Flow) {
-        self.run_input(Language::Shell, Some(&flow));
+        self.run_input(Language::Shell, &[], Some(&flow));
         if pipes::texts(&flow).is_some() {
             self.emit(Act::Code("run a file that this command has written".to_owned()));
         }

@@ -39,18 +39,13 @@ impl Walk<'_> {
             self.emit_path(deed, &hidden);
         }
         for folder in self.shell.folders.clone() {
-            if let Place::At(place) = folder.place(&path) {
-                self.secrets_that_fit(deed, &path, &place);
+            let place = folder.place(&path);
+            let through = folder.place_through(&path, &|folder| self.real_path(folder));
+            // Some programs take `..` out of a path before the system sees it.
+            if through != place {
+                self.emit_place(deed, through, &path);
             }
-            match folder.place(&path) {
-                // A slash at the end goes through a link.
-                Place::At(place) if path.shown().ends_with('/') && place != "/" => {
-                    self.at_place(deed, &format!("{place}/"), &path);
-                }
-                Place::At(place) => self.at_place(deed, &place, &path),
-                Place::Anywhere if self.second_look => {}
-                Place::Anywhere => self.anywhere(deed, &path),
-            }
+            self.emit_place(deed, place, &path);
         }
     }
 
@@ -60,6 +55,26 @@ impl Walk<'_> {
         let ends_in_star = matches!(path.pieces(), [Piece::Glob] | [Piece::Text(_), Piece::Glob]);
         let is_whole = folder.is_empty() || folder.ends_with('/');
         (self.shell.finds_hidden && ends_in_star && is_whole).then(|| Value::text(format!("{folder}.git")))
+    }
+
+    fn emit_place(&mut self, deed: Deed, place: Place, path: &Value) {
+        match place {
+            Place::At(place) => {
+                self.secrets_that_fit(deed, path, &place);
+                // A slash at the end goes through a link.
+                let is_folder = path.shown().ends_with('/') && place != "/";
+                self.at_place(deed, &if is_folder { format!("{place}/") } else { place }, path);
+            }
+            Place::Anywhere if self.second_look => {}
+            Place::Anywhere => self.anywhere(deed, path),
+        }
+    }
+
+    /// Returns where a folder really is.
+    fn real_path(&self, folder: &str) -> String {
+        let through = self.through_links(&format!("{folder}/"));
+        let located = self.locate.locate(through.trim_end_matches('/'));
+        places::path_of(self.scene, &located.target)
     }
 
     /// A pattern such as `~/.s*h/id_*` finds secrets as well.
@@ -102,7 +117,7 @@ impl Walk<'_> {
         };
         if deed == Deed::Run && matches!(place, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
             let input = self.input.clone();
-            self.run_input(Language::Shell, input.as_ref());
+            self.run_input(Language::Shell, &[], input.as_ref());
             return;
         }
         if let (Deed::Run, Some(flow)) = (deed, self.arrived_at(place)) {

@@ -97,7 +97,7 @@ fn shells_run_text_a_file_or_their_input() {
     assert_eq!(shipped("bash -euo pipefail -c ls"), "sh [ls] ()");
     assert_eq!(shipped("bash -- x.sh a"), "Run x.sh");
     assert_eq!(shipped("bash"), "runs its input as Shell");
-    assert_eq!(shipped("sh -s -- a"), "runs its input as Shell");
+    assert_eq!(shipped("sh -s -- a"), "runs its input as Shell (a)");
     assert_eq!(shipped("sh -"), "runs its input as Shell");
     assert_eq!(shipped("sh /dev/stdin"), "runs its input as Shell");
     assert_eq!(shipped("bash --rcfile x -i"), "Run x; runs its input as Shell");
