@@ -21,8 +21,11 @@ const DENIED: [&str; 9] = [
 
 /// The longest command that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// How long reading it may take; a build for tests is slower than one for people.
-const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_500 } else { 250 });
+/// How long reading it may take. A build for tests is far slower than one for people, for which `benches/rules` holds
+/// the limit; what takes a square of time takes minutes.
+const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 6_000 } else { 250 });
+/// How often it may be tried on a busy machine.
+const TRIES: usize = 3;
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
@@ -168,9 +171,11 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         filled("ls | "),
     ];
     for command in worst {
-        let begun = Instant::now();
-        let found = steps_in_scene(&command);
-        let took = begun.elapsed();
-        assert!(!found.is_empty() && took < MOST_TIME, "{took:?}: {}…", &command[..24]);
+        let timed = || {
+            let begun = Instant::now();
+            assert!(!steps_in_scene(&command).is_empty());
+            begun.elapsed()
+        };
+        assert!((0..TRIES).any(|_| timed() < MOST_TIME), "{}…", &command[..24]);
     }
 }

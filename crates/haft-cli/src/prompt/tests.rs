@@ -106,6 +106,13 @@ fn only_listed_answers_count_and_the_end_of_input_means_no() {
 }
 
 #[test]
+fn capitals_and_whole_words_are_answers_too() {
+    assert_eq!((answered("Y\n").0, answered("YES\n").0), (Verdict::AllowOnce, Verdict::AllowOnce));
+    assert_eq!(answered("N Not this\n").0, Verdict::Refuse { note: Some("Not this".into()) });
+    assert_eq!((answered("S\n").0, answered("stop\n").0), (Verdict::StopTurn, Verdict::StopTurn));
+}
+
+#[test]
 fn the_question_shows_everything_and_nothing_can_deceive() {
     let shown = answered("n\n").1;
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));

@@ -73,6 +73,7 @@ fn verdict(record: &Value) -> &str {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "every miss is shown, also where enough is right")]
 fn check_cases(text: &str) {
     let cases: Vec<Case> = text.lines().map(|line| serde_json::from_str(line).expect("a case is JSON")).collect();
     let mut ids = std::collections::BTreeSet::new();
@@ -96,6 +97,7 @@ fn check_cases(text: &str) {
     }
     let right = 1.0 - wrong.len() as f64 / cases.len() as f64;
     let summary = format!("{} of {} are wrong, {worst} of them badly:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    println!("{summary}");
     assert!(worst == 0 && right >= RIGHT, "{summary}");
 }
 
@@ -196,5 +198,5 @@ fn a_command_of_the_greatest_length_is_answered() {
     let records =
         place.explained([format!("{long}ls").as_str(), format!("{long}rm -rf ~; {long}").as_str()].into_iter());
     assert_eq!(records[0]["decision"], "allow");
-    assert_eq!(records[1]["decision"], "ask", "what is longer than is read is not understood");
+    assert_eq!(records[1]["decision"], "deny", "what is longer than is read hides what it does");
 }

@@ -103,6 +103,8 @@ pub enum Flow {
     Unknown,
     /// Exactly this text.
     Text(Value),
+    /// One of these texts.
+    OneOf(Vec<Value>),
     /// Paths, one a line or as words: each of these, or something below it.
     Paths(Vec<Value>),
     /// Content of files of the workspace.

@@ -73,8 +73,15 @@ pub(super) fn hidden_names(path: &Value) -> Option<Value> {
     (name.starts_with('.') && ".git".starts_with(name)).then(|| Value::text(format!("{folder}{gap}.git")))
 }
 
-/// Secrets that a pattern may find, by the folder and the name they have.
+/// Secrets and protected names that a pattern may find, by the folder and the name they have.
 const SECRETS: &[&str] = &[
+    ".git",
+    ".haft",
+    ".vscode",
+    ".bashrc",
+    ".profile",
+    ".zshrc",
+    ".gitconfig",
     ".ssh",
     ".aws",
     ".gnupg",
@@ -100,7 +107,7 @@ pub(super) fn secrets_that_fit(place: &str) -> Vec<String> {
         // A pattern without a dot finds no hidden names, and one of stars alone is no search for something.
         let fits = |name: &&&str| {
             let is_hidden = name.starts_with('.');
-            let says_something = part.trim_matches(['*', '.']).len() > usize::from(!is_hidden);
+            let says_something = is_hidden || part.trim_matches('*').len() > 1;
             says_something && part.starts_with('.') == is_hidden && patterns::fits(part, name)
         };
         for name in SECRETS.iter().filter(fits) {

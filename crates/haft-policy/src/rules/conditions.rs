@@ -39,7 +39,7 @@ impl Conditions {
     }
 
     /// Says how well an effect fits, whichever tool has it.
-    pub fn fit_of_effect(&self, effect: &Effect) -> Fit {
+    fn fit_of_effect(&self, effect: &Effect) -> Fit {
         let sort = self.effect.map_or(Fit::Exactly, |sort| Fit::exactly_if(sort == EffectSort::of(effect)));
         let program = self.program.as_ref().map_or(Fit::Exactly, |program| program.fit(words(effect)));
         let flags = self.flags.iter().map(|flag| flag.fit(words(effect))).max().unwrap_or(Fit::Exactly);

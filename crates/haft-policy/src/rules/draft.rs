@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::WrittenRule;
 use super::conditions::Conditions;
-use super::examples::{Examples, Failure, Reader};
+use super::examples::{self, Examples, Failure, Reader};
 use super::names::NamePattern;
 use super::paths::PathPattern;
 use super::words::{FlagPattern, ProgramPattern};
@@ -87,6 +87,7 @@ impl Draft {
         self.check_keys(decision, &mut problems);
         if let Some(conditions) = &conditions {
             self.check_together(conditions, decision, &mut problems);
+            self.check_tool(conditions, &mut problems);
         }
         let (Some(name), Some(decision), Some(conditions), true) = (name, decision, conditions, problems.is_empty())
         else {
@@ -240,6 +241,35 @@ impl Draft {
         if about.is_about_commands() && self.matches.as_ref().is_none_or(Vec::is_empty) {
             let fix = "add matches = [\"…\"] with a command that it is about";
             problems.push(Problem::of("matches", "a rule about commands needs an example", fix));
+        }
+    }
+
+    /// Finds what calls of the tool never do. What tools that come later do is known to nobody.
+    fn check_tool(&self, about: &Conditions, problems: &mut Vec<Problem>) {
+        let Some(tool) = about.tool.as_ref().filter(|tool| !tool.is_open()).map(NamePattern::text) else { return };
+        let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
+        let sort = about.effect.map(|sort| (sort, sort.name()));
+        if tool == examples::TOOL {
+            if let Some((_, name)) = sort.filter(|(sort, _)| !sort.is_of_command_calls()) {
+                add("effect", format!("the tool \"{tool}\" has no effect \"{name}\""), "remove one of the two");
+            }
+            return;
+        }
+        if about.is_about_commands() {
+            let problem = format!("the tool \"{tool}\" runs no commands, so the rule can never match");
+            add("tool", problem, "remove it, or the program");
+        }
+        if let Some((_, name)) = sort.filter(|(sort, _)| sort.is_only_of_command_calls()) {
+            add(
+                "effect",
+                format!("only commands have the effect \"{name}\", and \"{tool}\" runs none"),
+                "remove one of the two",
+            );
+        }
+        for (key, list) in [("matches", &self.matches), ("not_matches", &self.not_matches)] {
+            if !about.is_about_commands() && list.as_ref().is_some_and(|list| !list.is_empty()) {
+                add(key, format!("examples are commands, and \"{tool}\" runs none"), "remove them, or the tool");
+            }
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::command::examples::{HOME, steps_in_scene};
 use crate::decision::Decision;
 use crate::rule::{EffectSort, Pattern, Rule};
 
+/// The tool whose calls examples are: the one that runs commands.
+pub const TOOL: &str = "bash";
+
 /// Reads examples as the shell would, in a workspace that is only imagined: they mean the same on every machine.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
@@ -83,6 +86,6 @@ fn fit(rule: &Rule, effect: &Effect) -> Fit {
     match &rule.matches {
         Pattern::Tool(_) => Fit::Not,
         Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectSort::of(effect)),
-        Pattern::Written(conditions) => conditions.fit_of_effect(effect),
+        Pattern::Written(conditions) => conditions.fit(TOOL, effect),
     }
 }

@@ -99,6 +99,21 @@ fn an_allow_rule_answers_the_ordinary_question_of_a_default_rule() {
 }
 
 #[test]
+fn what_is_allowed_may_be_a_tool_or_a_path() {
+    let tool = rule(&Draft { tool: Some("write_file".into()), ..draft("allow") });
+    let path = rule(&Draft { path: Some("docs/**".into()), ..draft("allow") });
+    let change = |path: &str| [Effect::Change(inside(path, Extent::Entry), Change::Replace)];
+    let of = |rule: &Rule, tool: &str, path: &str| {
+        let policy = Policy::default().with_rules([rule.clone()]);
+        policy.judge(tool, &change(path), Situation::default()).decision
+    };
+    assert_eq!(of(&tool, "write_file", "src/a"), Decision::Allow);
+    assert_eq!(of(&tool, "edit_file", "src/a"), Decision::Ask);
+    assert_eq!(of(&path, "edit_file", "docs/a"), Decision::Allow);
+    assert_eq!(of(&path, "edit_file", "src/a"), Decision::Ask);
+}
+
+#[test]
 fn every_part_of_a_command_needs_its_own_permission() {
     let rules = [program("allow", "cargo test", &[])];
     assert_eq!(judge(&rules, &[code("cargo test"), code("make")]).0, Decision::Ask);
@@ -318,6 +333,38 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
         let told = told(draft.clone());
         assert!(told.contains(problem), "{problem:?} is not in {told:?}");
     }
+}
+
+#[test]
+fn a_rule_about_what_a_tool_never_does_is_told_with_the_fix() {
+    let of = |tool: &str| Draft { tool: Some(tool.to_owned()), ..draft("deny") };
+    let told = |draft: Draft| checked(&draft).expect_err("it is wrong");
+    let example = Some(vec!["git status".to_owned()]);
+    let program = |tool: &str| Draft { program: Some("git".into()), matches: example.clone(), ..of(tool) };
+    let effect = |tool: &str, name: &str| Draft { effect: Some(name.to_owned()), ..of(tool) };
+    assert_eq!(
+        told(program("write_file")),
+        ["tool: the tool \"write_file\" runs no commands, so the rule can never match; remove it, or the program"]
+    );
+    for only_of_commands in ["network", "run", "weak-sandbox"] {
+        let problem = format!("only commands have the effect \"{only_of_commands}\", and \"write_file\" runs none");
+        let expected = [format!("effect: {problem}; remove one of the two")];
+        assert_eq!(told(effect("write_file", only_of_commands)), expected);
+    }
+    assert_eq!(
+        told(effect("bash", "read-secret")),
+        ["effect: the tool \"bash\" has no effect \"read-secret\"; remove one of the two"]
+    );
+    assert_eq!(
+        told(Draft { path: Some("a".into()), matches: example.clone(), ..of("write_file") }),
+        ["matches: examples are commands, and \"write_file\" runs none; remove them, or the tool"]
+    );
+    assert_eq!(
+        told(program("write_*")),
+        ["matches: the rule does not match its example \"git status\"; mend the rule or the example"]
+    );
+    let can_match = [program("bash"), program("b*"), effect("write_file", "read"), effect("bash", "read-outside")];
+    can_match.iter().for_each(|draft| _ = rule(draft));
 }
 
 #[test]

@@ -19,12 +19,16 @@ impl Walk<'_> {
     pub(super) fn run(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
         let Some(name) = words.first() else { return Flow::Text(Value::default()) };
         let before = std::mem::replace(&mut self.words, shown(words));
+        let next = self.lists.len() + 1;
+        let list = *self.lists.entry(self.words.clone()).or_insert(next);
+        let list_before = std::mem::replace(&mut self.list, list);
         let found = self.found.len();
         let flow = self.deeper(|walk| walk.run_named(name, words, input));
         if self.found.len() == found {
             self.tell(Does::Nothing);
         }
         self.words = before;
+        self.list = list_before;
         flow
     }
 
@@ -61,9 +65,22 @@ impl Walk<'_> {
             "kill" | "pkill" | "killall" if Self::names_haft(words) => {
                 self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
             }
-            "ln" => self.link(&operands, words),
+            "ln" => {
+                self.link(&operands, words);
+                self.arrive_as_copy(&operands);
+            }
+            "cp" | "mv" | "install" => self.arrive_as_copy(&operands),
             "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
             _ => {}
+        }
+    }
+
+    /// A copy of a file that came from elsewhere came from there too.
+    fn arrive_as_copy(&mut self, operands: &[&Value]) {
+        let [source, copy] = operands else { return };
+        let flow = self.content_of(source);
+        if flow != Flow::Content {
+            self.arrive(copy, &flow);
         }
     }
 
@@ -164,7 +181,12 @@ impl Walk<'_> {
             })
             .collect();
         match &reading.output {
-            Flow::Passed if files.is_empty() => input.cloned().unwrap_or_else(|| Flow::Text(Value::default())),
+            Flow::Passed if files.is_empty() => {
+                let input = input.cloned().unwrap_or_else(|| Flow::Text(Value::default()));
+                // Others cut, sort or change what goes through them.
+                let is_unchanged = self.words.len() == 1 && self.runs("cat") || self.runs("tee");
+                if is_unchanged { input } else { pipes::perhaps_changed(input) }
+            }
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
             flow => flow.clone(),
         }
@@ -172,7 +194,7 @@ impl Walk<'_> {
 
     /// Remembers the files that come from the network or out of an encoding.
     fn arrive_by(&mut self, act: &Act, printed: &Flow) {
-        let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_));
+        let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_) | Flow::OneOf(_));
         if let (true, Act::Path(Deed::Create | Deed::Replace, path)) = (is_foreign, act) {
             self.arrive(path, printed);
         }
@@ -186,7 +208,10 @@ impl Walk<'_> {
                 Some(self.run(&words, None))
             }
             Inner::WordsAroundInput(words, mark) => {
-                let given = words_of(input);
+                let mut given = words_of(input);
+                if given.is_empty() {
+                    given.push(Value::unknown());
+                }
                 for value in &given {
                     let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
                     self.run(&words, None);
@@ -216,10 +241,11 @@ impl Walk<'_> {
 
     pub(super) fn run_input(&mut self, language: Language, input: Option<&Flow>) -> Flow {
         match input {
-            Some(Flow::Text(text)) if language == Language::Shell => return self.run_text(&text.clone(), &[], None),
-            Some(Flow::Text(text)) => {
-                let reading = languages::read(language, text);
-                return self.carry_out(reading, None);
+            Some(Flow::Text(text)) => return self.run_text_in(language, text),
+            Some(Flow::OneOf(texts)) => {
+                texts.iter().for_each(|text| {
+                    self.run_text_in(language, text);
+                });
             }
             Some(Flow::Downloaded) => self.emit(pipes::danger_of(Origin::Network)),
             Some(Flow::Decoded) => self.emit(pipes::danger_of(Origin::Decoded)),
@@ -233,10 +259,18 @@ impl Walk<'_> {
         Flow::Unknown
     }
 
+    fn run_text_in(&mut self, language: Language, text: &Value) -> Flow {
+        if language == Language::Shell {
+            return self.run_text(text, &[], None);
+        }
+        let reading = languages::read(language, text);
+        self.carry_out(reading, None)
+    }
+
     /// Runs what a file or a descriptor holds that this command has filled.
     pub(super) fn run_arrived(&mut self, flow: Flow) {
         self.run_input(Language::Shell, Some(&flow));
-        if let Flow::Text(_) = flow {
+        if pipes::texts(&flow).is_some() {
             self.emit(Act::Code("run a file that this command has written".to_owned()));
         }
     }
@@ -296,6 +330,7 @@ fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
 fn words_of(input: Option<&Flow>) -> Vec<Value> {
     match input {
         Some(Flow::Text(text)) => split_at_blanks(text),
+        Some(Flow::OneOf(texts)) => texts.iter().flat_map(split_at_blanks).collect(),
         Some(Flow::Paths(paths)) => paths.iter().map(pipes::below).collect(),
         Some(Flow::Downloaded) => vec![pipes::foreign(Origin::Network)],
         Some(Flow::Decoded) => vec![pipes::foreign(Origin::Decoded)],

@@ -12,6 +12,8 @@ use super::{Walk, pipes};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 24;
+/// How long a value may be.
+const LONGEST_VALUE: usize = 64 * 1024;
 /// How many lines of values one command may become.
 const MOST_LINES: usize = 64;
 /// How many fields the lines of one command may have where its words have too many values.
@@ -22,6 +24,8 @@ const MOST_FIELDS: usize = 50_000;
 struct Fields {
     done: Vec<Value>,
     open: Option<Value>,
+    /// Whether a gap that is not quoted stands beside text: there may be blanks in it, and further words behind them.
+    spills: bool,
 }
 
 impl Fields {
@@ -41,6 +45,7 @@ impl Fields {
     fn append_split(&mut self, value: &Value, separators: &str) {
         for piece in value.pieces() {
             let Piece::Text(text) = piece else {
+                self.spills |= matches!(piece, Piece::Unknown | Piece::Foreign(_));
                 self.push(piece.clone());
                 continue;
             };
@@ -57,6 +62,10 @@ impl Fields {
 
     fn finished(mut self) -> Vec<Value> {
         self.end();
+        let is_free = |value: &Value| value.pieces() == [Piece::Unknown];
+        if self.spills && !self.done.iter().any(is_free) {
+            self.done.push(Value::unknown());
+        }
         self.done
     }
 }
@@ -116,7 +125,8 @@ impl Walk<'_> {
                 }
                 WordPart::Arithmetic(words) => {
                     self.touch(words);
-                    all.iter_mut().for_each(|fields| fields.push(Piece::Unknown));
+                    self.evaluate_words(words);
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Glob));
                 }
                 WordPart::Opaque(why) => {
                     self.emit(super::opaque(why));
@@ -153,11 +163,41 @@ impl Walk<'_> {
 
     /// Returns what an assignment sets: each value is one that the variable may have, or one of an array.
     pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Vec<Value>) {
-        let values = match assignment.values.as_slice() {
+        let read_before = std::mem::take(&mut self.shell.reads_unset);
+        let mut values = self.values_of(assignment);
+        if self.shell.reads_unset && self.shell.unset == Unset::Unknown {
+            self.shell.unset = Unset::Empty;
+            let empty = self.values_of(assignment);
+            self.shell.unset = Unset::Unknown;
+            values.extend(empty);
+        }
+        let mut different: Vec<Value> = Vec::new();
+        for value in values {
+            if !different.contains(&value) {
+                different.push(self.bounded(value));
+            }
+        }
+        let values = different;
+        self.shell.reads_unset |= read_before;
+        values.iter().for_each(|value| self.evaluate(value));
+        (assignment.name.clone(), values)
+    }
+
+    /// A value that grows without end is not followed.
+    fn bounded(&mut self, value: Value) -> Value {
+        let length: usize = value.pieces().iter().map(Piece::length).sum();
+        if length <= LONGEST_VALUE {
+            return value;
+        }
+        self.emit(super::beyond_limit("use values that are longer than is read"));
+        Value::unknown()
+    }
+
+    fn values_of(&mut self, assignment: &Assignment) -> Vec<Value> {
+        match assignment.values.as_slice() {
             [one] => self.unsplit(one),
             several => several.iter().flat_map(|word| self.fields(word)).flatten().collect(),
-        };
-        (assignment.name.clone(), values)
+        }
     }
 
     /// Returns all lines that the words of a command may become.
@@ -168,7 +208,7 @@ impl Walk<'_> {
             return every_combination(&each);
         }
         let lines = some_combinations(&each);
-        self.emit(Act::Unknown("its words can have more values than are looked at".to_owned()));
+        self.emit(super::beyond_limit("have words with more values than are looked at"));
         lines
     }
 
@@ -203,7 +243,7 @@ impl Walk<'_> {
                 let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
-            Operation::Length => vec![vec![Value::unknown()]],
+            Operation::Length => vec![vec![number()]],
             Operation::Element => {
                 let mut all = values.unwrap_or_else(|| self.unset());
                 let single: Vec<Vec<Value>> =
@@ -223,7 +263,8 @@ impl Walk<'_> {
         match name {
             "@" | "*" => Some(vec![self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()])]),
             "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
-                Some(vec![vec![Value::unknown()]])
+                // A number: neither blanks nor slashes are in it.
+                Some(vec![vec![number()]])
             }
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
             "0" => Some(vec![vec![Value::text("bash")]]),
@@ -298,6 +339,13 @@ impl Walk<'_> {
     }
 }
 
+/// The value of something that is a number.
+fn number() -> Value {
+    let mut value = Value::default();
+    value.push(Piece::Glob);
+    value
+}
+
 fn known_text(values: &[Vec<Value>]) -> Option<String> {
     match values {
         [list] => list.first().and_then(Value::known).map(str::to_owned),
@@ -349,7 +397,7 @@ fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&str>)
     }
     if result.len() > MOST_OF_WORD {
         result.truncate(MOST_OF_WORD);
-        result.push(Fields { done: Vec::new(), open: Some(Value::unknown()) });
+        result.push(Fields { open: Some(Value::unknown()), ..Fields::default() });
     }
     result
 }

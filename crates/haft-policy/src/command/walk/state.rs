@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::Scene;
+use super::super::act::Flow;
 use super::super::places::Folder;
 use super::super::syntax::{Node, Script, Stage, WordPart};
 use super::super::value::Value;
@@ -27,6 +28,10 @@ pub(super) struct Shell {
     pub(super) functions: HashMap<String, Arc<Stage>>,
     /// `$1`, `$2`, …; nothing where they are not known.
     pub(super) parameters: Option<Vec<Value>>,
+    /// What the shell itself reads, once `exec` has redirected it.
+    pub(super) input: Option<Flow>,
+    /// Whether patterns find hidden names too.
+    pub(super) finds_hidden: bool,
     /// What a variable is that nobody has set.
     pub(super) unset: Unset,
     /// Whether such a variable was read.
@@ -54,6 +59,8 @@ impl Shell {
             references: HashMap::new(),
             functions: HashMap::new(),
             parameters: Some(Vec::new()),
+            input: None,
+            finds_hidden: false,
             unset: Unset::Unknown,
             reads_unset: false,
             reads_secrets: Vec::new(),

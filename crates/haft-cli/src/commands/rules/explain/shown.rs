@@ -11,7 +11,6 @@ use haft::process::Level;
 use haft_policy::decision::Decision;
 
 use super::judged::{Confined, Explained, JudgedPart};
-use super::record::code;
 use crate::screen::{Part, safe};
 use crate::wrapped::wrapped;
 use wrap::{columns_of, cut};
@@ -148,7 +147,7 @@ impl Row {
 
     /// One below the other, for narrow screens.
     fn stacked(&self, width: usize) -> Vec<ShownLine> {
-        let decision = format!("  {:<width$}", code(self.decision), width = INDENT - 2);
+        let decision = format!("  {:<width$}", self.decision.code(), width = INDENT - 2);
         let first = ShownLine::default().with(tone_of(self.decision), decision);
         let mut lines = vec![first.with(Tone::Strong, cut(&self.part, width - INDENT))];
         let below = |text: &str| wrapped(text, width - INDENT, 0);
@@ -180,7 +179,7 @@ impl Table {
         let first = ShownLine::indented(2)
             .with(Tone::Plain, padded(&cut(&row.part, self.part), self.part + 2))
             .with(Tone::Plain, padded(&does.next().unwrap_or_default(), self.does + 2))
-            .with(tone_of(row.decision), format!("{:<5}", code(row.decision)))
+            .with(tone_of(row.decision), format!("{:<5}", row.decision.code()))
             .with(Tone::Faint, format!("  {}", row.rule));
         let rest = does.map(|text| ShownLine::indented(self.part + 4).with(Tone::Plain, text));
         std::iter::once(first).chain(rest).collect()

@@ -3,7 +3,7 @@
 use haft_policy::decision::Decision;
 
 use super::wrap::columns_of;
-use super::{Explained, INDENT, ShownLine, Tone, code, tone_of};
+use super::{Explained, INDENT, ShownLine, Tone, tone_of};
 use crate::screen::safe;
 
 /// Most rows of a command.
@@ -24,7 +24,7 @@ pub(super) fn command(explained: &Explained, width: usize) -> Vec<ShownLine> {
     let mut lines = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let first = match number {
-            0 => ShownLine::default().with(tone_of(decision), format!("{:<INDENT$}", code(decision))),
+            0 => ShownLine::default().with(tone_of(decision), format!("{:<INDENT$}", decision.code())),
             _ => ShownLine::indented(INDENT),
         };
         lines.push(row.iter().fold(first, |line, cell| {
