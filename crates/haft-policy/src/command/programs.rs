@@ -12,7 +12,7 @@ pub(super) mod examples;
 mod flags;
 mod git_config;
 mod meaning;
-mod operands;
+pub(crate) mod operands;
 mod parse;
 mod reading;
 mod role;
@@ -25,7 +25,6 @@ mod tests;
 use super::act::{Act, Deed, Reading};
 use super::value::{Piece, Value};
 use meaning::Draft;
-pub(crate) use operands::{Subcommand, operands_of};
 use table::Table;
 
 /// Reads a program with its words; the first one is its name.

@@ -64,7 +64,7 @@ pub fn as_module(words: &[String]) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::programs::{Subcommand, operands_of};
+    use crate::command::programs::operands::{Subcommand, operands_of};
 
     #[test]
     fn every_name_in_the_list_is_one_that_the_table_knows() {

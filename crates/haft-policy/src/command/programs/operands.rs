@@ -32,14 +32,14 @@ pub(crate) fn operands_of(program: &str, words: &[String]) -> Option<GivenOperan
     let row = table.row(program)?.ok()?;
     let words: Vec<Value> = words.iter().map(Value::text).collect();
     let operands: Vec<String> = tell_apart(row, &words).operands.iter().map(Value::shown).collect();
-    let is_known = |parent: &&str| {
+    let is_known = |parent: &str| {
         let deepest = operands.len().min(2);
         (1..=deepest).any(|count| table.has(&format!("{parent}+{}", operands[..count].join("+"))))
     };
     let subcommand = match () {
         () if !row.traits.subcommands && row.traits.stops => Subcommand::Leads,
         () if !row.traits.subcommands => Subcommand::Absent,
-        () if operands.is_empty() || row.names.iter().any(|parent| is_known(&parent)) => Subcommand::Known,
+        () if operands.is_empty() || row.names.iter().any(|parent| is_known(parent)) => Subcommand::Known,
         () => Subcommand::Unknown,
     };
     Some(GivenOperands { operands, subcommand })
