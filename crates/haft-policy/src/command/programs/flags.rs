@@ -165,7 +165,11 @@ impl<'a> Teller<'a> {
             self.unlisted(name);
             return self.give(name, value);
         }
-        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes == Takes::Value);
+        if candidates.iter().any(|(_, takes)| *takes == Takes::Pair) {
+            // The first of two words is the name of a variable.
+            self.next();
+        }
+        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
         let value = if takes_next { self.next().cloned() } else { value };
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());

@@ -36,12 +36,14 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "operands" => return operands(rest).map(Says::Operands),
         "flags" => return Ok(flags(rest, row)),
         "value" => return value(rest, row, Takes::Value),
+        "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
         "output" => return output(rest).map(Says::Output),
         "keys" => return keys(rest).map(Says::Keys),
         "input" => return Ok(Says::Input(Language::Shell)),
         "input-code" => return Ok(Says::Input(Language::General)),
+        "input-console" => return Ok(Says::Input(Language::Console)),
         "subcommands" => &mut traits.subcommands,
         "plus" => &mut traits.plus,
         "dashless" => &mut traits.dashless,
@@ -151,6 +153,7 @@ fn output(word: &str) -> Result<Output, String> {
         "passed" => Output::Passed,
         "paths" => Output::Paths,
         "text" => Output::Text,
+        "name" => Output::Name,
         _ => return Err(format!("\"{word}\" is nothing that a program prints")),
     })
 }
