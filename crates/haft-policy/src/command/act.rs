@@ -91,6 +91,8 @@ pub enum Language {
     Awk,
     /// sed.
     Sed,
+    /// Text for an editor or a console, which has a way to run something: `!ls`, `.shell ls`.
+    Console,
     /// Python, Perl, Ruby, JavaScript, PHP, Lua, …: read for the strings in it.
     General,
 }

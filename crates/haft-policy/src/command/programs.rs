@@ -7,14 +7,16 @@
 //! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 
 mod address;
-mod console;
+pub(super) mod console;
 pub(super) mod examples;
+mod filter;
 mod flags;
 mod git_config;
 mod meaning;
 pub(crate) mod operands;
 mod parse;
 mod reading;
+mod revision;
 mod role;
 mod row;
 mod special;

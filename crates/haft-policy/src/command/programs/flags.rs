@@ -165,11 +165,11 @@ impl<'a> Teller<'a> {
             self.unlisted(name);
             return self.give(name, value);
         }
-        let takes = candidates.iter().map(|(_, takes)| *takes).max().unwrap_or(Takes::Nothing);
-        if takes == Takes::Pair {
+        if candidates.iter().any(|(_, takes)| *takes == Takes::Pair) {
+            // The first of two words is the name of a variable.
             self.next();
         }
-        let takes_next = value.is_none() && takes >= Takes::Value;
+        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
         let value = if takes_next { self.next().cloned() } else { value };
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());

@@ -8,8 +8,10 @@ use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
 use super::address;
 use super::console;
+use super::filter;
 use super::git_config;
 use super::reading::{assignment, joined};
+use super::revision;
 use super::role::Role;
 
 /// A reading while it is made.
@@ -79,7 +81,18 @@ impl Draft {
             Role::Folder => self.enter(word),
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
-            Role::Revision => self.revision(word),
+            Role::Revision => revision::paths(word).iter().for_each(|path| self.path(Deed::Read, path)),
+            Role::Packed => self.packed(word),
+            Role::Filter => self.add_inside(filter::read(word)),
+            Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
+            Role::Program(_) => self.path(Deed::Run, word),
+            Role::Scripts => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
+            Role::Fed => self.reading.inner.extend(console::fed(rest)),
+            Role::Quoted => self.reading.inner.extend(console::quoted(word)),
+            Role::ShellLike => {
+                let text = Inner::Text(Language::General, word.clone());
+                self.reading.inner.extend([Inner::Script(word.clone(), after.to_vec()), text]);
+            }
             Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
@@ -117,6 +130,13 @@ impl Draft {
         }
     }
 
+    fn packed(&mut self, word: &Value) {
+        let mut copy = word.clone();
+        copy.push(Piece::Text(".gz".to_owned()));
+        self.path(Deed::Read, word);
+        self.path(Deed::Create, &copy);
+    }
+
     fn address(&mut self, found: Reading) {
         self.add_inside(found);
     }
@@ -130,20 +150,6 @@ impl Draft {
                 }
             }
             None => self.path(deed, word),
-        }
-    }
-
-    /// Takes `HEAD:a.txt`, `:a.txt` or `:2:a.txt`; `:/words` looks for a message.
-    fn revision(&mut self, word: &Value) {
-        let Some((revision, path)) = word.prefix().split_once(':') else { return };
-        let stage = path.split_once(':').map(|(stage, _)| stage).filter(|_| revision.is_empty());
-        let before = stage.map_or(format!("{revision}:"), |stage| format!(":{stage}:"));
-        let path = word.strip_prefix(&before).unwrap_or_default();
-        if path.known() != Some("") && !path.prefix().starts_with('/') {
-            // Whatever is in a gap, it is a file of the repository.
-            let mut file = Value::text("./");
-            file.append(&path);
-            self.path(Deed::Read, &file);
         }
     }
 

@@ -43,6 +43,7 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "keys" => return keys(rest).map(Says::Keys),
         "input" => return Ok(Says::Input(Language::Shell)),
         "input-code" => return Ok(Says::Input(Language::General)),
+        "input-console" => return Ok(Says::Input(Language::Console)),
         "subcommands" => &mut traits.subcommands,
         "plus" => &mut traits.plus,
         "dashless" => &mut traits.dashless,
@@ -153,6 +154,7 @@ fn output(word: &str) -> Result<Output, String> {
         "passed" => Output::Passed,
         "paths" => Output::Paths,
         "text" => Output::Text,
+        "name" => Output::Name,
         _ => return Err(format!("\"{word}\" is nothing that a program prints")),
     })
 }

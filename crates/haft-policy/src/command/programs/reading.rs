@@ -3,7 +3,7 @@
 //! Where several facts speak about the same word, what holds under a condition takes the place of what holds
 //! otherwise, and the last one counts.
 
-use super::super::act::{Act, Deed, Flow, Inner, Reading};
+use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
 use super::flags::{Given, tell_apart};
 use super::meaning::Draft;
@@ -128,7 +128,8 @@ impl<'a> Reader<'a> {
             _ => None,
         });
         let input = input.or(said.and_then(|operands| operands.input));
-        if plain.is_empty() && draft.runs_nothing() {
+        let is_read_beside_operands = input == Some(Language::Console);
+        if is_read_beside_operands || (plain.is_empty() && draft.runs_nothing()) {
             draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }
         if let Some(operands) = said {
@@ -193,6 +194,7 @@ impl<'a> Reader<'a> {
             Some(Output::Content) => Flow::Content,
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
+            Some(Output::Name) => Flow::Text(a_name()),
             Some(Output::Paths) => Flow::Paths(self.printed_paths(acts)),
         }
     }
@@ -216,12 +218,21 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Returns some name that does not begin with a dash.
+fn a_name() -> Value {
+    let mut name = Value::text("0");
+    name.push(Piece::Glob);
+    name
+}
+
 /// Takes `A=b` apart.
 pub(crate) fn assignment(word: &Value) -> Option<(String, Value)> {
     let (name, _) = word.prefix().split_once('=')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    is_name.then(|| (name.to_owned(), word.strip_prefix(&format!("{name}=")).unwrap_or_default()))
+    // bash takes functions from variables whose names no assignment could have.
+    let is_function = name.starts_with("BASH_FUNC_");
+    (is_name || is_function).then(|| (name.to_owned(), word.strip_prefix(&format!("{name}=")).unwrap_or_default()))
 }
 
 /// Returns words as one text with blanks between.
