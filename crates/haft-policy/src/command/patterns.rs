@@ -1,7 +1,7 @@
 //! Patterns of the shell, as far as they are `*`, `?` and letters.
 
 /// Returns whether a pattern of `*`, `?` and letters fits the whole text.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut in_text, mut star) = (0, 0, None);
     while in_text < text.len() {

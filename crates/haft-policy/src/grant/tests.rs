@@ -112,7 +112,7 @@ fn covered(scope: &GrantScope, contained: Containment) -> Vec<String> {
 }
 
 fn allowed(effects: &[Effect], grants: &[GrantScope], contained: Containment) -> bool {
-    let situation = Situation { mode: Mode::Normal, grants, contained };
+    let situation = Situation { mode: Mode::Normal, grants, contained, ..Situation::default() };
     Policy::default().judge("t", effects, situation).decision == Decision::Allow
 }
 

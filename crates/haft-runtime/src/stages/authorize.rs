@@ -90,7 +90,8 @@ impl Bench<'_> {
 
     fn judge_where(&self, planned: &Planned, contained: Containment) -> Ruling {
         let grants = self.cx.session.grants();
-        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained };
+        let ignored = self.around.as_ref().map(Surroundings::ignored).unwrap_or_default();
+        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained, ignored };
         self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation)
     }
 
