@@ -30,9 +30,9 @@ pub(crate) struct Authorized {
 /// What a permission rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RestsOn {
-    /// The rules or somebody's word, whatever comes of the command's layer.
+    /// The rules, or the word of somebody who was told that there is no layer, whatever comes of the command's layer.
     Word,
-    /// Nobody was asked, because what the command changes can be taken back.
+    /// What the command changes can be taken back: so nobody was asked, or whoever said yes was told so.
     Layer,
 }
 
@@ -106,6 +106,12 @@ impl Bench<'_> {
         Authorized { planned, rests_on: if needs_none { RestsOn::Word } else { RestsOn::Layer } }
     }
 
+    /// Lets a call run that somebody said yes to. What was said about undo must hold.
+    fn agreed(&self, planned: Planned) -> Authorized {
+        let was_promised = self.around.as_ref().is_some_and(Surroundings::can_be_undone);
+        Authorized { planned, rests_on: if was_promised { RestsOn::Layer } else { RestsOn::Word } }
+    }
+
     fn question<'q>(&'q self, planned: &'q Planned) -> Question<'q> {
         Question { cx: self.cx, policy: self.policy, planned, around: self.around.as_ref() }
     }
@@ -150,7 +156,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Deny => Err(denied(&ruling)),
-        Decision::Allow | Decision::Ask => Ok(Authorized { planned, rests_on: RestsOn::Word }),
+        Decision::Allow | Decision::Ask => Ok(bench.agreed(planned)),
     }
 }
 

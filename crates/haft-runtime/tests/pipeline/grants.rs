@@ -166,7 +166,20 @@ async fn a_command_that_nobody_was_asked_about_is_not_run_without_a_layer() {
     assert!(commands.run("touch new").await.starts_with("refused at execute (needs_approval)"));
     assert!(commands.ran().is_empty());
     assert!(commands.run("ls").await.starts_with("ok"), "what only reads needs no undo");
-    assert!(commands.run("commit").await.starts_with("ok"), "somebody was asked");
+}
+
+#[tokio::test]
+async fn a_yes_to_what_can_be_undone_is_none_to_running_without_a_layer() {
+    let command = ScriptedCommand::default().found_uncovered("the kernel refuses layers here");
+    for verdict in [Verdict::AllowOnce, Verdict::AllowFor(GrantScope::Contained)] {
+        let commands = Commands::on(command.clone(), [verdict]);
+        let told = commands.run("make").await;
+        assert!(told.starts_with("refused at execute (needs_approval): What the command changes could not"), "{told}");
+        assert!(commands.ran().is_empty());
+    }
+    let known = ScriptedCommand::default().uncovered("the kernel refuses layers here");
+    let commands = Commands::on(known, [Verdict::AllowOnce]);
+    assert!(commands.run("make").await.starts_with("ok"), "who was told that it cannot be undone said yes to that");
 }
 
 #[tokio::test]
