@@ -12,7 +12,7 @@ pub mod act;
 mod beside;
 pub mod examples;
 mod languages;
-mod patterns;
+pub(crate) mod patterns;
 mod places;
 pub(crate) mod programs;
 pub mod syntax;

@@ -3,7 +3,7 @@
 use super::value::{Piece, Value};
 
 /// Returns whether a pattern of `*`, `?` and letters fits the whole text.
-pub(super) fn fits(pattern: &str, text: &str) -> bool {
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut in_text, mut star) = (0, 0, None);
     while in_text < text.len() {
@@ -43,27 +43,6 @@ pub(super) fn beginnings(pattern: &[char], text: &[char]) -> Vec<bool> {
         fitting[0] = false;
     }
     fitting
-}
-
-/// Returns a pattern as a value: what is not letters is a gap for a name.
-pub(super) fn as_value(pattern: &str) -> Value {
-    let mut value = Value::default();
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        value.push(match letter {
-            '*' | '?' => Piece::Glob,
-            '[' if letters.as_str().contains(']') => {
-                // A bracket that comes first is one of the letters.
-                let inside = letters.as_str().trim_start_matches(['!', '^']);
-                let rest = inside.get(1..).and_then(|inside| inside.split_once(']')).map_or("", |(_, rest)| rest);
-                letters = rest.chars();
-                Piece::Glob
-            }
-            '\\' => Piece::Text(letters.next().map(String::from).unwrap_or_default()),
-            letter => Piece::Text(letter.to_string()),
-        });
-    }
-    value
 }
 
 #[cfg(test)]

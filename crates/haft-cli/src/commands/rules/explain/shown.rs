@@ -88,7 +88,7 @@ pub(super) fn lines(explained: &Explained, width: usize) -> Vec<ShownLine> {
     }
     if ruling.decision != Decision::Deny {
         let when = if ruling.decision == Decision::Ask { "If allowed, it runs: " } else { "It runs: " };
-        lines.extend(said(when, &how_it_runs(explained.confined), width));
+        lines.extend(said(when, &how_it_runs(&explained.confined), width));
     }
     for grant in &explained.grants {
         lines.extend(said("Can be granted: ", grant, width));
@@ -199,13 +199,16 @@ fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
     lines
 }
 
-fn how_it_runs(confined: Confined) -> String {
+fn how_it_runs(confined: &Confined) -> String {
     let sandbox = match confined.required {
         Level::Full => "in the full sandbox",
         Level::Partial => "in a partial sandbox at least",
         Level::None => "without a required sandbox",
     };
     let network = if confined.network { "with the network, to any host" } else { "without the network" };
-    let undo = if confined.can_be_undone() { "undo covers its changes" } else { "undo may not cover its changes" };
-    format!("{sandbox}, {network}; {undo}")
+    if confined.can_be_undone() {
+        format!("{sandbox}, {network}, {}", confined.undo())
+    } else {
+        format!("{sandbox}, {network}; undo may not cover its changes")
+    }
 }

@@ -1,6 +1,7 @@
 //! What people see of an explained command.
 
 use haft::effect::Danger;
+use haft::path::{Extent, Place, Target};
 use haft::process::Level;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::rule::EffectSort;
@@ -25,7 +26,7 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained
         })
         .collect();
     let ruling = parts.iter().map(|part| part.ruling.clone()).reduce(Ruling::stricter).expect("there is a part");
-    let confined = Confined { required: Level::Full, network: false };
+    let confined = Confined { required: Level::Full, network: false, ignored: Vec::new() };
     Explained { command: command.to_owned(), ruling, parts, confined, grants: Vec::new() }
 }
 
@@ -93,10 +94,20 @@ fn a_command_that_is_asked_about_says_how_it_would_run_and_what_can_be_granted()
       ls           would list .        allow  "reads inside"
     Why: It would remove build. (rule "commands that remove")
     Instead: read it first
-    If allowed, it runs: in the full sandbox, without the network; undo covers its
-    changes
+    If allowed, it runs: in the full sandbox, without the network, can be undone
     Can be granted: exactly this command in this session: ls && rm -r build
     "#);
+}
+
+#[test]
+fn what_undo_does_not_cover_is_named() {
+    let mut explained =
+        explained("rm -r build", &[("rm -r build", "remove build", Decision::Ask, "commands that remove")]);
+    let said = |explained: &Explained| shown(explained, 200).lines().last().map(str::to_owned).unwrap_or_default();
+    explained.confined.ignored = vec![Target::Inside(Place::new("build", Extent::Tree))];
+    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, without the network, can be undone, but for ignored folders: build");
+    explained.confined = Confined { network: true, ignored: Vec::new(), ..explained.confined };
+    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot");
 }
 
 #[test]
