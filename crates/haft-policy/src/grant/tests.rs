@@ -204,12 +204,12 @@ fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
 
 #[test]
 fn a_yes_to_one_command_covers_all_its_parts_and_no_other_command() {
-    let exactly = GrantScope::Command(CommandLine(COMMAND.into()));
+    let exactly = exactly(COMMAND, "");
     let of_the_command = |effect: &Effect| matches!(effect, Effect::Step(_) | Effect::Run(_));
     for effect in every_sort() {
         assert_eq!(exactly.covers(&effect, Containment::Contained), of_the_command(&effect), "{effect:?}");
     }
-    let other = GrantScope::Command(CommandLine("another command".into()));
+    let other = self::exactly("another command", "");
     assert!(covered(&other, Containment::Contained).is_empty());
 }
 
