@@ -101,7 +101,7 @@ pub enum Flow {
     Unknown,
     /// Exactly this text.
     Text(Value),
-    /// Paths, one a line or as words: each of these, or something below it.
+    /// Paths, one a line or as words.
     Paths(Vec<Value>),
     /// Content of files of the workspace.
     Content,

@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
             Some(Output::Content) => Flow::Content,
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
-            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts)),
+            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().map(names_in).collect()),
         }
     }
 
@@ -214,6 +214,14 @@ impl<'a> Reader<'a> {
             (true, false) => vec![Value::unknown()],
         }
     }
+}
+
+/// Returns the names that lie in a folder.
+pub(crate) fn names_in(folder: &Value) -> Value {
+    let mut path = folder.clone();
+    path.push(Piece::Text("/".to_owned()));
+    path.push(Piece::Glob);
+    path
 }
 
 /// Takes `A=b` apart.

@@ -299,7 +299,7 @@ fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
 fn words_of(input: Option<&Flow>) -> Vec<Value> {
     match input {
         Some(Flow::Text(text)) => split_at_blanks(text),
-        Some(Flow::Paths(paths)) => paths.iter().map(pipes::below).collect(),
+        Some(Flow::Paths(paths)) => paths.clone(),
         Some(Flow::Downloaded) => vec![pipes::foreign(Origin::Network)],
         Some(Flow::Decoded) => vec![pipes::foreign(Origin::Decoded)],
         Some(_) | None => vec![Value::unknown()],
