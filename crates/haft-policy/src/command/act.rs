@@ -5,7 +5,7 @@ use haft::effect::Danger;
 use super::value::Value;
 
 /// One thing that a program does. Paths are words as the program gets them, relative to the folder it runs in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
     /// Does something with a path, or with everything below it.
     Path(Deed, Value),

@@ -33,6 +33,8 @@ use state::{Shell, Unset};
 const DEEPEST: usize = 32;
 /// How much is looked at in one command.
 const MOST_WORK: usize = 300_000;
+/// How many words commands may hand on to those that they run.
+const MOST_HANDED_ON: usize = 100_000;
 
 /// One thing that a part of the command does.
 pub(super) struct Found {
@@ -48,7 +50,10 @@ pub(super) struct Walk<'a> {
     shell: Shell,
     found: Vec<Found>,
     /// What was found already, so that nothing is told twice.
-    told: HashSet<(usize, Arc<[String]>, Does)>,
+    told: HashSet<(usize, usize, Does)>,
+    /// The words of every command that was walked, each once, so that they are the same where they are the same place in
+    /// memory: comparing thousands of words for each of thousands of effects takes minutes.
+    all_words: HashSet<Arc<[String]>>,
     /// Which bytes of the command are walked just now, and with which words.
     part: (usize, usize),
     words: Arc<[String]>,
@@ -72,6 +77,7 @@ pub(super) struct Walk<'a> {
     input: Option<Flow>,
     descriptors: usize,
     work: usize,
+    handed_on: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
 }
@@ -84,6 +90,7 @@ impl<'a> Walk<'a> {
             shell: Shell::new(scene),
             found: Vec::new(),
             told: HashSet::new(),
+            all_words: HashSet::new(),
             part: (0, 0),
             words: Arc::from([]),
             depth: 0,
@@ -97,6 +104,7 @@ impl<'a> Walk<'a> {
             input: None,
             descriptors: 64,
             work: 0,
+            handed_on: 0,
             second_look: false,
         }
     }
@@ -296,7 +304,7 @@ impl<'a> Walk<'a> {
         if state::multiplies(name, body) {
             self.emit(Act::Danger(Danger::Exhaustion, format!("start copies of {name} without end")));
         }
-        self.shell.functions.insert(name.to_owned(), Arc::new(body.clone()));
+        Arc::make_mut(&mut self.shell.functions).insert(name.to_owned(), Arc::new(body.clone()));
         // Whether it is called or not, it is told.
         self.deeper(|walk| {
             walk.apart(|walk| {

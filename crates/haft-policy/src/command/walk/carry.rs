@@ -13,12 +13,15 @@ use super::{Danger, Does, Walk, pipes};
 const GAP: &str = "_haft_gap";
 /// The longest text that is read as a script within another.
 const LONGEST_TEXT: usize = 64 * 1024;
+/// About so many bytes of a text are a word.
+const BYTES_OF_A_WORD: usize = 4;
 
 impl Walk<'_> {
     /// Runs a program with its words; returns what it prints.
     pub(super) fn run(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
         let Some(name) = words.first() else { return Flow::Text(Value::default()) };
-        let before = std::mem::replace(&mut self.words, shown(words));
+        let shown = self.kept_words(shown(words));
+        let before = std::mem::replace(&mut self.words, shown);
         let found = self.found.len();
         let flow = self.deeper(|walk| walk.run_named(name, words, input));
         if self.found.len() == found {
@@ -180,10 +183,10 @@ impl Walk<'_> {
 
     fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
         match inner {
-            Inner::Words(words) => Some(self.run(&words, input)),
+            Inner::Words(words) => Some(self.run_handed_on(&words, input)),
             Inner::WordsAndInput(mut words) => {
                 words.extend(words_of(input));
-                Some(self.run(&words, None))
+                Some(self.run_handed_on(&words, None))
             }
             Inner::WordsAroundInput(words, mark) => {
                 let given = words_of(input);
@@ -212,6 +215,16 @@ impl Walk<'_> {
                 None
             }
         }
+    }
+
+    /// Runs a program with the words that another has handed on to it. Each of `env env env …` hands on the rest.
+    fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        self.handed_on += words.len();
+        if self.handed_on > super::MOST_HANDED_ON {
+            self.emit(super::beyond_limit("hand on more words than are looked at"));
+            return Flow::Unknown;
+        }
+        self.run(words, input)
     }
 
     pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
@@ -253,7 +266,8 @@ impl Walk<'_> {
         if has_gaps {
             self.emit(Act::Unknown("a part of the text that it runs is known only then".to_owned()));
         }
-        if script.len() > LONGEST_TEXT {
+        self.handed_on += script.len() / BYTES_OF_A_WORD;
+        if script.len() > LONGEST_TEXT || self.handed_on > super::MOST_HANDED_ON {
             self.emit(super::beyond_limit("run a text that is longer than is read"));
             return Flow::Unknown;
         }

@@ -1,5 +1,7 @@
 //! Tells what was found, once for each part of the command, with paths where they lead.
 
+use std::sync::Arc;
+
 use haft::door::FileKind;
 use haft::effect::{Change, Does, Host};
 use haft::path::{Extent, Target};
@@ -176,13 +178,23 @@ impl Walk<'_> {
         self.arrived.get(place).or_else(in_folder).cloned()
     }
 
+    /// Returns these words as they were kept before, if they were.
+    pub(super) fn kept_words(&mut self, words: Arc<[String]>) -> Arc<[String]> {
+        if let Some(kept) = self.all_words.get(&words) {
+            return kept.clone();
+        }
+        self.all_words.insert(words.clone());
+        words
+    }
+
     /// Tells what the part does that is walked just now.
     pub(super) fn tell(&mut self, does: Does) {
         if self.second_look && !matches!(does, Does::Change(..)) {
             return;
         }
         self.connects += usize::from(matches!(does, Does::Connect(_)));
-        if self.told.insert((self.part.0, self.words.clone(), does.clone())) {
+        let words = self.words.as_ptr().addr();
+        if self.told.insert((self.part.0, words, does.clone())) {
             self.found.push(Found { part: self.part, words: self.words.clone(), does });
         }
     }
