@@ -14,6 +14,7 @@ pub mod examples;
 mod languages;
 mod patterns;
 mod places;
+mod printing;
 mod programs;
 pub mod syntax;
 pub mod value;

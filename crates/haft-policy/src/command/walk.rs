@@ -11,7 +11,6 @@ mod edits;
 mod expand;
 mod outputs;
 mod pipes;
-mod printing;
 mod redirects;
 mod state;
 mod telling;

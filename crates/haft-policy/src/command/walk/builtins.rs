@@ -1,8 +1,9 @@
 //! Commands of the shell itself: they print, move, set, or run text.
 
 use super::super::act::{Act, Deed, Flow};
+use super::super::printing;
 use super::super::value::{Piece, Value};
-use super::{Walk, printing, variables};
+use super::{Walk, variables};
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] = &[
