@@ -14,6 +14,7 @@ pub mod examples;
 mod languages;
 pub(crate) mod patterns;
 mod places;
+mod printing;
 pub(crate) mod programs;
 pub mod syntax;
 pub mod value;

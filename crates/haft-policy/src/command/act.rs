@@ -5,7 +5,7 @@ use haft::effect::Danger;
 use super::value::Value;
 
 /// One thing that a program does. Paths are words as the program gets them, relative to the folder it runs in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
     /// Does something with a path, or with everything below it.
     Path(Deed, Value),
@@ -107,7 +107,7 @@ pub enum Flow {
     Text(Value),
     /// One of these texts.
     OneOf(Vec<Value>),
-    /// Paths, one a line or as words: each of these, or something below it.
+    /// Paths, one a line or as words.
     Paths(Vec<Value>),
     /// Content of files of the workspace.
     Content,

@@ -45,6 +45,27 @@ pub(super) fn beginnings(pattern: &[char], text: &[char]) -> Vec<bool> {
     fitting
 }
 
+/// Returns a pattern as a value: what is not letters is a gap for a name.
+pub(super) fn as_value(pattern: &str) -> Value {
+    let mut value = Value::default();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        value.push(match letter {
+            '*' | '?' => Piece::Glob,
+            '[' if letters.as_str().contains(']') => {
+                // A bracket that comes first is one of the letters.
+                let inside = letters.as_str().trim_start_matches(['!', '^']);
+                let rest = inside.get(1..).and_then(|inside| inside.split_once(']')).map_or("", |(_, rest)| rest);
+                letters = rest.chars();
+                Piece::Glob
+            }
+            '\\' => Piece::Text(letters.next().map(String::from).unwrap_or_default()),
+            letter => Piece::Text(letter.to_string()),
+        });
+    }
+    value
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

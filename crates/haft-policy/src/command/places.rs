@@ -58,8 +58,8 @@ impl Folder {
     /// Returns the folder that `cd` with this word leads to.
     pub(super) fn changed(&self, path: &Value) -> Folder {
         match self.place(path) {
-            Place::At(folder) if path.known().is_some() => Folder::Known(folder),
-            // What is below something outside is outside as well.
+            Place::At(folder) if folder.len() > LONGEST_PATH => Folder::Unknown,
+            // Also with gaps: what is below something outside is outside as well.
             Place::At(folder) => Folder::Known(folder),
             Place::Anywhere => Folder::Unknown,
         }

@@ -12,7 +12,6 @@ mod edits;
 mod expand;
 mod outputs;
 mod pipes;
-mod printing;
 mod redirects;
 mod state;
 mod telling;
@@ -34,6 +33,8 @@ use state::{Shell, Unset};
 const DEEPEST: usize = 32;
 /// How much is looked at in one command.
 const MOST_WORK: usize = 300_000;
+/// How many words commands may hand on to those that they run.
+const MOST_HANDED_ON: usize = 100_000;
 
 /// One thing that a part of the command does.
 pub(super) struct Found {
@@ -76,6 +77,7 @@ pub(super) struct Walk<'a> {
     input: Option<Flow>,
     descriptors: usize,
     work: usize,
+    handed_on: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
 }
@@ -103,6 +105,7 @@ impl<'a> Walk<'a> {
             input: None,
             descriptors: 64,
             work: 0,
+            handed_on: 0,
             second_look: false,
         }
     }
@@ -319,7 +322,7 @@ impl<'a> Walk<'a> {
         if state::multiplies(name, body) {
             self.emit(Act::Danger(Danger::Exhaustion, format!("start copies of {name} without end")));
         }
-        self.shell.functions.insert(name.to_owned(), Arc::new(body.clone()));
+        Arc::make_mut(&mut self.shell.functions).insert(name.to_owned(), Arc::new(body.clone()));
         // Whether it is called or not, it is told.
         self.deeper(|walk| {
             walk.apart(|walk| {

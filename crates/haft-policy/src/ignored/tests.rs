@@ -17,7 +17,7 @@ fn folders() -> Vec<Target> {
 }
 
 fn step(does: Does) -> Effect {
-    Effect::Step(Step { command: "x".into(), part: (0, 1), words: [].into(), does })
+    Effect::Step(Step { command: "x".into(), part: (0, 1), words: [].into(), folder: "".into(), does })
 }
 
 fn changes(path: &str, change: Change) -> Effect {
@@ -81,9 +81,9 @@ fn no_grant_for_contained_commands_is_offered_for_what_would_be_lost_but_one_for
     let folders = folders();
     let situation = Situation { ignored: Ignored(&folders), ..Situation::default() };
     let offers = Policy::default().offers("t", &[changes("build", Change::Remove)], situation);
-    assert!(matches!(offers[..], [GrantScope::Command(_)]), "{offers:?}");
+    assert!(matches!(offers[..], [GrantScope::Command { .. }]), "{offers:?}");
     let offers = Policy::default().offers("t", &[changes("src", Change::Remove)], situation);
-    assert!(matches!(offers[..], [GrantScope::Command(_), GrantScope::Contained]), "{offers:?}");
+    assert!(matches!(offers[..], [GrantScope::Command { .. }, GrantScope::Contained]), "{offers:?}");
 }
 
 #[test]

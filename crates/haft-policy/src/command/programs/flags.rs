@@ -5,6 +5,7 @@
 //!
 //! Not here: what flags and operands mean (`reading`).
 
+use super::super::patterns;
 use super::super::value::{Piece, Value};
 use super::row::{Row, Takes};
 
@@ -56,7 +57,7 @@ impl Given {
 
 fn fits(pattern: &str, word: &Value) -> bool {
     match word.known() {
-        Some(text) => matches(pattern, text),
+        Some(text) => patterns::fits(pattern, text),
         None => pattern.strip_suffix('*').is_some_and(|start| !start.contains('*') && word.prefix().starts_with(start)),
     }
 }
@@ -69,21 +70,6 @@ fn may_fit(pattern: &str, word: &Value) -> bool {
         return false;
     }
     word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
-}
-
-/// Returns whether a word is what a pattern says; `*` stands for anything.
-pub(crate) fn matches(pattern: &str, word: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == word };
-    let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let Some(mut left) = word.strip_prefix(first).and_then(|left| left.strip_suffix(last)) else { return false };
-    // The first place that fits is the best one, so that no pattern takes long.
-    between.split('*').all(|part| match left.split_once(part) {
-        Some((_, after)) => {
-            left = after;
-            true
-        }
-        None => false,
-    })
 }
 
 /// Tells the words of a program apart; its name is not among them.

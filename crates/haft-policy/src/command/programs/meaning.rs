@@ -2,6 +2,8 @@
 //!
 //! Not here: which role it has (`reading`), addresses (`address`), settings of git (`git_config`).
 
+use std::collections::HashSet;
+
 use haft::effect::Danger;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
@@ -19,6 +21,8 @@ use super::role::Role;
 pub(crate) struct Draft {
     /// What is known so far.
     pub(crate) reading: Reading,
+    /// Its acts again, so that none is added twice.
+    acts: HashSet<Act>,
     folder: Option<Value>,
     host_is_here: bool,
 }
@@ -26,7 +30,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Adds something that the program does, once.
     pub(crate) fn act(&mut self, act: Act) {
-        if !self.reading.acts.contains(&act) {
+        if self.acts.insert(act.clone()) {
             self.reading.acts.push(act);
         }
     }

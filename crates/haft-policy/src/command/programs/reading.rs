@@ -21,7 +21,7 @@ pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
     let given = tell_apart(row, words);
     let mut draft = Draft::default();
     given.doubts.iter().for_each(|doubt| draft.act(Act::Unknown(doubt.clone())));
-    let reader = Reader { row, given: &given };
+    let reader = Reader::new(row, &given);
     reader.values(&mut draft);
     if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
         reader.does(&mut draft, Whole::No);
@@ -68,19 +68,28 @@ enum Whole {
 struct Reader<'a> {
     row: &'a Row,
     given: &'a Given,
+    /// The facts whose conditions hold. It takes a look at all words to tell.
+    holding: Vec<&'a Fact>,
 }
 
 impl<'a> Reader<'a> {
+    fn new(row: &'a Row, given: &'a Given) -> Self {
+        let holds = |fact: &&Fact| {
+            fact.conditions.iter().all(|condition| match condition {
+                Condition::With(names) => names.iter().any(|name| given.has(name)),
+                Condition::Unless(names) => !names.iter().any(|name| given.has(name)),
+            })
+        };
+        Self { row, given, holding: row.facts.iter().filter(holds).collect() }
+    }
+
     fn holds(&self, fact: &Fact) -> bool {
-        fact.conditions.iter().all(|condition| match condition {
-            Condition::With(names) => names.iter().any(|name| self.given.has(name)),
-            Condition::Unless(names) => !names.iter().any(|name| self.given.has(name)),
-        })
+        self.holding.iter().any(|holding| std::ptr::eq(*holding, fact))
     }
 
     /// Returns what the facts of a kind say: the last one whose condition holds, or else the last one without any.
     fn said<T>(&self, kind: impl Fn(&'a Says) -> Option<T>) -> Option<T> {
-        let facts = || self.row.facts.iter().filter(|fact| self.holds(fact));
+        let facts = || self.holding.iter();
         let special = facts().filter(|fact| !fact.conditions.is_empty()).filter_map(|fact| kind(&fact.says)).last();
         special.or_else(|| facts().filter_map(|fact| kind(&fact.says)).last())
     }
@@ -195,7 +204,7 @@ impl<'a> Reader<'a> {
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
             Some(Output::Name) => Flow::Text(a_name()),
-            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts)),
+            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().map(names_in).collect()),
         }
     }
 
@@ -223,6 +232,14 @@ fn a_name() -> Value {
     let mut name = Value::text("0");
     name.push(Piece::Glob);
     name
+}
+
+/// Returns the names that lie in a folder.
+pub(crate) fn names_in(folder: &Value) -> Value {
+    let mut path = folder.clone();
+    path.push(Piece::Text("/".to_owned()));
+    path.push(Piece::Glob);
+    path
 }
 
 /// Takes `A=b` apart.

@@ -45,7 +45,7 @@ fn told(reading: &Reading) -> String {
     parts.extend(match &reading.output {
         Flow::Unknown => None,
         Flow::Text(text) => Some(format!("prints {}", text.shown())),
-        Flow::Paths(paths) => Some(format!("prints names below {}", all(paths))),
+        Flow::Paths(paths) => Some(format!("prints {}", all(paths))),
         other => Some(format!("prints {other:?}")),
     });
     parts.join("; ")

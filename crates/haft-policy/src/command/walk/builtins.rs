@@ -1,8 +1,9 @@
 //! Commands of the shell itself: they print, move, set, or run text.
 
 use super::super::act::{Act, Deed, Flow};
+use super::super::printing;
 use super::super::value::{Piece, Value};
-use super::{Walk, printing, variables};
+use super::{Walk, variables};
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] = &[
@@ -267,7 +268,10 @@ impl Walk<'_> {
             Some(Flow::Text(text)) if text.known().is_some_and(|text| !text.trim_end().contains(['\n', ' '])) => {
                 Value::text(text.known().unwrap_or_default().trim())
             }
-            Some(Flow::Paths(paths)) if paths.len() == 1 => super::pipes::below(&paths[0]),
+            Some(Flow::Paths(paths)) => {
+                names_read(words).iter().for_each(|name| self.shell.set_any(name, paths.clone()));
+                return;
+            }
             Some(Flow::Downloaded) => super::pipes::foreign(super::super::value::Origin::Network),
             Some(Flow::Decoded) => super::pipes::foreign(super::super::value::Origin::Decoded),
             Some(Flow::Text(text)) if text.known().is_some() => return self.read_lines(words, text),

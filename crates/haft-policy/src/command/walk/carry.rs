@@ -13,6 +13,8 @@ use super::{Danger, Does, Walk, pipes};
 const GAP: &str = "_haft_gap";
 /// The longest text that is read as a script within another.
 const LONGEST_TEXT: usize = 64 * 1024;
+/// About so many bytes of a text are a word.
+const BYTES_OF_A_WORD: usize = 4;
 
 impl Walk<'_> {
     /// Runs a program with its words; returns what it prints.
@@ -202,10 +204,10 @@ impl Walk<'_> {
 
     fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
         match inner {
-            Inner::Words(words) => Some(self.run(&words, input)),
+            Inner::Words(words) => Some(self.run_handed_on(&words, input)),
             Inner::WordsAndInput(mut words) => {
                 words.extend(words_of(input));
-                Some(self.run(&words, None))
+                Some(self.run_handed_on(&words, None))
             }
             Inner::WordsAroundInput(words, mark) => {
                 let mut given = words_of(input);
@@ -237,6 +239,16 @@ impl Walk<'_> {
                 None
             }
         }
+    }
+
+    /// Runs a program with the words that another has handed on to it. Each of `env env env …` hands on the rest.
+    fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        self.handed_on += words.len();
+        if self.handed_on > super::MOST_HANDED_ON {
+            self.emit(super::beyond_limit("hand on more words than are looked at"));
+            return Flow::Unknown;
+        }
+        self.run(words, input)
     }
 
     pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
@@ -285,7 +297,8 @@ impl Walk<'_> {
         if has_gaps {
             self.emit(Act::Unknown("a part of the text that it runs is known only then".to_owned()));
         }
-        if script.len() > LONGEST_TEXT {
+        self.handed_on += script.len() / BYTES_OF_A_WORD;
+        if script.len() > LONGEST_TEXT || self.handed_on > super::MOST_HANDED_ON {
             self.emit(super::beyond_limit("run a text that is longer than is read"));
             return Flow::Unknown;
         }
@@ -332,7 +345,7 @@ fn words_of(input: Option<&Flow>) -> Vec<Value> {
     match input {
         Some(Flow::Text(text)) => split_at_blanks(text),
         Some(Flow::OneOf(texts)) => texts.iter().flat_map(split_at_blanks).collect(),
-        Some(Flow::Paths(paths)) => paths.iter().map(pipes::below).collect(),
+        Some(Flow::Paths(paths)) => paths.clone(),
         Some(Flow::Downloaded) => vec![pipes::foreign(Origin::Network)],
         Some(Flow::Decoded) => vec![pipes::foreign(Origin::Decoded)],
         Some(_) | None => vec![Value::unknown()],

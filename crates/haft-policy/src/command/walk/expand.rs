@@ -112,9 +112,7 @@ impl Walk<'_> {
                 WordPart::Substitution(script, quoting) => {
                     let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, None)));
                     let values: Vec<Vec<Value>> = match flow {
-                        super::Flow::Paths(paths) if *quoting == Quoting::Bare => {
-                            vec![paths.iter().map(pipes::below).collect()]
-                        }
+                        super::Flow::Paths(paths) if *quoting == Quoting::Bare => vec![paths],
                         flow => pipes::substituted(flow).into_iter().map(|value| vec![value]).collect(),
                     };
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());

@@ -92,7 +92,7 @@ pub(super) fn substituted(flow: Flow) -> Vec<Value> {
     match flow {
         Flow::Text(text) => vec![without_line_ends(text)],
         Flow::OneOf(texts) => texts.into_iter().map(without_line_ends).collect(),
-        Flow::Paths(paths) => paths.iter().map(below).collect(),
+        Flow::Paths(paths) => paths,
         Flow::Downloaded => vec![foreign(Origin::Network)],
         Flow::Decoded => vec![foreign(Origin::Decoded)],
         Flow::Unknown | Flow::Content | Flow::Passed => vec![Value::unknown()],
@@ -103,14 +103,6 @@ pub(super) fn foreign(origin: Origin) -> Value {
     let mut value = Value::default();
     value.push(Piece::Foreign(origin));
     value
-}
-
-/// Returns a path, or something below it.
-pub(super) fn below(path: &Value) -> Value {
-    let mut path = path.clone();
-    path.push(Piece::Text("/".to_owned()));
-    path.push(Piece::Glob);
-    path
 }
 
 fn without_line_ends(text: Value) -> Value {

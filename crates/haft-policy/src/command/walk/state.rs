@@ -22,10 +22,10 @@ pub(super) struct Shell {
     /// The folders it may have been in before, for `cd -`.
     pub(super) folders_before: Vec<Folder>,
     /// The values that a variable may have, each a list: one for a plain variable, several for an array.
-    variables: HashMap<String, Vec<Vec<Value>>>,
+    variables: Arc<HashMap<String, Vec<Vec<Value>>>>,
     /// Variables that stand for others (`declare -n`).
     pub(super) references: HashMap<String, String>,
-    pub(super) functions: HashMap<String, Arc<Stage>>,
+    pub(super) functions: Arc<HashMap<String, Arc<Stage>>>,
     /// `$1`, `$2`, …; nothing where they are not known.
     pub(super) parameters: Option<Vec<Value>>,
     /// What the shell itself reads, once `exec` has redirected it.
@@ -55,9 +55,9 @@ impl Shell {
         let mut shell = Self {
             folders: vec![folder.clone()],
             folders_before: vec![folder],
-            variables: HashMap::new(),
+            variables: Arc::default(),
             references: HashMap::new(),
-            functions: HashMap::new(),
+            functions: Arc::default(),
             parameters: Some(Vec::new()),
             input: None,
             finds_hidden: false,
@@ -82,7 +82,7 @@ impl Shell {
 
     /// Sets a variable to this and nothing else.
     pub(super) fn set(&mut self, name: &str, value: Vec<Value>) {
-        self.variables.insert(name.to_owned(), vec![value]);
+        Arc::make_mut(&mut self.variables).insert(name.to_owned(), vec![value]);
     }
 
     /// Sets a variable to one of these.
@@ -91,12 +91,14 @@ impl Shell {
             values.truncate(MOST_VALUES);
             values.push(Value::unknown());
         }
-        self.variables.insert(name.to_owned(), values.into_iter().map(|value| vec![value]).collect());
+        Arc::make_mut(&mut self.variables)
+            .insert(name.to_owned(), values.into_iter().map(|value| vec![value]).collect());
     }
 
     /// Adds a value that a variable may have as well.
     pub(super) fn add(&mut self, name: &str, value: Vec<Value>) {
-        let values = self.variables.entry(name.to_owned()).or_insert_with(|| vec![vec![Value::default()]]);
+        let values =
+            Arc::make_mut(&mut self.variables).entry(name.to_owned()).or_insert_with(|| vec![vec![Value::default()]]);
         match values.len() {
             _ if values.contains(&value) => {}
             MOST_VALUES => values.push(vec![Value::unknown()]),
@@ -106,8 +108,8 @@ impl Shell {
     }
 
     pub(super) fn forget(&mut self, name: &str) {
-        self.variables.remove(name);
-        self.functions.remove(name);
+        Arc::make_mut(&mut self.variables).remove(name);
+        Arc::make_mut(&mut self.functions).remove(name);
     }
 
     /// Returns the values that a variable may have; nothing when nobody has set it.

