@@ -85,7 +85,7 @@ impl Draft {
             Role::Folder => self.enter(word),
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
-            Role::Revision => revision::paths(word).iter().for_each(|path| self.path(Deed::Read, path)),
+            Role::Revision(deed) => revision::paths(word).iter().for_each(|path| self.path(deed, path)),
             Role::Packed => self.packed(word),
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),

@@ -17,9 +17,16 @@ pub(crate) fn paths(word: &Value) -> Vec<Value> {
             let last = behind_colon(&path);
             [Some(path), last].into_iter().flatten().map(|path| with_patterns(&path)).collect()
         }
-        None if word.prefix().starts_with('^') => Vec::new(),
+        None if word.known().is_some_and(is_revision) => Vec::new(),
         None => vec![with_patterns(word)],
     }
+}
+
+/// Returns whether a word can hardly be a path: `HEAD`, `main..work`, `v1~2`, `^main`.
+fn is_revision(word: &str) -> bool {
+    let is_head = matches!(word, "HEAD" | "@" | "FETCH_HEAD" | "ORIG_HEAD" | "MERGE_HEAD");
+    let is_file_name = word.starts_with('.') || word.contains(['/', '*', '?', '[']);
+    is_head || word.starts_with('^') || (!is_file_name && (word.contains("..") || word.contains(['~', '^'])))
 }
 
 /// Reads what stands behind a colon at the beginning: a path in the index, or a word with a special meaning.
@@ -99,6 +106,16 @@ mod tests {
         assert_eq!(shown("main"), ["main"]);
         assert_eq!(shown(":(top).en*"), [".en*"]);
         assert_eq!(paths(&Value::text(".en*"))[0].pieces().last(), Some(&Piece::Glob));
+    }
+
+    #[test]
+    fn what_can_only_be_a_revision_is_no_path() {
+        for word in ["HEAD", "HEAD~3..", "main..work", "v1.0^", "@"] {
+            assert_eq!(shown(word), [""; 0], "{word}");
+        }
+        for word in ["../.env", "a/../.env", "..", "a..b/.env", "~/.ssh/id_rsa"] {
+            assert_eq!(shown(word), [word], "{word}");
+        }
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub(crate) enum Role {
     Upload,
     /// Text for an editor or a console, which has a way to run something: `:!ls`, `.shell ls`.
     Console,
-    /// A revision or an object of git, such as `HEAD:path`, or else a path that is read.
-    Revision,
+    /// A revision or an object of git, such as `HEAD:path`, or else a path.
+    Revision(Deed),
     /// A path that is read, beside which a packed copy is made.
     Packed,
     /// A filter of jq or yq.
@@ -99,7 +99,8 @@ impl Role {
             "console" => Role::Console,
             "socat" => Role::Socat,
             "remote+" => Role::Remote(Deed::Create),
-            "revision" => Role::Revision,
+            "revision" => Role::Revision(Deed::Read),
+            "revision-list" => Role::Revision(Deed::List),
             "packed" => Role::Packed,
             "filter" => Role::Filter,
             "awk-file" => Role::Program(Language::Awk),
@@ -120,6 +121,6 @@ impl Role {
 
     /// Returns whether nothing is done with the word but reading what it names.
     pub(crate) fn only_reads(self) -> bool {
-        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List) | Role::Revision)
+        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List) | Role::Revision(_))
     }
 }

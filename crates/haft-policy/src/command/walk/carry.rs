@@ -265,6 +265,7 @@ impl Walk<'_> {
             Some(Flow::Unknown | Flow::Paths(_) | Flow::Passed) => {
                 self.emit(Act::Unknown("it runs text that is known only then".to_owned()));
             }
+            None if language == Language::Console => {}
             None => self.emit(Act::Code("start an interpreter".to_owned())),
         }
         self.interpreters += 1;

@@ -331,3 +331,18 @@ fn a_star_in_a_condition_stands_for_any_text() {
     assert!(!check("a*c", "abd") && !check("ab*bc", "abc") && !check("*b*b*", "abc") && !check("a", "ab"));
     assert!(!check(&"*a".repeat(40), &"a".repeat(39)));
 }
+
+#[test]
+fn a_flag_of_two_words_takes_a_name_and_then_a_value() {
+    let rows = "jq\n  operands text read\n  pair --rawfile read\n  pair --arg text\n";
+
+    assert_eq!(by(rows, "jq --rawfile x a.env . b"), "Read a.env; Read b");
+    assert_eq!(by(rows, "jq --arg x y . b"), "Read b");
+}
+
+#[test]
+fn shell_text_that_the_input_gives_more_words_is_run_both_ways() {
+    let rows = "parallel\n  operands fed\n";
+
+    assert_eq!(by(rows, "parallel rm x").matches("rm").count(), 2);
+}
