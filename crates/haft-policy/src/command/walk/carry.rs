@@ -187,11 +187,21 @@ impl Walk<'_> {
                 let input = input.cloned().unwrap_or_else(|| Flow::Text(Value::default()));
                 // Others cut, sort or change what goes through them.
                 let is_unchanged = self.words.len() == 1 && self.runs("cat") || self.runs("tee");
-                if is_unchanged { input } else { pipes::perhaps_changed(input) }
+                if is_unchanged || self.chooses_lines(&input) { input } else { pipes::perhaps_changed(input) }
             }
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
             flow => flow.clone(),
         }
+    }
+
+    /// Of a single line these programs leave all or nothing.
+    fn chooses_lines(&self, input: &Flow) -> bool {
+        let is_line = |text: &Value| !text.shown().trim_end_matches('\n').contains('\n');
+        let cuts = |word: &String| word.starts_with("-c") || word.starts_with("--bytes") || word.starts_with("-z");
+        let program = self.words.first().map(String::as_str);
+        matches!(program, Some("head" | "tail" | "sort" | "uniq" | "tac"))
+            && !self.words[1..].iter().any(cuts)
+            && pipes::texts(input).is_some_and(|texts| texts.iter().all(is_line))
     }
 
     /// Remembers the files that come from the network or out of an encoding.
