@@ -358,7 +358,11 @@ impl<'a> Walk<'a> {
         let assigned: Vec<(String, Vec<Value>)> = assignments.iter().map(|one| self.assigned(one)).collect();
         if words.is_empty() {
             for (assignment, (name, values)) in assignments.iter().zip(assigned) {
-                self.assign(&name, values, assignment.is_partial);
+                if assignment.values.len() == 1 && !assignment.is_partial {
+                    self.assign_any(&name, values);
+                } else {
+                    self.assign(&name, values, assignment.is_partial);
+                }
             }
             // `$(<file)` is the content of the file.
             return if assignments.is_empty() {

@@ -237,7 +237,22 @@ impl Walk<'_> {
                 self.shell.set_any(name, values.clone());
                 self.shell.add(name, values);
             }
-            (false, false) => values.into_iter().for_each(|value| self.shell.add(name, vec![value])),
+            (false, false) => {
+                values.iter().for_each(|value| self.shell.add(name, vec![value.clone()]));
+                self.shell.add(name, values);
+            }
+        }
+    }
+
+    /// Assigns a plain variable that may have any of these values.
+    pub(super) fn assign_any(&mut self, name: &str, values: Vec<Value>) {
+        if meaning(name) != Meaning::Data {
+            self.environment(name, &values);
+        }
+        if self.conditional == 0 {
+            self.shell.set_any(name, values);
+        } else {
+            values.into_iter().for_each(|value| self.shell.add(name, vec![value]));
         }
     }
 
