@@ -3,15 +3,16 @@
 //! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
 
 use super::super::act::Act;
-use super::super::syntax::{Assignment, Direction, Operation, Parameter, Quoting, Word, WordPart};
+use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::edits::edited;
 use super::state::Unset;
+use super::variable::Assigned;
 use super::variables::is_secret_name;
 use super::{Walk, pipes};
 
 /// How many values of one word are followed.
-const MOST_OF_WORD: usize = 24;
+const MOST_OF_WORD: usize = 200;
 /// How many lines of values one command may become.
 const MOST_LINES: usize = 64;
 /// How many fields the lines of one command may have where its words have too many values.
@@ -136,7 +137,7 @@ impl Walk<'_> {
     }
 
     /// Returns the values of a word that is not split.
-    fn unsplit(&mut self, word: &Word) -> Vec<Value> {
+    pub(super) fn unsplit(&mut self, word: &Word) -> Vec<Value> {
         let quoted: Vec<WordPart> = word.parts.iter().cloned().map(as_quoted).collect();
         let joined = |fields: Vec<Value>| {
             let mut value = Value::default();
@@ -149,15 +150,6 @@ impl Walk<'_> {
             value
         };
         self.fields(&Word { parts: quoted, span: word.span.clone() }).into_iter().map(joined).collect()
-    }
-
-    /// Returns what an assignment sets: each value is one that the variable may have, or one of an array.
-    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Vec<Value>) {
-        let values = match assignment.values.as_slice() {
-            [one] => self.unsplit(one),
-            several => several.iter().flat_map(|word| self.fields(word)).flatten().collect(),
-        };
-        (assignment.name.clone(), values)
     }
 
     /// Returns all lines that the words of a command may become.
@@ -179,13 +171,17 @@ impl Walk<'_> {
             self.shell.reads_secrets.push(parameter.name.clone());
         }
         match &parameter.operation {
-            Operation::Plain | Operation::Required => values.unwrap_or_else(|| self.unset()),
+            Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),
+            // An array without an index is its first field.
+            Operation::Plain | Operation::Required => {
+                values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
+            }
             Operation::Default(word) => {
                 let mut all = values.clone().unwrap_or_default();
                 let defaults = self.unsplit(word);
                 all.extend(defaults.into_iter().map(|value| vec![value]));
                 if values.is_none() {
-                    self.shell.set_any(&parameter.name, all.iter().flatten().cloned().collect());
+                    self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
                 }
                 all
             }
@@ -196,7 +192,16 @@ impl Walk<'_> {
             }
             Operation::Slice(from, length) => {
                 let values = values.unwrap_or_else(|| self.unset());
-                values.into_iter().map(|list| sliced(&list, *from, *length)).collect()
+                let is_list = is_all(&parameter.name) || self.shell.is_array(&parameter.name);
+                let name = self.shell.name.clone();
+                let one = |list: Vec<Value>| match is_list {
+                    true if is_all(&parameter.name) => {
+                        sliced_list(&[&[name.clone()], &list[..]].concat(), *from, *length)
+                    }
+                    true => sliced_list(&list, *from, *length),
+                    false => sliced(&list, *from, *length),
+                };
+                values.into_iter().map(one).collect()
             }
             Operation::Edited(edit, words) => {
                 let values = values.unwrap_or_else(|| self.unset());
@@ -221,19 +226,15 @@ impl Walk<'_> {
 
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
-            "@" | "*" => Some(vec![self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()])]),
+            "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])),
             "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
                 Some(vec![vec![Value::unknown()]])
             }
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
-            "0" => Some(vec![vec![Value::text("bash")]]),
+            "0" => Some(vec![vec![self.shell.name.clone()]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
-                let known = self.shell.parameters.as_ref();
                 let index = number.parse::<usize>().unwrap_or(usize::MAX).wrapping_sub(1);
-                Some(vec![vec![match known {
-                    Some(parameters) => parameters.get(index).cloned().unwrap_or_default(),
-                    None => Value::unknown(),
-                }]])
+                self.numbered(index)
             }
             name => {
                 let values = self.shell.values(name);
@@ -241,6 +242,16 @@ impl Walk<'_> {
                 values
             }
         }
+    }
+
+    /// Returns what `$1` and its kin may be. One that is missing is like a variable that nobody has set.
+    fn numbered(&mut self, index: usize) -> Option<Vec<Vec<Value>>> {
+        let Some(lists) = self.shell.parameters.as_ref() else { return Some(vec![vec![Value::unknown()]]) };
+        let values: Vec<Option<Value>> = lists.iter().map(|list| list.get(index).cloned()).collect();
+        let is_set = values.iter().any(Option::is_some);
+        self.shell.reads_unset |= values.iter().any(Option::is_none);
+        let unset = self.unset().into_iter().flatten().next().unwrap_or_default();
+        is_set.then(|| values.into_iter().map(|value| vec![value.unwrap_or_else(|| unset.clone())]).collect())
     }
 
     /// Returns the characters at which a value is split, unless it is quoted.
@@ -312,6 +323,25 @@ fn as_quoted(part: WordPart) -> WordPart {
         WordPart::Substitution(script, _) => WordPart::Substitution(script, Quoting::Quoted),
         other => other,
     }
+}
+
+fn is_all(name: &str) -> bool {
+    matches!(name, "@" | "*")
+}
+
+fn first_of(list: Vec<Value>) -> Vec<Value> {
+    match list.is_empty() {
+        true => vec![Value::default()],
+        false => list.into_iter().take(1).collect(),
+    }
+}
+
+/// Returns a part of a list; of one with a gap nobody knows how long it is.
+fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+    let count = list.len() as i64;
+    let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
+    let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
+    list[begin as usize..end as usize].to_vec()
 }
 
 fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
