@@ -44,7 +44,7 @@ use variable::Assigned;
 /// How deep commands may lie in each other.
 const DEEPEST: usize = 32;
 /// How much is looked at in one command.
-const MOST_WORK: usize = 300_000;
+const MOST_WORK: usize = 320_000;
 
 /// One thing that a part of the command does.
 pub(super) struct Found {
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
     }
 
     fn stage(&mut self, stage: &Stage, input: Option<&Flow>) -> Flow {
-        if !self.has_time() {
+        if !self.has_time(1) {
             return Flow::Unknown;
         }
         let before = self.part;
@@ -219,9 +219,9 @@ impl<'a> Walk<'a> {
         printed
     }
 
-    /// Counts a command, and returns whether it may be looked at.
-    fn has_time(&mut self) -> bool {
-        self.work += 1;
+    /// Counts work, and returns whether it may be done.
+    fn has_time(&mut self, work: usize) -> bool {
+        self.work += work;
         if self.work > MOST_WORK {
             self.emit(beyond_limit("run more commands than are looked at"));
         }

@@ -16,6 +16,8 @@ use super::{Danger, Does, Walk, pipes};
 const GAP: &str = "_haft_gap";
 /// The longest text that is read as a script within another.
 const LONGEST_TEXT: usize = 64 * 1024;
+/// How much work it is to look at what a program does with its words.
+const WORK_OF_RUN: usize = 12;
 
 /// Who runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl Walk<'_> {
 
     pub(super) fn run_from(&mut self, caller: Caller, words: &[Value], input: Option<&Flow>) -> Flow {
         let Some(name) = words.first() else { return Flow::Text(Value::default()) };
-        if !self.has_time() {
+        if !self.has_time(WORK_OF_RUN) {
             return Flow::Unknown;
         }
         let before = std::mem::replace(&mut self.words, shown(words));

@@ -154,7 +154,16 @@ impl Walk<'_> {
 
     /// Returns all lines that the words of a command may become.
     pub(super) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
-        let each: Vec<Vec<Vec<Value>>> = words.iter().map(|word| self.fields(word)).collect();
+        let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
+        let mut most_values = 1;
+        for word in words {
+            each.push(self.fields(word));
+            most_values = each.last().map_or(1, Vec::len).max(most_values);
+            if most_values > 1 && most_values * each.len() > MOST_FIELDS {
+                self.emit(super::beyond_limit("have words with more values than are looked at"));
+                break;
+            }
+        }
         let count = each.iter().map(Vec::len).try_fold(1_usize, |all, one| all.checked_mul(one.max(1)));
         if count.is_some_and(|count| count <= MOST_LINES) {
             return every_combination(&each);
@@ -196,7 +205,7 @@ impl Walk<'_> {
                 let name = self.shell.name.clone();
                 let one = |list: Vec<Value>| match is_list {
                     true if is_all(&parameter.name) => {
-                        sliced_list(&[&[name.clone()], &list[..]].concat(), *from, *length)
+                        sliced_list(&[std::slice::from_ref(&name), &list[..]].concat(), *from, *length)
                     }
                     true => sliced_list(&list, *from, *length),
                     false => sliced(&list, *from, *length),

@@ -1,5 +1,7 @@
 //! One variable of a shell, with all the values that it may have.
 
+use std::collections::HashSet;
+
 use super::super::value::Value;
 
 /// How many values of a variable are followed.
@@ -110,6 +112,10 @@ impl Variable {
 }
 
 fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, Fit) {
+    if values.len() > 1 {
+        let mut seen = HashSet::new();
+        values.retain(|list| seen.insert(list.clone()));
+    }
     if values.len() <= MOST_VALUES {
         return (values, Fit::Within);
     }
