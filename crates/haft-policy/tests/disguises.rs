@@ -172,7 +172,7 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         format!("for x in {{1..190}}; do echo {}; done", "$x ".repeat(LONGEST / 4)),
         format!("trap 'x=1' DEBUG; {}", "true; ".repeat(LONGEST / 7)),
         (0..LONGEST / 16).map(|number| format!("x{number}=1 && (:); ")).collect(),
-        (0..LONGEST / 24).map(|number| format!("true && f() {{ f {number}; }}; ")).collect(),
+        (0..LONGEST / 32).map(|number| format!("true && f() {{ f {number}; }}; ")).collect(),
         format!("while :; do {} done", "while :; do x=$x$y; y=$x; done; ".repeat(LONGEST / 40)),
     ];
     for command in worst {
