@@ -1,7 +1,8 @@
 //! What the workspace brings along for haft, as far as somebody trusts it.
 //!
 //! Before that nothing of it is read but its names. What is there and not loaded is said once per run; at a terminal
-//! somebody is asked instead. No answer, a pipe and `--yes` are no trust.
+//! somebody is asked instead. No answer, a pipe and `--yes` are no trust. Rules that were trusted and do not hold any
+//! more are a warning at every start: only their hash is kept, so nobody knows what they refused.
 //!
 //! Not here: what is in the files (`haft-config`), how they are compared (`haft_workspace::project`).
 
@@ -10,12 +11,12 @@ use std::path::Path;
 
 use anyhow::Context;
 use haft_config::settings::Settings;
-use haft_workspace::project::{Brought, FOLDER, Kind, Project, Standing};
+use haft_workspace::project::{FOLDER, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
-use crate::prompt::somebody_is_there;
-use crate::screen::{self, safe};
+use crate::prompt::{forget_what_was_typed, somebody_is_there};
+use crate::screen::{self, Part, safe};
 
 /// The texts of a project that count.
 #[derive(Debug, Default)]
@@ -42,22 +43,22 @@ pub(crate) const RULES: &str = ".haft/rules.toml";
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
     let project = Project::look(workspace).context("the workspace cannot be looked at")?;
-    let is_ours = |file: &&Brought| file.name.starts_with(FOLDER);
-    if project.refused().is_none() && !project.brought().iter().any(|file| is_ours(&file)) {
-        return Ok(Loaded::default());
-    }
     let store = TrustStore::new(&settings.environment.state_folder);
     let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
     let mut found = Found::of(&project, &trusted);
-    if manner == Manner::Asking && found.has_untrusted() && somebody_is_there() && !common.yes {
-        let is_trusted = ask(&found, &mut io::stdin().lock(), &mut anstream::stderr())?;
-        if is_trusted {
-            trusted = project.vouch().0;
+    // Whoever plans changes nothing, not even what is trusted.
+    let may_ask = manner == Manner::Asking && somebody_is_there() && !common.yes && !common.plan;
+    if may_ask && found.has_untrusted() {
+        forget_what_was_typed();
+        let answer = ask_to_trust(&project, &found, (&mut io::stdin().lock(), &mut anstream::stderr()))?;
+        if let Some(as_asked) = answer {
+            trusted = as_asked;
             store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
             found = Found::of(&project, &trusted);
         }
     }
     if manner != Manner::Silent {
+        found.warnings().iter().for_each(|line| screen::talk_part(&Part::Bad(line)));
         found.told().iter().for_each(|line| screen::talk(line));
         let changed = project.changed_words(&trusted);
         if !changed.is_empty() {
@@ -65,6 +66,16 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
         }
     }
     Ok(found.loaded)
+}
+
+/// Asks whether a project is trusted; what is trusted then is what lay there when it was asked.
+fn ask_to_trust(
+    project: &Project,
+    found: &Found,
+    (input, output): (&mut impl BufRead, &mut impl Write),
+) -> io::Result<Option<Trusted>> {
+    let (as_asked, _) = project.vouch();
+    Ok(ask(found, input, output)?.then_some(as_asked))
 }
 
 fn known(store: &TrustStore, workspace: &Path) -> Trusted {
@@ -84,12 +95,17 @@ struct Found {
     new: Vec<String>,
     changed: Vec<(String, Vec<String>)>,
     refused: Vec<(String, String)>,
+    /// What was trusted and is not there.
+    gone: Vec<String>,
+    /// Whether somebody trusted the rules of the project once.
+    had_rules: bool,
 }
 
 impl Found {
     fn of(project: &Project, trusted: &Trusted) -> Self {
-        let mut found = Self::default();
-        found.refused.extend(project.refused().map(|why| (FOLDER.to_owned(), why.to_owned())));
+        let had_rules = trusted.code.contains_key(RULES);
+        let (refused, gone) = (project.refused().to_vec(), project.gone(trusted));
+        let mut found = Self { refused, gone, had_rules, ..Self::default() };
         for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
             match project.standing(file, trusted) {
                 Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),
@@ -104,7 +120,30 @@ impl Found {
     }
 
     fn has_untrusted(&self) -> bool {
-        !self.new.is_empty() || !self.changed.is_empty()
+        !self.new.is_empty() || !self.changed.is_empty() || !self.gone.is_empty()
+    }
+
+    /// What is to be said of rules that somebody relies on and that do not hold.
+    fn warnings(&self) -> Vec<String> {
+        if !self.had_rules || self.loaded.rules.is_some() {
+            return Vec::new();
+        }
+        let (because, next) = match () {
+            () if self.is_gone(RULES) => ("is gone", "To go on without it: haft trust ."),
+            () if self.has_changed(RULES) => ("changed since it was trusted", "Read it; to trust it: haft trust ."),
+            () => ("cannot be loaded", "Mend it, and trust it again: haft trust ."),
+        };
+        vec![format!(
+            "warning: {RULES} {because}, so none of its rules hold: what they denied or asked about may run. {next}"
+        )]
+    }
+
+    fn is_gone(&self, name: &str) -> bool {
+        self.gone.iter().any(|gone| gone == name)
+    }
+
+    fn has_changed(&self, name: &str) -> bool {
+        self.changed.iter().any(|(changed, _)| changed == name)
     }
 
     fn told(&self) -> Vec<String> {
@@ -113,11 +152,15 @@ impl Found {
         if !self.new.is_empty() {
             lines.push(format!("note: this project is not trusted, so not loaded: {}. {look}", self.new.join(", ")));
         }
-        for (name, what) in &self.changed {
+        for (name, what) in self.changed.iter().filter(|(name, _)| name != RULES) {
             let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
             let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
             lines.push(format!("note: {name} changed since it was trusted{because}, so it is not loaded. {look}"));
         }
+        let gone = self.gone.iter().filter(|name| *name != RULES);
+        lines.extend(
+            gone.map(|name| format!("note: {name} was trusted and is gone. To go on without it: haft trust .")),
+        );
         lines.extend(self.refused.iter().map(|(name, why)| format!("note: {name} is not loaded: {why}")));
         lines
     }
@@ -132,6 +175,9 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
     for (name, what) in &found.changed {
         writeln!(output, "  {} (changed: {})", safe(name), safe(&what.join(", ")))?;
     }
+    for name in &found.gone {
+        writeln!(output, "  {} (gone)", safe(name))?;
+    }
     writeln!(output, "{MEANING}")?;
     writeln!(output, "y  yes, I have read them and trust them as they are")?;
     writeln!(output, "n  no, go on without them")?;
@@ -142,7 +188,7 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
         if input.read_line(&mut answer)? == 0 {
             return Ok(false);
         }
-        match answer.trim() {
+        match answer.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),
             _ => writeln!(output, "That is none of the answers.")?,
@@ -152,8 +198,8 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
 
 /// What trust means, in words.
 pub(crate) const MEANING: &str = "\
-Code (settings, rules, tools) is loaded as it is now, with every file of the workspace that it names; what changes is
-not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them
+Code (settings, rules, tools) is loaded as it is now, and tools with every file of the workspace that they name; what
+changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them
 is mentioned. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
@@ -176,7 +222,7 @@ mod tests {
             let answer = ask(&found, &mut input.as_bytes(), &mut output).expect("memory can be written");
             (answer, String::from_utf8_lossy(&output).into_owned())
         };
-        assert!(answered("y\n").0 && answered("\nmaybe\nyes\n").0);
+        assert!(answered("y\n").0 && answered("\nmaybe\nyes\n").0 && answered("Y\n").0);
         assert!(!answered("n\n").0 && !answered("").0 && !answered("1\ny please\n").0);
         assert!(!answered("n\n").1.contains('\u{1b}'));
     }

@@ -123,10 +123,13 @@ pub(crate) fn origin(common: &Common, caller: Caller) -> Origin {
 }
 
 fn approver(common: &Common, caller: Caller) -> Box<dyn Approver> {
-    let nobody = || Nobody::there("run it with --yes, or at a terminal where somebody can answer");
     let base: Box<dyn Approver> = match caller {
         Caller::OneCall if somebody_is_there() => Box::new(AtTerminal),
-        Caller::OneCall | Caller::Lines => Box::new(nobody()),
+        Caller::OneCall => Box::new(Nobody::there("run it with --yes, or at a terminal where somebody can answer")),
+        // Even at a terminal: what is typed there are calls, not answers.
+        Caller::Lines => {
+            Box::new(Nobody::there("run it with --yes, or call the tool alone at a terminal: haft call TOOL …"))
+        }
     };
     if common.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base }
 }

@@ -61,9 +61,15 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => Exit::Ok.into(),
         Err(error) => {
             screen::talk(&format!("haft: {error:#}"));
-            Exit::Usage.into()
+            if is_of_the_system(&error) { Exit::Failed.into() } else { Exit::Usage.into() }
         }
     }
+}
+
+/// Says whether the system refused something that nobody has named, such as room for the answer: nothing that was
+/// typed or set is wrong. What was named has words of ours before those of the system.
+fn is_of_the_system(error: &anyhow::Error) -> bool {
+    error.chain().next().is_some_and(|first| first.is::<std::io::Error>())
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,7 +1,7 @@
 //! Asks the person at the terminal.
 //!
-//! The question shows the exact call, what it would do and why it is asked. Only the listed
-//! answers count; anything else is asked again, and the end of input means no.
+//! The question shows the exact call, what it would do and why it is asked. Only the listed answers count, with capitals
+//! or as whole words too; anything else is asked again, the end of input means no, and what was typed before is no answer.
 
 mod marked;
 mod question;
@@ -13,6 +13,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use haft::BoxFuture;
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
+use rustix::termios::{QueueSelector, tcflush};
 
 use crate::screen::talk_width;
 use marked::Marks;
@@ -23,6 +24,14 @@ pub(crate) fn somebody_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Throws away what was typed before a question was shown: nobody can have meant it as the answer.
+pub(crate) fn forget_what_was_typed() {
+    if io::stdin().is_terminal() {
+        // Where that does not work, there is no terminal any more, and reading says so.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+    }
+}
+
 /// Asks at the terminal.
 pub(crate) struct AtTerminal;
 
@@ -31,6 +40,7 @@ impl Approver for AtTerminal {
         let request = request.clone();
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || {
+                forget_what_was_typed();
                 // Not locked: whoever interrupts the question has something to say while this waits for an answer.
                 converse(&request, paper(), (&mut io::stdin().lock(), &mut anstream::stderr()))
             });
@@ -82,7 +92,7 @@ fn converse(
 fn understood(answer: &str, offers: &[Offer]) -> Option<Verdict> {
     let (word, note) = answer.split_once(char::is_whitespace).unwrap_or((answer, ""));
     let note = Some(note.trim().to_owned()).filter(|note| !note.is_empty());
-    match (word, &note) {
+    match (word.to_ascii_lowercase().as_str(), &note) {
         ("y" | "yes", None) => Some(Verdict::AllowOnce),
         ("n" | "no", _) => Some(Verdict::Refuse { note }),
         ("s" | "stop", None) => Some(Verdict::StopTurn),

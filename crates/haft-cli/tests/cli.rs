@@ -162,6 +162,19 @@ fn flags_may_stand_behind_the_arguments() {
 }
 
 #[test]
+fn an_answer_for_which_there_is_no_room_is_a_failure_and_no_mistake_of_whoever_typed() {
+    let place = Place::new();
+    for arguments in [&["rules", "list"][..], &["tools"], &["call", "list_dir"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is always there");
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"));
+        command.env_clear().env("HOME", place.path("home")).current_dir(place.path("ws")).args(arguments);
+        let output = command.stdout(full).output().expect("the command runs");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(place.haft(&["-C", "gone", "rules", "list"], "").code, 2);
+}
+
+#[test]
 fn pipes_in_the_place_of_files_are_answered_at_once() {
     let place = Place::new();
     let pipe = |path: &Path| {
@@ -316,6 +329,9 @@ fn the_tour_makes_real_calls_and_leaves_nothing_behind() {
         "[repaired $.limit: \"2\" → 2]",
         "refused",
         "Near: src/main.rs",
+        "The rule \"commands that change elsewhere\" refuses this call.",
+        "Refused, because it belongs to version control",
+        "Took back change set",
         "haft call list_dir",
     ] {
         assert!(told.contains(expected), "{expected} is not in:\n{told}");

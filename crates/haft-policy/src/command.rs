@@ -12,13 +12,15 @@ pub mod act;
 mod beside;
 pub mod examples;
 mod languages;
-mod patterns;
+pub(crate) mod patterns;
 mod places;
-mod programs;
+mod printing;
+pub(crate) mod programs;
 pub mod syntax;
 pub mod value;
 mod walk;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use haft::door::FileKind;
@@ -36,6 +38,14 @@ pub struct Scene {
     pub workspace: String,
     /// The folder it starts in.
     pub folder: String,
+}
+
+impl Scene {
+    /// Returns the folder it starts in, from the root of the workspace.
+    fn folder_in_workspace(&self) -> String {
+        let folder = Path::new(&self.folder);
+        folder.strip_prefix(&self.workspace).unwrap_or(folder).to_string_lossy().into_owned()
+    }
 }
 
 /// Says where paths lead.
@@ -56,11 +66,37 @@ pub struct Located {
 /// Says what a command would do, part by part. There is at least one step.
 pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
     let command: Arc<str> = Arc::from(text);
+    let folder: Arc<str> = Arc::from(scene.folder_in_workspace());
     let located = beside::Beside { scene, locate };
     let found = walk::Walk::new(scene, &located).through(text);
     let step = |found: walk::Found| {
         let (part, words, does) = (found.part, found.words, found.does);
-        Effect::Step(Step { command: command.clone(), part, words, does })
+        Effect::Step(Step { command: command.clone(), folder: folder.clone(), part, words, does })
     };
     found.into_iter().map(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft::path::{Extent, Place};
+
+    struct Nowhere;
+
+    impl Locate for Nowhere {
+        fn locate(&self, path: &str) -> Located {
+            Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None }
+        }
+    }
+
+    #[test]
+    fn every_step_knows_the_folder_that_the_command_starts_in() {
+        for (folder, expected) in [("/ws", ""), ("/ws/build", "build"), ("/ws/a/b", "a/b")] {
+            let text = |text: &str| text.to_owned();
+            let scene = Scene { home: text("/h"), user: text("h"), workspace: text("/ws"), folder: text(folder) };
+            let steps = steps("cd x; bash run.sh", &scene, &Nowhere);
+            let is_there = |effect: &Effect| matches!(effect, Effect::Step(step) if &*step.folder == expected);
+            assert!(!steps.is_empty() && steps.iter().all(is_there), "{steps:?}");
+        }
+    }
 }

@@ -35,7 +35,28 @@ pub struct Ruling {
     pub instead: String,
 }
 
+impl Decision {
+    /// Returns the word for it in rules and records.
+    pub fn code(self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Ask => "ask",
+            Decision::Deny => "deny",
+        }
+    }
+}
+
 impl Ruling {
+    /// Returns whether somebody is asked, and `--yes` or a grant may answer.
+    pub fn is_ordinary_question(&self) -> bool {
+        self.decision == Decision::Ask && self.class == Class::Ordinary
+    }
+
+    /// Returns what holds of a question that a grant answers.
+    pub(crate) fn granted(self) -> Ruling {
+        Ruling { decision: Decision::Allow, ..self }
+    }
+
     /// Returns the stricter of the two; the first one when they are equal.
     pub fn stricter(self, other: Ruling) -> Ruling {
         if (other.decision, other.class) > (self.decision, self.class) { other } else { self }

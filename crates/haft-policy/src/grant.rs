@@ -9,11 +9,13 @@
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use haft::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
-use haft::path::Target;
+use haft::path::{Target, one_line};
 
 use crate::containment::Containment;
+use crate::ignored::Ignored;
 use crate::rule::EffectSort;
 
 /// Most scopes of one offer: a sentence that is longer is not read.
@@ -26,8 +28,13 @@ pub enum GrantScope {
     ChangesTo(Target),
     /// All changes inside the workspace.
     ChangesInside,
-    /// This very command.
-    Command(CommandLine),
+    /// This very command, started in this very folder.
+    Command {
+        /// The command.
+        command: CommandLine,
+        /// The folder, from the root of the workspace; empty for the root.
+        folder: Arc<str>,
+    },
     /// Commands whose changes stay in the workspace and can be taken back.
     Contained,
     /// Commands that add to the history of version control, or move in it.
@@ -53,8 +60,13 @@ impl GrantScope {
         match (self, effect) {
             (GrantScope::ChangesTo(granted), Effect::Change(target, _)) => target.is_inside() && granted == target,
             (GrantScope::ChangesInside, Effect::Change(target, _)) => target.is_inside(),
-            (GrantScope::Command(granted), Effect::Run(command)) => granted == command,
-            (GrantScope::Command(granted), Effect::Step(step)) => granted.0 == *step.command,
+            // A command that no parts are told of starts at the root.
+            (GrantScope::Command { command: granted, folder }, Effect::Run(command)) => {
+                granted == command && folder.is_empty()
+            }
+            (GrantScope::Command { command, folder }, Effect::Step(step)) => {
+                command.0 == *step.command && *folder == step.folder
+            }
             (GrantScope::Contained, Effect::Step(_)) => {
                 contained == Containment::Contained && stays_inside(EffectSort::of(effect))
             }
@@ -68,6 +80,13 @@ impl GrantScope {
             (GrantScope::Several(scopes), effect) => scopes.iter().any(|scope| scope.covers(effect, contained)),
             _ => false,
         }
+    }
+
+    /// Returns whether it is about the very command that the effect is a part of.
+    pub fn is_of_command(&self, effect: &Effect) -> bool {
+        self.parts()
+            .iter()
+            .any(|scope| matches!(scope, GrantScope::Command { .. }) && scope.covers(effect, Containment::default()))
     }
 
     /// Returns what a person may choose from to answer all these questions at once, the narrowest first.
@@ -94,15 +113,16 @@ fn scopes_of(effect: &Effect) -> Vec<GrantScope> {
         Effect::Change(target, _) if target.is_inside() => {
             vec![GrantScope::ChangesTo(target.clone()), GrantScope::ChangesInside]
         }
-        Effect::Run(command) => vec![GrantScope::Command(command.clone())],
+        Effect::Run(command) => vec![GrantScope::Command { command: command.clone(), folder: "".into() }],
         Effect::Connect(host) => vec![GrantScope::Host(host.clone())],
         Effect::Remote(claim) => {
             vec![GrantScope::Remote { server: claim.server.clone(), tool: claim.tool.clone() }]
         }
         Effect::Delegate(agent) => vec![GrantScope::Agent(agent.clone())],
         Effect::Step(step) => {
-            let command = GrantScope::Command(CommandLine(step.command.as_ref().to_owned()));
-            std::iter::once(command).chain(class_of(step)).collect()
+            let command = CommandLine(step.command.as_ref().to_owned());
+            let exactly = GrantScope::Command { command, folder: step.folder.clone() };
+            std::iter::once(exactly).chain(class_of(step)).collect()
         }
         Effect::Change(..) | Effect::Expose(_) | Effect::Read(_) | Effect::Session(_) => Vec::new(),
     }
@@ -180,10 +200,22 @@ fn stays_inside(sort: EffectSort) -> bool {
 
 impl fmt::Display for GrantScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.within_session(f)?;
+        InWords { scope: self, ignored: Ignored::default() }.fmt(f)
+    }
+}
+
+/// The sentence that a person agrees to, where there are such ignored folders.
+struct InWords<'a> {
+    scope: &'a GrantScope,
+    ignored: Ignored<'a>,
+}
+
+impl fmt::Display for InWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.scope.within_session(f, self.ignored)?;
         f.write_str(" in this session")?;
-        match self {
-            GrantScope::Command(command) => write!(f, ": {}", command.0),
+        match self.scope {
+            GrantScope::Command { command, .. } => write!(f, ": {}", command.0),
             scope if scope.parts().iter().any(|part| matches!(part, GrantScope::Host(_))) => {
                 f.write_str(" (a command that has the network could reach any other host, too)")
             }
@@ -193,22 +225,38 @@ impl fmt::Display for GrantScope {
 }
 
 impl GrantScope {
-    fn within_session(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns its sentence for whoever has the text of the command before them.
+    pub fn without_text(&self) -> String {
+        let mut words = String::new();
+        self.within_session(&mut words, Ignored::default()).expect("a string takes everything");
+        words + " in this session"
+    }
+
+    /// Returns the sentence that a person agrees to: it names what undo does not cover.
+    pub fn in_words(&self, ignored: Ignored<'_>) -> String {
+        InWords { scope: self, ignored }.to_string()
+    }
+
+    fn within_session(&self, f: &mut impl fmt::Write, ignored: Ignored<'_>) -> fmt::Result {
         match self {
             GrantScope::ChangesTo(target) => write!(f, "all changes to {target}"),
             GrantScope::ChangesInside => f.write_str("all changes to files of the workspace"),
-            GrantScope::Command(_) => f.write_str("exactly this command"),
-            GrantScope::Contained => f.write_str(
-                "commands whose changes stay in this workspace and can be undone (build, test, format, create, move, \
-                 delete; no network)",
-            ),
+            GrantScope::Command { folder, .. } if folder.is_empty() => f.write_str("exactly this command"),
+            GrantScope::Command { folder, .. } => write!(f, "exactly this command in the folder {}", one_line(folder)),
+            GrantScope::Contained => {
+                f.write_str("commands whose changes stay in this workspace and can be undone")?;
+                if ignored != Ignored::default() {
+                    write!(f, ", but for ignored folders: {ignored}")?;
+                }
+                f.write_str(" (build, test, format, create, move, delete; no network)")
+            }
             GrantScope::History => f.write_str("git commits, branches, merges and stashes in this workspace,"),
             GrantScope::Host(host) => write!(f, "all connections to {}", host.0),
             GrantScope::Remote { server, tool } => write!(f, "all calls of {tool} of the server {server}"),
             GrantScope::Agent(agent) => write!(f, "all work for {}", agent.0),
             GrantScope::Several(scopes) => scopes.iter().enumerate().try_for_each(|(number, scope)| {
                 f.write_str(if number == 0 { "" } else { " and " })?;
-                scope.within_session(f)
+                scope.within_session(f, ignored)
             }),
         }
     }

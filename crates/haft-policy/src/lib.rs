@@ -9,6 +9,7 @@ pub mod command;
 pub mod containment;
 pub mod decision;
 pub mod grant;
+pub mod ignored;
 pub mod policy;
 pub mod rule;
 pub mod rule_to_paste;

@@ -6,6 +6,7 @@ use haft::process::Settle;
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
+use crate::ignored::{Ignored, not_covered};
 use crate::rule::{EffectSort, Rule, defaults};
 
 /// All rules that hold.
@@ -48,6 +49,8 @@ pub struct Situation<'a> {
     pub grants: &'a [GrantScope],
     /// Whether commands are contained here.
     pub contained: Containment,
+    /// The ignored folders that undo does not cover.
+    pub ignored: Ignored<'a>,
 }
 
 impl Situation<'_> {
@@ -85,7 +88,10 @@ impl Policy {
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
-        let by_effect = self.judge_each(tool, effects, situation).into_iter().map(|(_, ruling)| ruling);
+        let mut by_effect = self.judge_each(tool, effects, situation);
+        // Of equal ones the first is told: what would be lost for good.
+        by_effect.sort_by_key(|(effect, _)| situation.ignored.lost_by(effect).is_empty());
+        let by_effect = by_effect.into_iter().map(|(_, ruling)| ruling);
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
@@ -109,7 +115,12 @@ impl Policy {
         situation: Situation<'_>,
     ) -> Vec<(&'a Effect, Ruling)> {
         let situation = situation.of_call(effects);
-        to_be_judged(effects).map(|effect| (effect, self.judge_effect(tool, effect, situation))).collect()
+        let told = first_step(effects);
+        let judge = |effect: &'a Effect| match (effect, told) {
+            (Effect::Run(_), Some(told)) => Some((effect, self.judge_told(tool, (effect, told), situation)?)),
+            _ => Some((effect, self.judge_effect(tool, effect, situation))),
+        };
+        effects.iter().filter_map(judge).collect()
     }
 
     /// Returns the grants that would answer everything that is open about a call, the narrowest first.
@@ -117,7 +128,9 @@ impl Policy {
     /// None where a person has to say yes each time, or where the tool itself is asked about.
     pub fn offers(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Vec<GrantScope> {
         let open = self.open_questions(tool, effects, situation);
-        let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| effect).collect();
+        // A command that is told has its folder in its parts.
+        let told = |effect| matches!(effect, &Effect::Run(_)).then(|| first_step(effects)).flatten().unwrap_or(effect);
+        let open: Vec<&Effect> = open.into_iter().map(|(effect, _)| told(effect)).collect();
         let contained = situation.contained.of_call(effects);
         let mut offers = GrantScope::offered_for(&open, contained);
         offers.retain(|scope| self.would_allow(scope, (tool, effects), situation));
@@ -135,18 +148,29 @@ impl Policy {
         self.judge(tool, effects, Situation { grants: &grants, ..situation }).decision == Decision::Allow
     }
 
+    /// Judges the running of a command whose parts are told. They stand for the default rule about it, and not for what
+    /// somebody wrote about running commands.
+    fn judge_told(&self, tool: &str, (run, told): (&Effect, &Effect), situation: Situation<'_>) -> Option<Ruling> {
+        let stricter = self.rules.iter().filter(|rule| rule.decision != Decision::Allow);
+        let judged = stricter.filter_map(|rule| rule.on_effect(tool, run)).reduce(Ruling::stricter)?;
+        let is_granted = situation.grants.iter().any(|grant| grant.is_of_command(told));
+        Some(if judged.is_ordinary_question() && is_granted { judged.granted() } else { judged })
+    }
+
     fn judge_effect(&self, tool: &str, effect: &Effect, situation: Situation<'_>) -> Ruling {
-        let Situation { mode, grants, contained } = situation;
-        let judged = self.judge_by_rules(tool, effect, contained);
+        let Situation { mode, grants, contained, ignored } = situation;
+        let lost_in = ignored.lost_by(effect);
+        let contained = if lost_in.is_empty() { contained } else { contained.max(Containment::WithoutLayer) };
+        let mut judged = self.judge_by_rules(tool, effect, contained);
+        if !lost_in.is_empty() && judged.decision == Decision::Ask {
+            judged.reason = format!("{} {}", judged.reason, not_covered(&lost_in));
+        }
         if is_too_much_for(mode, effect) {
             return judged.stricter(nothing_is_kept(mode, effect));
         }
         // A grant answers an ordinary question. It never loosens a denial, and the dangerous class is asked each time.
-        let is_ordinary_question = judged.decision == Decision::Ask && judged.class == Class::Ordinary;
-        if is_ordinary_question && grants.iter().any(|grant| grant.covers(effect, contained)) {
-            return Ruling { decision: Decision::Allow, ..judged };
-        }
-        judged
+        let is_granted = || grants.iter().any(|grant| grant.covers(effect, contained));
+        if judged.is_ordinary_question() && is_granted() { judged.granted() } else { judged }
     }
 
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
@@ -163,8 +187,7 @@ impl Policy {
         }
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
             opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
-        let is_answerable =
-            by_default.decision == Decision::Ask && by_default.class == Class::Ordinary && sort.is_answerable();
+        let is_answerable = by_default.is_ordinary_question() && sort.is_answerable();
         match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
             // Somebody's own words go before ours.
             (Some(added), _) => added.stricter(by_default),
@@ -186,9 +209,8 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
 }
 
 /// A command whose parts are told is judged by them.
-fn to_be_judged(effects: &[Effect]) -> impl Iterator<Item = &Effect> {
-    let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
-    effects.iter().filter(move |effect| !(is_told && matches!(effect, Effect::Run(_))))
+fn first_step(effects: &[Effect]) -> Option<&Effect> {
+    effects.iter().find(|effect| matches!(effect, Effect::Step(_)))
 }
 
 fn touches_nothing() -> Ruling {

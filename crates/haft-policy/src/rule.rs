@@ -9,7 +9,7 @@ use haft::path::Target;
 use crate::decision::{Class, Decision, Ruling};
 use crate::rules::conditions::Conditions;
 use crate::rules::fit::Fit;
-use crate::zone::Zone;
+use crate::zone::{Zone, is_of_haft};
 
 /// One rule with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,7 +233,21 @@ impl Rule {
         match (fit, self.decision) {
             (Fit::Not, _) | (Fit::Perhaps | Fit::Loosely, Decision::Allow) => None,
             (Fit::Perhaps, Decision::Deny) => Some(self.perhaps(effect)),
+            (Fit::Loosely | Fit::Exactly, Decision::Deny)
+                if matches!(self.matches, Pattern::Effect(_)) && touches_haft(effect) =>
+            {
+                Some(self.on_haft(effect))
+            }
             (Fit::Perhaps | Fit::Loosely | Fit::Exactly, _) => Some(self.ruling(&said(effect))),
+        }
+    }
+
+    /// Refuses what belongs to haft itself: wherever it lies, nobody can add it to the workspace.
+    fn on_haft(&self, effect: &Effect) -> Ruling {
+        Ruling {
+            reason: format!("It would {effect}, which belongs to haft itself."),
+            instead: BY_HAND.to_owned(),
+            ..self.ruling("")
         }
     }
 
@@ -260,6 +274,14 @@ impl Rule {
             reason,
             instead: self.instead.clone(),
         }
+    }
+}
+
+/// Says whether a tool would touch haft's own settings or state.
+fn touches_haft(effect: &Effect) -> bool {
+    match effect {
+        Effect::Read(Target::Outside(place)) | Effect::Change(Target::Outside(place), _) => is_of_haft(place.path()),
+        _ => false,
     }
 }
 

@@ -17,25 +17,22 @@ use crate::policy::{Policy, Situation};
 use crate::rule::{EffectSort, Rule};
 use crate::rules::draft::{Draft, Known};
 use crate::rules::examples::Reader;
+use crate::rules::names::GAP;
 
 /// What the rules say of themselves.
 const REASON: &str = "Allowed after it was asked about.";
 /// Most rules for one command.
 const MOST_RULES: usize = 3;
 
-/// Programs that take any code as words: a rule about one of them names what it runs.
+/// Programs that take any code as words: a rule about one of them names what it runs. Without versions.
 const INTERPRETERS: &[&str] = &[
-    "ash",
     "awk",
-    "bash",
     "bun",
-    "dash",
     "deno",
-    "env",
-    "fish",
     "gawk",
-    "ksh",
+    "guile",
     "lua",
+    "luajit",
     "mawk",
     "node",
     "nodejs",
@@ -43,15 +40,18 @@ const INTERPRETERS: &[&str] = &[
     "osascript",
     "perl",
     "php",
-    "pwsh",
+    "pypy",
     "python",
-    "python2",
-    "python3",
     "ruby",
-    "sh",
+    "tclsh",
     "uvx",
-    "xargs",
-    "zsh",
+];
+
+/// Programs that run whatever other program their words name: no rule about one of them is narrow.
+const WRAPPERS: &[&str] = &[
+    "ash", "bash", "busybox", "bwrap", "chroot", "command", "dash", "doas", "entr", "env", "eval", "exec", "fd",
+    "find", "fish", "flock", "ionice", "ksh", "nice", "nohup", "parallel", "pwsh", "script", "setsid", "sh", "ssh",
+    "stdbuf", "strace", "su", "sudo", "taskset", "time", "timeout", "toybox", "watch", "xargs", "zsh",
 ];
 
 /// Operands behind which stands what is really run.
@@ -104,7 +104,9 @@ impl Sketch {
         };
         let example = step.command.get(step.part.0..step.part.1)?.trim().to_owned();
         let is_one_line = !example.is_empty() && !example.contains('\n');
-        is_one_line.then_some(Sketch { program: program(&step.words)?, path, host, example })
+        let (program, breadth) = program(&step.words)?;
+        let is_narrow = breadth == Breadth::AsAsked || path.is_some() || host.is_some();
+        (is_one_line && is_narrow).then_some(Sketch { program, path, host, example })
     }
 
     /// Takes in another thing that the same program does. One rule names one path and one host.
@@ -178,22 +180,40 @@ fn may_be_allowed(sort: EffectSort) -> bool {
 fn shown(target: &Target) -> Option<String> {
     let path = target.place().path().to_str()?;
     let is_plain = !path.is_empty() && !path.contains(['*', '?', '[', ']', '{', '}', '!', '\\', '#']);
-    is_plain.then(|| if target.is_inside() { format!("/{path}") } else { path.to_owned() })
+    // With a slash in front it would be meant at `/`, too.
+    is_plain.then(|| if target.is_inside() { format!("./{path}") } else { path.to_owned() })
+}
+
+/// How much of the words that were asked about the name of a program says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Breadth {
+    /// What of it is meant, or there is nothing more to say.
+    AsAsked,
+    /// Less: what is meant stands behind a flag, or is no plain word.
+    Wider,
 }
 
 /// Returns the program with the operands that say what of it is meant: `cargo test`, `npm run build`.
-fn program(words: &[String]) -> Option<String> {
+fn program(words: &[String]) -> Option<(String, Breadth)> {
     let (name, operands) = words.split_first()?;
     let is_plain = |word: &&String| is_plain_word(word);
-    Some(name).filter(is_plain)?;
-    let mut named = vec![name.as_str()];
+    let mut named = vec![Some(name).filter(is_plain)?.as_str()];
     let leading = operands.first().filter(is_plain);
     named.extend(leading.map(String::as_str));
     if leading.is_some_and(|operand| RUNS_NEXT.contains(&operand.as_str())) {
         named.push(operands.get(1).filter(is_plain)?);
     }
-    let is_too_wide = INTERPRETERS.contains(&name.as_str()) && named.len() < 2;
-    (!is_too_wide).then(|| named.join(" "))
+    let is_any = |names: &[&str], word: &str| names.contains(&without_version(word));
+    let runs_anything =
+        named.iter().any(|word| is_any(WRAPPERS, word)) || named.last().is_some_and(|word| is_any(INTERPRETERS, word));
+    let has_flags_only = operands.iter().all(|word| word.starts_with('-') && !word.contains(GAP));
+    let breadth = if leading.is_some() || has_flags_only { Breadth::AsAsked } else { Breadth::Wider };
+    (!runs_anything).then(|| (named.join(" "), breadth))
+}
+
+/// `python` for `python3.11`.
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
 fn is_plain_word(word: &str) -> bool {

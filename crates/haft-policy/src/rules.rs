@@ -12,6 +12,7 @@ pub mod examples;
 pub mod fit;
 pub mod names;
 pub mod paths;
+mod synonyms;
 pub mod words;
 
 #[cfg(test)]

@@ -125,6 +125,18 @@ impl EffectSort {
         }
     }
 
+    /// Returns whether a call that runs a command can have effects of this sort: its own, and those of its parts.
+    pub fn is_of_command_calls(self) -> bool {
+        // It reads outside when its folder lies there.
+        let is_own = matches!(self, EffectSort::Run | EffectSort::Expose | EffectSort::ReadOutside);
+        is_own || self.is_of_commands()
+    }
+
+    /// Returns whether only calls that run commands have effects of this sort.
+    pub fn is_only_of_command_calls(self) -> bool {
+        self.is_of_command_calls() && !matches!(self, EffectSort::ReadInside | EffectSort::ReadOutside)
+    }
+
     /// Returns whether a rule may answer the question about it once and for ever.
     ///
     /// Nobody can agree beforehand to what is known only when it runs.

@@ -101,12 +101,9 @@ fn outside(path: &Path) -> Zone {
     let path: PathBuf = path.components().collect();
     let is_any = |list: &[&str]| list.iter().any(|name| path == Path::new(name));
     let below_any = |list: &[&str]| list.iter().any(|name| path.starts_with(name));
-    let is_haft = ["/.config/haft", "/.local/state/haft", "/.haft"];
-    let text = path.to_string_lossy().to_lowercase();
-    let has_part = |name: &str| text.contains(&format!("{name}/")) || text.ends_with(name);
     match () {
         () if is_any(SINKS) || below_any(SINK_FOLDERS) => Zone::Sink,
-        () if is_haft.iter().any(|name| has_part(name)) => Zone::Haft,
+        () if is_of_haft(&path) || has_part(&path, "/.haft") => Zone::Haft,
         () if below_any(SYSTEM_SECRETS) || process_part(&path, PROCESS_SECRETS) || is_host_key(&path) => Zone::Secret,
         () if below_any(PUBLIC) => Zone::System,
         () if is_secret(&path) => Zone::Secret,
@@ -118,6 +115,17 @@ fn outside(path: &Path) -> Zone {
         () if protected(&path).is_some() => Zone::Start,
         () => Zone::Elsewhere,
     }
+}
+
+/// Returns whether a path outside lies in the folders of haft's own settings and state, which nobody can add.
+pub(crate) fn is_of_haft(path: &Path) -> bool {
+    ["/.config/haft", "/.local/state/haft"].iter().any(|name| has_part(path, name))
+}
+
+/// Returns whether a path has these parts; it may be written from the workspace on.
+fn has_part(path: &Path, name: &str) -> bool {
+    let text = format!("/{}", path.to_string_lossy().to_lowercase());
+    text.contains(&format!("{name}/")) || text.ends_with(name)
 }
 
 /// The private keys of the machine, which lie beside its public settings.
@@ -168,6 +176,7 @@ mod tests {
             ("/home/a/.bashrc", Zone::Start),
             ("/home/a/.config/haft/rules.toml", Zone::Haft),
             ("/home/a/.local/state/haft", Zone::Haft),
+            (".config/haft/rules.toml", Zone::Haft),
             ("/home/a/notes", Zone::Elsewhere),
             ("/", Zone::Elsewhere),
         ];

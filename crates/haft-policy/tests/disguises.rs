@@ -21,8 +21,11 @@ const DENIED: [&str; 9] = [
 
 /// The longest command that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// How long reading it may take; a build for tests is slower than one for people.
-const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_500 } else { 250 });
+/// How long reading it may take. A build for tests is far slower than one for people, for which `benches/rules` holds
+/// the limit; what takes a square of time takes minutes.
+const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 6_000 } else { 250 });
+/// How often it may be tried on a busy machine.
+const TRIES: usize = 3;
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
@@ -140,9 +143,83 @@ fn the_dangerous_part_may_come_last() {
     assert_eq!(decision(&long), Decision::Deny);
 }
 
+/// Commands that do what is refused by a way round.
+const BY_A_WAY_ROUND: [&str; 29] = [
+    "bash -norc -c 'rm -rf ~'",
+    "bash -noprofile -c 'rm -rf ~'",
+    "bash -n +n -c 'rm -rf ~'",
+    "bash -n +o noexec -c 'rm -rf ~'",
+    "bash -n -i -c 'rm -rf ~'",
+    "bash -rcfile x -c 'rm -rf ~'",
+    "zsh -oerrexit -c 'rm -rf ~'",
+    "bash --unheard-of -c 'rm -rf ~'",
+    "echo 'rm -rf \"$1\"' | sh -s -- /",
+    "echo 'rm -rf \"$1\"' | sh -s /",
+    "echo 'rm -rf \"$1\"' | sh /dev/stdin /",
+    "cat to_ssl/../shadow",
+    "cat docs/../to_ssl/../shadow",
+    "cd to_ssl; cat ../shadow",
+    "ln -s /etc/ssl q; cat q/../shadow",
+    "find . -name .env -exec cat {} \\;",
+    "find . -name .env | xargs cat",
+    "find . -type f -name .env -print0 | xargs -0 cat",
+    "find . \\( -name .env -o -name x \\) -exec cat {} +",
+    "cat $(find . -name .env)",
+    "find . -name .env | while read f; do cat \"$f\"; done",
+    "find /etc -name shadow -exec cat {} +",
+    "find /etc -name 'shado?' -exec cat {} +",
+    "find . -name .git -exec rm -rf {} +",
+    "find . -name .git | xargs rm -rf",
+    "fd -H '^\\.env$' -x cat",
+    "fd -H .env | xargs cat",
+    "env a-b=1 rm -rf ~",
+    "env 'BASH_FUNC_ls%%=() { rm -rf ~; }' bash -c ls",
+];
+
+#[test]
+fn a_way_round_to_what_is_denied_is_denied() {
+    let passed: Vec<_> = BY_A_WAY_ROUND.iter().filter(|command| decision(command) != Decision::Deny).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+}
+
+#[test]
+fn what_only_looks_like_a_way_round_is_let_through() {
+    let harmless = [
+        "bash -n build.sh",
+        "bash -n -c 'rm -rf ~'",
+        "cat docs/../README.md",
+        "cd to_ssl/.. && cat README.md",
+        "find . -name '*.rs' | xargs wc -l",
+        "find . -name '*.rs' -exec grep -n x {} +",
+        "find . -name .git -prune -o -type f -print | xargs wc -l",
+        "find src -not -name .env -type f | xargs cat",
+        "find . -not \\( -name .git -prune \\) -type f | xargs wc -l",
+        "fd '\\.rs$' src -x wc -l",
+    ];
+    let stopped: Vec<_> = harmless.iter().filter(|command| decision(command) != Decision::Allow).collect();
+    assert!(stopped.is_empty(), "{stopped:#?}");
+}
+
+#[test]
+fn what_lies_beyond_a_limit_is_refused() {
+    assert_eq!(decision("rm -rf {~,{1..2000}}"), Decision::Deny);
+    assert_eq!(decision(&format!("{}; rm -rf ~", "echo ) ;".repeat(6))), Decision::Deny);
+}
+
 #[test]
 fn the_state_of_the_shell_is_asked_about() {
     assert_eq!(decision("export PAGER=less"), Decision::Ask);
+}
+
+/// A command with as many different operands as there is room for.
+fn numbered(command: &str, operand: &str) -> String {
+    let operands = (0..).map(|number| format!(" {operand}{number}"));
+    let mut left = LONGEST - command.len();
+    let fitting = operands.take_while(|operand| {
+        left = left.saturating_sub(operand.len());
+        left > 0
+    });
+    std::iter::once(command.to_owned()).chain(fitting).collect()
 }
 
 #[test]
@@ -154,7 +231,22 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         filled("("),
         filled("a b c "),
         format!("x=a; true && x=b; echo {}", "$x ".repeat(LONGEST / 4)),
-        format!("rm {}", "../a/b ".repeat(LONGEST / 8)),
+        numbered("rm", "../a/b"),
+        numbered("cat", "f"),
+        numbered("git add", "f"),
+        format!("echo {{{}1..999}}", "0".repeat(30_000)),
+        format!("x={}; {}", "a".repeat(4_000), "echo ${x#*aaaaaaaaaaaaaaaaaaaaab}; ".repeat(20)),
+        filled("eval "),
+        filled("env "),
+        filled("timeout 5 "),
+        filled("xargs "),
+        format!("find . {}", "-exec ls {} \\; ".repeat(LONGEST / 16)),
+        format!("find . {}", "\\( ".repeat(LONGEST / 4)),
+        format!("git {}", "-c a.b=c ".repeat(LONGEST / 10)),
+        format!("ls {}", "*/".repeat(LONGEST / 3)),
+        filled("cd a;"),
+        (0..4_000).map(|number| format!("f{number}(){{ ls; }};")).collect(),
+        format!("find {}{}", "a ".repeat(LONGEST / 8), "-exec a \\; ".repeat(LONGEST / 24)),
         format!("echo {}", "*[a-z]?".repeat(LONGEST / 8)),
         filled("x=$x$x; "),
         filled("{a,b}"),
@@ -176,9 +268,11 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         format!("while :; do {} done", "while :; do x=$x$y; y=$x; done; ".repeat(LONGEST / 40)),
     ];
     for command in worst {
-        let begun = Instant::now();
-        let found = steps_in_scene(&command);
-        let took = begun.elapsed();
-        assert!(!found.is_empty() && took < MOST_TIME, "{took:?}: {}…", &command[..24]);
+        let timed = || {
+            let begun = Instant::now();
+            assert!(!steps_in_scene(&command).is_empty());
+            begun.elapsed()
+        };
+        assert!((0..TRIES).any(|_| timed() < MOST_TIME), "{}…", &command[..24]);
     }
 }

@@ -1,23 +1,27 @@
 //! Three sticky facts of a session: it has read something private, taken in text of strangers, sent something out.
 //!
-//! Each by itself is harmless; together they are how secrets leave. They come from what calls that ran had planned, are
-//! never cleared while the session lasts, and are only recorded so far. Files of the workspace set none, and neither
-//! does what the system shows to everybody.
+//! Each by itself is harmless; together they are how secrets leave. They come from what calls that ran had planned and
+//! from what stood around them: code that has the network may have used it. They stay until the session forgets
+//! everything (`Session::forget`), the text that came in included, and are only recorded so far. Files of the workspace
+//! set none, and neither does what the system shows to everybody.
 //!
 //! Not here: a question about them.
 
 use haft::effect::{Does, Effect, Host, Step};
+use haft::process::Level;
 use haft_policy::grant::GrantScope;
 use haft_policy::rule::EffectSort;
+
+use crate::containment::Surroundings;
 
 /// One sticky fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bit {
-    /// A secret by its name was read, or something outside the workspace.
+    /// A secret by its name was read, or something outside the workspace, or may have been.
     Private,
-    /// Text came in from the network or from another server.
+    /// Text came in from the network or from another server, or may have come in.
     Untrusted,
-    /// A host was connected to that was not granted.
+    /// A host was connected to that was not granted, or may have been.
     Send,
 }
 
@@ -31,15 +35,28 @@ impl Bit {
         }
     }
 
-    /// Returns the bits that a call with these effects sets, where these hosts were granted.
-    pub(crate) fn set_by(effects: &[Effect], grants: &[GrantScope]) -> Vec<Bit> {
+    /// Returns the bits that a call with these effects sets, where these hosts were granted and this is around commands.
+    pub(crate) fn set_by(effects: &[Effect], grants: &[GrantScope], around: Option<&Surroundings>) -> Vec<Bit> {
         let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
+        let around = around.filter(|_| may_do_anything(effects));
+        let may_read = around.is_some_and(|around| around.level == Level::None);
+        let may_connect = may_read || around.is_some_and(|around| around.network);
         let mut bits = Vec::new();
-        bits.extend(is_any(&reads_private).then_some(Bit::Private));
-        bits.extend(is_any(&takes_in).then_some(Bit::Untrusted));
-        bits.extend(is_any(&|effect| sends(effect, grants)).then_some(Bit::Send));
+        bits.extend((may_read || is_any(&reads_private)).then_some(Bit::Private));
+        bits.extend((may_connect || is_any(&takes_in)).then_some(Bit::Untrusted));
+        bits.extend((may_connect || is_any(&|effect| sends(effect, grants))).then_some(Bit::Send));
         bits
     }
+}
+
+/// Says whether a command does more than its words tell: it runs code, or nothing is told of its parts.
+fn may_do_anything(effects: &[Effect]) -> bool {
+    let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
+    effects.iter().any(|effect| match EffectSort::of(effect) {
+        EffectSort::CommandRunsCode | EffectSort::CommandRunsUnknownProgram | EffectSort::CommandNotUnderstood => true,
+        EffectSort::Run => !is_told,
+        _ => false,
+    })
 }
 
 fn reads_private(effect: &Effect) -> bool {
@@ -48,6 +65,7 @@ fn reads_private(effect: &Effect) -> bool {
         EffectSort::ReadSecret
             | EffectSort::ReadOutside
             | EffectSort::CommandReadsElsewhere
+            | EffectSort::CommandReadsUnknown
             | EffectSort::CommandRevealsSecret
     )
 }
@@ -72,12 +90,41 @@ mod tests {
     use haft::path::{Extent, Place, Target};
 
     fn step(does: Does) -> Effect {
-        Effect::Step(Step { command: "x".into(), part: (0, 1), words: ["x".to_owned()].into(), does })
+        Effect::Step(Step {
+            command: "x".into(),
+            folder: "".into(),
+            part: (0, 1),
+            words: ["x".to_owned()].into(),
+            does,
+        })
     }
 
+    const SEALED: Surroundings = Surroundings { level: Level::Full, uncovered: None, network: false };
+
     fn check(effect: Effect, expected: &[Bit]) {
+        check_where(&SEALED, &[effect], expected);
+    }
+
+    fn check_where(around: &Surroundings, effects: &[Effect], expected: &[Bit]) {
         let grants = [GrantScope::Host(Host("granted.example".into()))];
-        assert_eq!(Bit::set_by(std::slice::from_ref(&effect), &grants), expected, "{effect}");
+        assert_eq!(Bit::set_by(effects, &grants, Some(around)), expected, "{effects:?}");
+    }
+
+    #[test]
+    fn code_that_has_the_network_or_no_sandbox_may_have_used_it() {
+        let run = || Effect::Run(CommandLine("make".into()));
+        let networked = Surroundings { network: true, ..SEALED };
+        let bare = Surroundings { level: Level::None, ..SEALED };
+        let partial = Surroundings { level: Level::Partial, ..SEALED };
+        for does in [Does::Code("build".into()), Does::Program("frob".into()), Does::Unknown("it is computed".into())] {
+            let effects = [run(), step(does)];
+            check_where(&SEALED, &effects, &[]);
+            check_where(&partial, &effects, &[]);
+            check_where(&networked, &effects, &[Bit::Untrusted, Bit::Send]);
+            check_where(&bare, &effects, &[Bit::Private, Bit::Untrusted, Bit::Send]);
+        }
+        check_where(&networked, &[run()], &[Bit::Untrusted, Bit::Send]);
+        check_where(&bare, &[run(), step(Does::Nothing)], &[]);
     }
 
     #[test]
@@ -93,6 +140,7 @@ mod tests {
         check(Effect::Read(inside(".env")), &[Bit::Private]);
         check(Effect::Read(outside("/srv/notes")), &[Bit::Private]);
         check(step(Does::Read(outside("/srv/notes"))), &[Bit::Private]);
+        check(step(Does::ReadUnknown), &[Bit::Private]);
         check(Effect::Connect(host("granted.example")), &[Bit::Untrusted]);
         check(Effect::Connect(host("other.example")), &[Bit::Untrusted, Bit::Send]);
         check(step(Does::Connect(Some(host("granted.example")))), &[Bit::Untrusted]);

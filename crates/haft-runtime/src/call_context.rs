@@ -23,6 +23,7 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use crate::bits::Bit;
+use crate::containment::Surroundings;
 use crate::events::What;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
@@ -144,7 +145,10 @@ impl<'a> CallContext<'a> {
     /// Sets the sticky facts that follow from what the call had planned, once it has begun to run.
     fn set_bits(&self) {
         let Some(permit) = self.permit.get() else { return };
-        for bit in Bit::set_by(permit.effects(), &self.session.grants()) {
+        // Only a command has something around it, and finding out what may take a while.
+        let runs_command = permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
+        let around = runs_command.then(|| Surroundings::of(&self.session.ground.doors));
+        for bit in Bit::set_by(permit.effects(), &self.session.grants(), around.as_ref()) {
             if self.session.set_bit(bit) {
                 self.tell(|| What::BitSet(bit));
             }

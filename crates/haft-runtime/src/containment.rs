@@ -2,8 +2,10 @@
 
 use haft::door::Doors;
 use haft::effect::Effect;
+use haft::path::Target;
 use haft::process::Level;
 use haft_policy::containment::Containment;
+use haft_policy::ignored::{Ignored, Undo};
 
 /// What stands around commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub struct Surroundings {
     pub level: Level,
     /// Why what commands change could not be taken back, where that is known.
     pub uncovered: Option<String>,
+    /// The ignored folders that undo does not cover, also where it covers the rest.
+    pub ignored: Vec<Target>,
     /// Whether all commands have the network.
     pub network: bool,
 }
@@ -22,7 +26,8 @@ impl Surroundings {
         let confinement = doors.processes.confinement();
         // Where the level could not be tried, nothing is taken for granted.
         let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
-        Self { level, uncovered: doors.files.uncovered(), network: confinement.network }
+        let (uncovered, ignored) = (doors.files.uncovered(), doors.files.ignored());
+        Self { level, uncovered, ignored, network: confinement.network }
     }
 
     /// Returns whether a command would be contained, apart from what it does itself.
@@ -33,6 +38,16 @@ impl Surroundings {
             Self { network: true, .. } => Containment::WithNetwork,
             Self { level: Level::Full, .. } => Containment::Contained,
         }
+    }
+
+    /// Returns whether a layer takes what a command changes, as the line says.
+    pub fn can_be_undone(&self) -> bool {
+        self.level == Level::Full && self.uncovered.is_none()
+    }
+
+    /// Returns the ignored folders that undo does not cover.
+    pub fn ignored(&self) -> Ignored<'_> {
+        Ignored(&self.ignored)
     }
 
     /// Says in a line what would stand around a command with these effects.
@@ -47,7 +62,7 @@ impl Surroundings {
         let undo = match (&self.uncovered, self.level) {
             (Some(reason), Level::Full) => format!("cannot be undone: {reason}"),
             (_, Level::None | Level::Partial) => "cannot be undone".to_owned(),
-            (None, Level::Full) => "can be undone".to_owned(),
+            (None, Level::Full) => Undo { but_for: self.ignored().written_by(effects), sends: has_network }.to_string(),
         };
         format!("{sandbox}, {network}, {undo}")
     }
@@ -59,7 +74,7 @@ mod tests {
     use haft::effect::{Does, Step};
 
     fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
-        Surroundings { level, uncovered: uncovered.map(str::to_owned), network }
+        Surroundings { level, uncovered: uncovered.map(str::to_owned), ignored: Vec::new(), network }
     }
 
     #[test]
@@ -74,11 +89,15 @@ mod tests {
 
     #[test]
     fn the_line_says_what_holds_and_what_does_not() {
-        let step = Step { command: "x".into(), part: (0, 1), words: [].into(), does: Does::Connect(None) };
+        let step =
+            Step { command: "x".into(), folder: "".into(), part: (0, 1), words: [].into(), does: Does::Connect(None) };
         let connects = [Effect::Step(step)];
         let full = around(Level::Full, None, false);
         assert_eq!(full.line(&[]), "full sandbox, no network, can be undone");
-        assert_eq!(full.line(&connects), "full sandbox, with the network, to any host, can be undone");
+        assert_eq!(
+            full.line(&connects),
+            "full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot"
+        );
         let mount = around(Level::Full, Some("a mount"), false);
         assert_eq!(mount.line(&[]), "full sandbox, no network, cannot be undone: a mount");
         assert_eq!(around(Level::Partial, None, false).line(&[]), "partial sandbox, no network, cannot be undone");

@@ -14,6 +14,7 @@ use haft::effect::Effect;
 use haft::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
+use haft_policy::ignored::Ignored;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule_to_paste::rule_to_paste;
 
@@ -71,9 +72,13 @@ impl Question<'_> {
         AskedCall { tool, words: words::of_call(&effects), effects }
     }
 
-    fn situation<'g>(&self, grants: &'g [GrantScope]) -> Situation<'g> {
+    fn situation<'g>(&'g self, grants: &'g [GrantScope]) -> Situation<'g> {
         let contained = self.around.map(Surroundings::containment).unwrap_or_default();
-        Situation { mode: self.cx.session.mode(), grants, contained }
+        Situation { mode: self.cx.session.mode(), grants, contained, ignored: self.ignored() }
+    }
+
+    fn ignored(&self) -> Ignored<'_> {
+        self.around.map(Surroundings::ignored).unwrap_or_default()
     }
 
     fn offers(&self, grants: &[GrantScope]) -> Vec<Offer> {
@@ -81,7 +86,7 @@ impl Question<'_> {
         let (tool, effects) = (self.planned.entry.native_name(), &self.planned.plan.effects);
         let scopes = self.policy.offers(tool, effects, self.situation(grants)).into_iter();
         let offer = |scope: GrantScope| Offer {
-            words: redactor.redact(&scope.to_string()).into_owned(),
+            words: redactor.redact(&scope.in_words(self.ignored())).into_owned(),
             would_have_allowed: self.would_have_allowed(&scope, grants),
             scope,
         };

@@ -27,6 +27,7 @@ pub struct ScriptedCommand {
     settled: Settled,
     uncovered: Option<String>,
     is_known_uncovered: bool,
+    ignored: Vec<Target>,
     confinement: Confinement,
     run: Arc<Mutex<Vec<Command>>>,
 }
@@ -41,6 +42,7 @@ impl Default for ScriptedCommand {
             settled: Settled::default(),
             uncovered: None,
             is_known_uncovered: false,
+            ignored: Vec::new(),
             confinement: Confinement {
                 required: Level::Full,
                 reached: Level::Full,
@@ -99,6 +101,12 @@ impl ScriptedCommand {
     /// Works on the real folder, for this reason, which is found out only when it shall run.
     pub fn found_uncovered(self, reason: &str) -> Self {
         Self { is_known_uncovered: false, ..self.uncovered(reason) }
+    }
+
+    /// Works where this ignored folder is written at once.
+    pub fn where_ignored(mut self, folder: &str) -> Self {
+        self.ignored.push(Target::Inside(Place::new(folder, Extent::Tree)));
+        self
     }
 
     /// Has the network, as every command has by the settings.
@@ -195,6 +203,10 @@ struct ScriptedFiles {
 impl Files for ScriptedFiles {
     fn uncovered(&self) -> Option<String> {
         self.command.uncovered.clone().filter(|_| self.command.is_known_uncovered)
+    }
+
+    fn ignored(&self) -> Vec<Target> {
+        self.command.ignored.clone()
     }
 
     fn page<'a>(

@@ -34,7 +34,8 @@ impl Tool for Parted {
         for part in args.command.split("; ") {
             let words = part.split(' ').map(str::to_owned).collect();
             let place = (from, from + part.len());
-            effects.push(Effect::Step(Step { command: command.clone(), part: place, words, does: (self.0)(part) }));
+            let (command, folder) = (command.clone(), "".into());
+            effects.push(Effect::Step(Step { command, folder, part: place, words, does: (self.0)(part) }));
             from += part.len() + 2;
         }
         Ok((Plan::new(effects).preview(Preview::Command(args.command.clone())), ()))

@@ -7,6 +7,8 @@
 
 #[path = "tidy/bad_trees.rs"]
 mod bad_trees;
+#[path = "tidy/coverage.rs"]
+mod coverage;
 #[path = "tidy/tree.rs"]
 mod tree;
 
@@ -134,6 +136,16 @@ fn every_file_of_cases_is_run() {
 #[test]
 fn every_tool_has_its_words_beside_it() {
     assert_tidy(&tools_without_words(&REPOSITORY));
+}
+
+#[test]
+fn the_tests_and_files_that_the_coverage_names_exist() {
+    assert_tidy(&coverage::broken_claims(&REPOSITORY));
+}
+
+#[test]
+fn the_coverage_counts_its_rows_right() {
+    assert_tidy(&coverage::wrong_sums(&REPOSITORY));
 }
 
 fn assert_tidy(offences: &[Offence]) {

@@ -127,6 +127,11 @@ impl Workspace {
         History::new(self.root.clone(), state.journal())
     }
 
+    /// Names the ignored folders that commands write at once, as the doors of this state would. Nothing is remembered.
+    pub fn ignored(&self, state: &WorkspaceState) -> Vec<Target> {
+        layer::ignored(&self.root, state)
+    }
+
     /// Returns the real path of the root, for people and for naming the workspace's state.
     pub fn path(&self) -> &Path {
         self.root.path()
@@ -180,6 +185,10 @@ struct JournalledFiles {
 impl Files for JournalledFiles {
     fn uncovered(&self) -> Option<String> {
         self.layers.uncovered()
+    }
+
+    fn ignored(&self) -> Vec<Target> {
+        self.layers.ignored()
     }
 
     fn page<'a>(

@@ -1,19 +1,20 @@
 //! What a workspace brings along for haft: the folder `.haft`, and `AGENTS.md`.
 //!
 //! Whoever wrote the workspace wrote these, so only their names are looked at until somebody trusts them. *Code* makes
-//! something run or decides what may; it is trusted as it is, with every file of the workspace that it names. *Words*
-//! are read by models; they are trusted as long as they are there.
+//! something run or decides what may; it is trusted as it is, and what makes something run with every file of the
+//! workspace that it names. *Words* are read by models; they are trusted as long as they are there.
 //!
 //! Nothing is opened through a link, and what is handed out is what was compared.
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
 mod named;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{Dir, FileType, Mode, OFlags};
@@ -26,8 +27,12 @@ use crate::state::trust::Trusted;
 pub const FOLDER: &str = ".haft";
 /// Most bytes of a file that is loaded.
 const LARGEST: u64 = 1 << 20;
-/// Most names of one kind that are looked at.
+/// Most names in a folder of which anything is loaded.
 const MOST_NAMES: usize = 1_000;
+/// The files right in the folder that haft knows.
+const FILES: &[&str] = &["config.toml", "rules.toml", "tools.yaml", "AGENTS.md"];
+/// The folders in it that haft knows.
+const FOLDERS: &[&str] = &["tools", "commands", "skills", "prompts"];
 /// How deep folders of words are looked into.
 const DEEPEST: usize = 4;
 
@@ -36,7 +41,7 @@ const DEEPEST: usize = 4;
 pub struct Project {
     root: OwnedFd,
     brought: Vec<Brought>,
-    refused: Option<String>,
+    refused: Vec<(String, String)>,
 }
 
 /// A file that a workspace brings along.
@@ -57,7 +62,7 @@ pub enum Kind {
     Words,
 }
 
-/// The hashes of a file and of every file of the workspace that it names, by their paths.
+/// The hashes of a file and of every file of the workspace that it is bound to, by their paths.
 pub type Fingerprint = BTreeMap<String, String>;
 
 /// How a file of a project stands to what was trusted.
@@ -78,13 +83,9 @@ impl Project {
     pub fn look(workspace: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let root = rustix::fs::open(workspace, flags, Mode::empty())?;
-        let mut project = Self { root, brought: Vec::new(), refused: None };
-        match open_beneath(project.root.as_fd(), FOLDER, OFlags::DIRECTORY | OFlags::RDONLY) {
-            Ok(folder) => project.list(&folder)?,
-            Err(Errno::NOENT) => {}
-            Err(Errno::LOOP) => project.refused = Some(format!("{FOLDER} is a link, which is not followed")),
-            Err(Errno::NOTDIR) => project.refused = Some(format!("{FOLDER} is not a folder")),
-            Err(errno) => project.refused = Some(format!("{FOLDER} cannot be read: {}", io::Error::from(errno))),
+        let mut project = Self { root, brought: Vec::new(), refused: Vec::new() };
+        if let Some(folder) = project.open_folder(FOLDER) {
+            project.list(&folder)?;
         }
         if project.is_file("AGENTS.md") {
             project.brought.push(Brought { name: "AGENTS.md".to_owned(), kind: Kind::Words });
@@ -97,9 +98,15 @@ impl Project {
         &self.brought
     }
 
-    /// Returns why the folder as a whole is not looked at, if it is not.
-    pub fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    /// Returns the folders that are not looked into, each with the reason.
+    pub fn refused(&self) -> &[(String, String)] {
+        &self.refused
+    }
+
+    /// Returns the code that was trusted and is not there any more.
+    pub fn gone(&self, trusted: &Trusted) -> Vec<String> {
+        let is_there = |name: &&String| self.brought.iter().any(|file| file.name == **name);
+        trusted.code.keys().filter(|name| !is_there(name)).cloned().collect()
     }
 
     /// Says how a file stands to what was trusted. One that nobody has trusted is not read.
@@ -114,6 +121,10 @@ impl Project {
             Ok(read) => read,
             Err(why) => return Standing::Refused(why),
         };
+        // A file that is another one now names what it names; nothing is to be said of that.
+        if known.get(&file.name) != now.get(&file.name) {
+            return Standing::Changed(vec![file.name.clone()]);
+        }
         let names = known.keys().chain(now.keys().filter(|name| !known.contains_key(*name)));
         let changed: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
         if changed.is_empty() { Standing::Trusted(text) } else { Standing::Changed(changed) }
@@ -133,7 +144,7 @@ impl Project {
                 (Err(why), _) => refused.push((file.name.clone(), why)),
             }
         }
-        refused.extend(self.refused.iter().map(|why| (FOLDER.to_owned(), why.clone())));
+        refused.extend(self.refused.iter().cloned());
         (trusted, refused)
     }
 
@@ -171,14 +182,27 @@ impl Project {
         let mut fingerprint = Fingerprint::from([(file.name.clone(), blake3::hash(&bytes).to_hex().to_string())]);
         let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
         if file.kind == Kind::Code {
-            fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &text)?);
+            let bound = runs::that_runs(&file.name, &text);
+            fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
         }
         Ok((text, fingerprint))
     }
 
+    /// Known names are looked up one by one, so that no number of others can hide them.
     fn list(&mut self, folder: &OwnedFd) -> io::Result<()> {
-        let mut names = Vec::new();
-        walk(folder, "", DEEPEST, &mut names)?;
+        let is_there = |name: &&&str| is_no_folder(folder.as_fd(), name);
+        let mut names: Vec<String> = FILES.iter().filter(is_there).map(|name| (*name).to_owned()).collect();
+        for known in FOLDERS {
+            let Some(below) = self.open_folder(&format!("{FOLDER}/{known}")) else { continue };
+            let mut found = Vec::new();
+            walk(&below, &format!("{known}/"), DEEPEST - 1, &mut found)?;
+            if found.len() > MOST_NAMES {
+                let why = format!("it holds more than {MOST_NAMES} files, so nothing in it is loaded");
+                self.refused.push((format!("{FOLDER}/{known}"), why));
+                continue;
+            }
+            names.append(&mut found);
+        }
         names.sort();
         let brought = |kind| {
             let named = names.iter().filter(move |name| kind_of(name) == Some(kind));
@@ -188,10 +212,29 @@ impl Project {
         Ok(())
     }
 
+    /// Opens a folder; what is there and is none is noted with the reason.
+    fn open_folder(&mut self, name: &str) -> Option<OwnedFd> {
+        let why = match open_beneath(self.root.as_fd(), name, OFlags::DIRECTORY | OFlags::RDONLY) {
+            Ok(folder) => return Some(folder),
+            Err(Errno::NOENT) => return None,
+            Err(Errno::LOOP) => "it is a link, which is not followed".to_owned(),
+            Err(Errno::NOTDIR) => "it is not a folder".to_owned(),
+            Err(errno) => format!("it cannot be read: {}", io::Error::from(errno)),
+        };
+        self.refused.push((name.to_owned(), why));
+        None
+    }
+
     fn is_file(&self, name: &str) -> bool {
         let found = rustix::fs::statat(&self.root, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile)
     }
+}
+
+/// Says whether something is there that is no folder. A link counts: whoever reads it says why it is not followed.
+fn is_no_folder(folder: BorrowedFd<'_>, name: &str) -> bool {
+    let found = rustix::fs::statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)
 }
 
 /// Says what a name in the folder is; what haft does not know is nothing to it.
@@ -206,13 +249,13 @@ fn kind_of(name: &str) -> Option<Kind> {
     }
 }
 
-/// Collects the names of everything but folders.
+/// Collects the names of everything but folders, up to one more than the most.
 fn walk(folder: &OwnedFd, above: &str, depth: usize, names: &mut Vec<String>) -> io::Result<()> {
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         // A name that is not text is none that haft knows.
         let Ok(name) = entry.file_name().to_str() else { continue };
-        if matches!(name, "." | "..") || names.len() >= MOST_NAMES {
+        if matches!(name, "." | "..") || names.len() > MOST_NAMES {
             continue;
         }
         let path = format!("{above}{name}");

@@ -238,7 +238,7 @@ impl<'a> RunContext<'a> {
                 return Err(cannot_be_tried(reason));
             }
             if let (Some(reason), true) = (&uncovered, self.permit.needs_layer()) {
-                return Err(nobody_was_asked(reason));
+                return Err(not_as_promised(reason));
             }
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
@@ -367,7 +367,7 @@ impl Spilling for WrappedSpilling {
     }
 }
 
-fn nobody_was_asked(reason: &str) -> ToolError {
+fn not_as_promised(reason: &str) -> ToolError {
     let what = format!("What the command changes could not be taken back: {reason}. It was not run.");
     let next = "call it again: now that this is known, the user is asked";
     ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))

@@ -176,6 +176,9 @@ pub trait Files: Send + Sync {
     /// Says why what commands change could not be taken back, as far as that is known before one runs.
     fn uncovered(&self) -> Option<String>;
 
+    /// Names the ignored folders that commands write at once, as trees: undo does not cover what happens in them.
+    fn ignored(&self) -> Vec<Target>;
+
     /// Prepares what a command works on; what will become of its changes is known by now.
     fn ground<'a>(
         &'a self,

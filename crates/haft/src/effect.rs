@@ -53,7 +53,9 @@ pub struct CommandLine(pub String);
 pub struct Step {
     /// The whole command.
     pub command: Arc<str>,
-    /// Which bytes of it are the part that does this.
+    /// The folder that the command starts in, from the root of the workspace; empty for the root.
+    pub folder: Arc<str>,
+    /// Which bytes of the command are the part that does this.
     pub part: (usize, usize),
     /// The words of the part as values, the program first and by its last path component. Gaps are shown as `…`.
     pub words: Arc<[String]>,

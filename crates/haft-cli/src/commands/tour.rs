@@ -17,14 +17,18 @@ use crate::exit::Exit;
 use crate::screen::{self, Part};
 
 /// Files of the scratch folder.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("README.md", "# A scratch folder\n\nIt is gone when the tour ends.\n"),
     ("src/main.rs", "fn main() {\n    println!(\"hello from the scratch folder\");\n    println!(\"good bye\");\n}\n"),
     ("notes.txt", "milk\nbread\napples\n"),
+    (
+        "tidy.sh",
+        "rm notes.txt\nsed -i s/see/miss/ src/main.rs\nmkdir -p .git/hooks\necho gotcha > .git/hooks/pre-commit\n",
+    ),
 ];
 
 /// One stop of the tour: what it shows, the tool, and the arguments exactly as a model might send them.
-const STOPS: [(&str, &str, &str); 5] = [
+const STOPS: [(&str, &str, &str); 6] = [
     ("A model reads a file.", "read_file", r#"{"path": "src/main.rs"}"#),
     (
         "It sends broken JSON with a number in quotes. There is one sensible reading, so it is mended, and told.",
@@ -46,13 +50,18 @@ const STOPS: [(&str, &str, &str); 5] = [
         "read_file",
         r#"{"path": "../../etc/passwd"}"#,
     ),
+    (
+        "It hides a wipe in quotes and variables. The command is read as bash reads it, and a rule refuses.",
+        "bash",
+        r#"{"command": "c='r''m'; timeout 9 \"$c\" -rf ~ && echo done"}"#,
+    ),
 ];
 
-/// The command of the tour: it removes a file, changes one, makes one, and leaves something behind that git would run.
+/// The command of the tour: a script that removes a file, changes one, and leaves something behind that git would run.
 const COMMAND: (&str, &str, &str) = (
-    "Then it runs whatever it wants: one file goes, one is rewritten, and something hides where git would run it. (The tour says yes.)",
+    "Then it runs a script that nobody has read: one file goes, one is rewritten, and something hides where git would run it. (The tour says yes.)",
     "bash",
-    r#"{"command": "rm notes.txt; sed -i s/see/miss/ src/main.rs; mkdir -p .git/hooks; echo gotcha > .git/hooks/pre-commit"}"#,
+    r#"{"command": "sh tidy.sh"}"#,
 );
 
 /// Runs the command.

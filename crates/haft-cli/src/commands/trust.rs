@@ -2,6 +2,7 @@
 //!
 //! Naming the folder is the word: nothing is asked. What is trusted is listed, so that it is known what was said.
 
+use std::io;
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,10 +15,13 @@ use crate::arguments::{Common, Trust};
 use crate::brought::{MEANING, name_of};
 use crate::exit::Exit;
 use crate::ground::open_workspace;
-use crate::screen;
+use crate::screen::{self, Part};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
+    if common.plan && !trust.list {
+        return plan_mode(common);
+    }
     let settings = Settings::read(common.profile)?;
     let store = TrustStore::new(&settings.environment.state_folder);
     if trust.list {
@@ -28,6 +32,16 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
     if trust.revoke { revoke(&store, workspace.path()) } else { put(&store, workspace.path()) }
 }
 
+/// Whoever plans changes nothing, not even what is trusted.
+fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
+    let what = "nothing is trusted or taken back in plan mode; leave --plan out";
+    match common.json {
+        true => screen::answer(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
+        false => screen::talk(&format!("haft: {what}.")),
+    }
+    Ok(Exit::Refused)
+}
+
 fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
     let project = Project::look(folder).with_context(|| format!("{} cannot be looked at", folder.display()))?;
     let (trusted, refused) = project.vouch();
@@ -35,6 +49,10 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
         screen::talk(&format!("{name} is not trusted: {why}"));
     }
     if trusted == Trusted::default() {
+        if refused.is_empty() && store.revoke(folder).context("it cannot be remembered that nothing is left")? {
+            say(&format!("What was trusted in {} is gone; nothing is trusted there any more.", folder.display()))?;
+            return Ok(Exit::Ok);
+        }
         screen::talk(&format!(
             "There is nothing to trust in {}: haft looks for .haft and AGENTS.md.",
             folder.display()
@@ -42,15 +60,15 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
         return Ok(Exit::Failed);
     }
     store.put(folder, trusted.clone()).context("it cannot be remembered what is trusted")?;
-    screen::answer(&format!("Trusted in {}:", folder.display()))?;
-    lines(&trusted).iter().try_for_each(|line| screen::answer(line))?;
-    screen::answer(MEANING)?;
+    say(&format!("Trusted in {}:", folder.display()))?;
+    lines(&trusted).iter().try_for_each(|line| say(line))?;
+    say(MEANING)?;
     Ok(if refused.is_empty() { Exit::Ok } else { Exit::Failed })
 }
 
 fn revoke(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
     if store.revoke(folder).context("it cannot be remembered that this is not trusted any more")? {
-        screen::answer(&format!("Nothing is trusted in {} any more.", folder.display()))?;
+        say(&format!("Nothing is trusted in {} any more.", folder.display()))?;
         return Ok(Exit::Ok);
     }
     screen::talk(&format!("Nothing was trusted in {}.", folder.display()));
@@ -67,13 +85,18 @@ fn list(common: &Common, store: &TrustStore) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     for (folder, trusted) in &all {
-        screen::answer(folder)?;
-        lines(trusted).iter().try_for_each(|line| screen::answer(line))?;
+        say(folder)?;
+        lines(trusted).iter().try_for_each(|line| say(line))?;
     }
     if all.is_empty() {
         screen::talk("Nothing is trusted.");
     }
     Ok(Exit::Ok)
+}
+
+/// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
+fn say(text: &str) -> io::Result<()> {
+    screen::line(&[Part::Plain(text)])
 }
 
 fn lines(trusted: &Trusted) -> Vec<String> {

@@ -103,7 +103,7 @@ fn why(request: &ApprovalRequest) -> String {
 /// The command stands above, so that its text is not said twice.
 fn scope_words(offer: &Offer) -> String {
     match &offer.scope {
-        GrantScope::Command(_) => "exactly this command in this session".to_owned(),
+        scope @ GrantScope::Command { .. } => one_line(&scope.without_text()),
         _ => one_line(&offer.words),
     }
 }

@@ -64,7 +64,7 @@ fn command() -> ApprovalRequest {
         preview: Preview::Command(format!("# tests, then tidies up\n{text}")),
         ruling: ruling("code of the workspace", "It would run the tests of the workspace."),
         offers: vec![
-            offer(GrantScope::Command(CommandLine(text.into())), &[]),
+            offer(GrantScope::Command { command: CommandLine(text.into()), folder: "".into() }, &[]),
             offer(GrantScope::Contained, &["cargo build", "rm -r target"]),
         ],
         rule_to_paste: Some("[[rule]]\nname = \"allow cargo test\"\n".into()),
@@ -103,6 +103,13 @@ fn only_listed_answers_count_and_the_end_of_input_means_no() {
     assert_eq!(answered("s\n").0, Verdict::StopTurn);
     assert_eq!(answered("").0, Verdict::Refuse { note: None });
     assert_eq!(answered("\n\nsure\n2\n0\nyes please\ny\n").0, Verdict::AllowOnce);
+}
+
+#[test]
+fn capitals_and_whole_words_are_answers_too() {
+    assert_eq!((answered("Y\n").0, answered("YES\n").0), (Verdict::AllowOnce, Verdict::AllowOnce));
+    assert_eq!(answered("N Not this\n").0, Verdict::Refuse { note: Some("Not this".into()) });
+    assert_eq!((answered("S\n").0, answered("stop\n").0), (Verdict::StopTurn, Verdict::StopTurn));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use pty_process::blocking::{Command, Pty, open};
 use vt100::Color;
 
 use super::Place;
+use super::written_rules::NO_LISTS;
 
 const RED: Color = Color::Idx(1);
 const GREEN: Color = Color::Idx(2);
@@ -37,8 +38,14 @@ impl Terminal {
     }
 
     fn start_in(place: &Place, arguments: &[&str], columns: u16) -> Self {
+        Self::start_after("", place, arguments, columns)
+    }
+
+    /// Starts the command in a terminal in which somebody has typed already.
+    fn start_after(typed: &str, place: &Place, arguments: &[&str], columns: u16) -> Self {
         let (pty, pts) = open().expect("a terminal can be opened");
         pty.resize(Size::new(ROWS, columns)).expect("a terminal has a size");
+        (&pty).write_all(typed.as_bytes()).expect("a terminal takes keys");
         let command = Command::new(assert_cmd::cargo::cargo_bin("haft")).args(arguments).env_clear();
         let command = command.env("HOME", place.path("home")).env("TMPDIR", place.folder.path());
         let command = command.env("TERM", "xterm-256color").current_dir(place.path("ws"));
@@ -287,6 +294,68 @@ fn whether_a_project_is_trusted_is_asked_at_a_terminal_and_remembered() {
     let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
     assert_eq!(terminal.ends(), 3);
     assert!(!terminal.screen().contains("trust"), "{}", terminal.screen());
+}
+
+#[test]
+fn rules_that_changed_since_they_were_trusted_are_asked_about_again() {
+    let place = place();
+    place.put("ws/.haft/rules.toml", NO_LISTS);
+    assert_eq!(place.haft(&["trust"], "").code, 0);
+    place.put("ws/.haft/rules.toml", &format!("{NO_LISTS}# more\n"));
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    terminal.shows("(changed: .haft/rules.toml)").shows("> ").types("n\r").shows("none of its rules hold");
+    assert_eq!((terminal.ends(), terminal.colour_of("warning: ")), (0, RED));
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    assert_eq!(terminal.shows("> ").types("Y\r").ends(), 3, "{}", terminal.screen());
+}
+
+#[test]
+fn a_question_about_a_folder_says_that_everything_in_it_goes() {
+    let place = place();
+    place.put("ws/build/x", "");
+    let mut terminal = Terminal::start(&place, &["call", "bash", "command=rm -r build; rm a.txt"]);
+    terminal.shows("  remove build (and everything in it), a.txt\n").shows("\n>");
+    assert_eq!(terminal.types("n\n").ends(), 3);
+}
+
+#[test]
+fn calls_that_are_typed_as_lines_are_told_how_a_question_can_be_answered() {
+    let place = place();
+    let mut terminal = Terminal::start(&place, &["call", "-"]);
+    terminal.types("{\"name\":\"bash\",\"arguments\":{\"command\":\"rm a.txt\"}}\n").shows("\"refused\"");
+    assert_eq!(terminal.types("\u{4}").ends(), 0);
+    let shown = terminal.screen().replace('\n', "");
+    assert!(shown.contains("call the tool alone at a terminal: haft call TOOL"), "{shown}");
+    assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let place = place();
+    let typed_before = |arguments: &[&str]| {
+        let mut terminal = Terminal::start_after("y\n", &place, arguments, 100);
+        terminal.shows("\n> ").types("n\n");
+        (terminal.ends(), terminal.screen())
+    };
+    let (code, screen) = typed_before(&["call", "edit_file", &edit("a.txt", "two", "zwei")]);
+    assert_eq!((code, content(&place, "a.txt").as_str()), (3, "one\ntwo\nthree\n"), "{screen}");
+    place.put("ws/.haft/rules.toml", NO_LISTS);
+    let (code, screen) = typed_before(&["call", "list_dir"]);
+    assert_eq!(code, 0, "{screen}");
+}
+
+#[test]
+fn what_is_trusted_at_a_terminal_is_what_lay_there_when_it_was_asked() {
+    let place = place();
+    place.put("ws/.haft/rules.toml", "# as it was read\n");
+    let mut terminal = Terminal::start(&place, &["call", "list_dir"]);
+    terminal.shows("> ");
+    place.put(
+        "ws/.haft/rules.toml",
+        "[[rule]]\nname = \"none\"\ndecision = \"deny\"\nreason = \"No.\"\ntool = \"list_dir\"\n",
+    );
+    terminal.types("y\r").shows(".haft/rules.toml changed since it was trusted");
+    assert_eq!(terminal.ends(), 0);
 }
 
 #[test]

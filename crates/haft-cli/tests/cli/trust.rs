@@ -52,13 +52,65 @@ fn after_trust_its_rules_tighten_until_a_file_changes_or_trust_is_taken_back() {
     assert!(said.out.contains("\n  code   .haft/rules.toml\n") && said.out.contains("only make things stricter"));
     assert_eq!(place.list(&[]).0, 3);
     place.put(RULES, &format!("{NO_LISTS}# more\n"));
-    let note = "note: .haft/rules.toml changed since it was trusted, so it is not loaded. Read them; to trust them: haft trust .\n";
+    let note = "warning: .haft/rules.toml changed since it was trusted, so none of its rules hold: \
+                what they denied or asked about may run. Read it; to trust it: haft trust .\n";
     assert_eq!(place.list(&[]), (0, note.to_owned()));
     assert_eq!(place.haft(&["trust"], "").code, 0);
     assert_eq!(place.list(&[]).0, 3);
     assert_eq!(place.haft(&["trust", "--revoke"], "").code, 0);
     assert_eq!(place.list(&[]).0, 0);
     assert_eq!(place.haft(&["trust", "--revoke"], "").code, 1);
+}
+
+#[test]
+fn the_rules_of_a_project_hold_whatever_happens_to_a_file_that_they_name() {
+    let place = Place::new();
+    let ask = "[[rule]]\nname = \"main\"\ndecision = \"ask\"\nreason = \"Mine.\"\npath = \"src/main.rs\"\n";
+    place.put(RULES, &format!("{NO_LISTS}\n{ask}"));
+    let said = place.haft(&["trust", "."], "");
+    assert!(said.code == 0 && !said.out.contains("which it names"), "{}", said.out);
+    place.put("ws/src/main.rs", "fn main() { changed() }\n");
+    assert_eq!(place.list(&[]).0, 3);
+}
+
+#[test]
+fn rules_that_were_trusted_and_are_gone_are_a_warning_at_every_start_until_somebody_goes_on_without() {
+    let place = project();
+    assert_eq!(place.haft(&["trust"], "").code, 0);
+    std::fs::remove_dir_all(place.path("ws/.haft")).expect("it was there");
+    let warning = "warning: .haft/rules.toml is gone, so none of its rules hold: \
+                   what they denied or asked about may run. To go on without it: haft trust .\n";
+    for _ in 0..2 {
+        assert_eq!(place.list(&[]), (0, warning.to_owned()));
+    }
+    symlink(place.path("ws/src"), place.path("ws/.haft")).expect("a link can be made");
+    assert!(place.list(&[]).1.starts_with(warning));
+    std::fs::remove_file(place.path("ws/.haft")).expect("it was there");
+    let said = place.haft(&["trust", "."], "");
+    assert!(said.code == 0 && said.out.contains("nothing is trusted there any more"), "{}{}", said.out, said.err);
+    assert_eq!(place.list(&[]), (0, String::new()));
+}
+
+#[test]
+fn in_plan_mode_what_is_trusted_stays_as_it_is() {
+    let place = project();
+    assert_eq!(place.haft(&["--plan", "trust", "."], "").code, 3);
+    assert_eq!(place.list(&[]).0, 0);
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let said = place.haft(&["--plan", "trust", "--revoke"], "");
+    assert_eq!((said.code, said.err.contains("leave --plan out")), (3, true), "{}", said.err);
+    assert_eq!(place.list(&[]).0, 3);
+    assert_eq!(place.haft(&["--plan", "trust", "--list"], "").code, 0);
+}
+
+#[test]
+fn names_of_files_cannot_command_a_terminal_behind_a_pipe() {
+    let place = Place::new();
+    place.put("ws/.haft/tools/a\u{1b}[2J.yaml", "a: b\n");
+    for arguments in [&["trust", "."][..], &["trust", "--list"]] {
+        let said = place.haft(arguments, "");
+        assert!(said.out.contains("a\\u{1b}[2J.yaml") && !said.out.contains('\u{1b}'), "{:?}", said.out);
+    }
 }
 
 #[test]
@@ -118,9 +170,9 @@ fn links_and_what_is_too_large_are_never_trusted() {
     place.put("other/rules.toml", NO_LISTS);
     symlink(place.path("other"), place.path("ws/.haft")).expect("a link can be made");
     let said = place.haft(&["trust"], "");
-    assert_eq!((said.code, said.err.contains(".haft is a link")), (1, true), "{}", said.err);
+    assert_eq!((said.code, said.err.contains(".haft is not trusted: it is a link")), (1, true), "{}", said.err);
     let (code, note) = place.list(&["--trust"]);
-    assert_eq!((code, note.as_str()), (0, "note: .haft is not loaded: .haft is a link, which is not followed\n"));
+    assert_eq!((code, note.as_str()), (0, "note: .haft is not loaded: it is a link, which is not followed\n"));
     std::fs::remove_file(place.path("ws/.haft")).expect("it was there");
     place.put(RULES, &"#".repeat((1 << 20) + 1));
     let said = place.haft(&["trust"], "");

@@ -1,6 +1,7 @@
 //! Rules of a user, from the file to the decision.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -103,6 +104,35 @@ fn a_file_of_rules_that_cannot_be_read_stops_the_start() {
 }
 
 #[test]
+fn a_link_to_nothing_in_the_place_of_settings_or_rules_stops_the_start() {
+    for name in ["haft/rules.toml", "haft/config.toml", "haft"] {
+        let place = Place::new();
+        let link = place.path("home/.config").join(name);
+        std::fs::create_dir_all(link.parent().expect("it lies in a folder")).expect("folders can be made");
+        symlink("gone", &link).expect("a link can be made");
+        let told = format!("{} is a link to nothing", link.display());
+        let said = place.haft(&["call", "list_dir"], "");
+        assert!(said.code == 2 && said.err.contains(&told), "{name}: {} {}", said.code, said.err);
+        let file = if name == "haft" { link.join("rules.toml") } else { link };
+        let checked = place.haft(&["check", &file.display().to_string()], "");
+        assert!(checked.code == 1 && checked.out.contains(&told), "{name}: {}", checked.out);
+    }
+}
+
+#[test]
+fn a_rule_about_commands_of_a_tool_that_runs_none_stops_the_start() {
+    let rule = "[[rule]]\nname = \"a\"\ndecision = \"ask\"\nreason = \"b\"\ntool = \"read_file\"\nprogram = \"git\"\n\
+                matches = [\"git status\"]\n";
+    let place = Place::with_rules(rule);
+    let told = "rules.toml:5: the tool \"read_file\" runs no commands, so the rule can never match; \
+                remove it, or the program\n";
+    let said = place.haft(&["call", "list_dir"], "");
+    assert!(said.code == 2 && said.err.ends_with(told), "{} {}", said.code, said.err);
+    let checked = place.haft(&["check", "../home/.config/haft/rules.toml"], "");
+    assert!(checked.code == 1 && checked.out.ends_with(told), "{}", checked.out);
+}
+
+#[test]
 fn the_list_begins_with_what_is_strictest_and_says_where_rules_stand() {
     let place = Place::with_rules(&format!("{TESTS}\n{NO_LISTS}"));
     let said = place.haft(&["rules", "list", "--json"], "");
@@ -175,5 +205,32 @@ fn no_call_changes_rules_or_trust() {
         ["haft trust .", "echo x >> ~/.config/haft/rules.toml", "rm -r ~/.local/state/haft", "haft --trust call x"]
     {
         assert!(place.decision(command).starts_with("deny "), "{command}: {}", place.decision(command));
+    }
+}
+
+#[test]
+fn what_belongs_to_haft_is_refused_as_that_also_where_the_workspace_holds_it() {
+    let place = Place::with_rules(NO_LISTS);
+    for path in [".config/haft/rules.toml", ".local/state/haft/x"] {
+        let said =
+            place.haft(&["-C", "../home", "--yes", "call", "write_file", &format!("path={path}"), "content=x"], "");
+        let text = format!(
+            "The rule \"changes outside\" refuses this call. It would create {path}, which belongs to haft itself.\n\
+             Nothing was changed.\nNext: do without it, or ask the user to do it by hand\n"
+        );
+        assert_eq!((said.code, said.err), (3, text));
+    }
+}
+
+#[test]
+fn a_folder_is_removed_with_what_a_rule_protects_in_it() {
+    let rule = "[[rule]]\nname = \"kept\"\ndecision = \"deny\"\nreason = \"Keep them.\"\npath = \"src/kept/**\"\n";
+    let place = Place::with_rules(rule);
+    place.put("ws/src/kept/a", "x");
+    for command in ["rm -r src", "rm -rf src/kept", "mv src elsewhere"] {
+        assert_eq!(place.decision(command), "ask kept", "{command}");
+    }
+    for command in ["rm src/main.rs", "rmdir src"] {
+        assert_eq!(place.decision(command), "ask commands that remove", "{command}");
     }
 }

@@ -115,6 +115,19 @@ impl Cage {
         self.place.call_unread(&around, command, &json!({ "timeout": seconds }))
     }
 
+    /// Runs a command as it is written, where the rules let it through, and returns its record.
+    pub(crate) fn bash_as_written(&self, command: &str) -> Value {
+        let call = json!({ "name": "bash", "arguments": { "command": command, "timeout": 20 } });
+        let environment = format!("CANARY_API_KEY={SECRET}");
+        self.place.call(&[&self.around[..], &["env", &environment]].concat(), &[call]).remove(0)
+    }
+
+    /// Returns what the rules say of a command.
+    pub(crate) fn explained(&self, command: &str) -> Value {
+        let said = self.place.run(&["--json", "rules", "explain", "--", command]);
+        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&said.stderr)))
+    }
+
     /// Sets something for the commands that follow.
     pub(crate) fn settings(&self, text: &str) {
         std::fs::write(self.place.root().join("config/haft/config.toml"), text).expect("it can be written");

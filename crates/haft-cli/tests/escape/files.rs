@@ -86,7 +86,7 @@ fn reads(cage: &Cage, outside: &str) -> Vec<Attempt> {
         read("the settings of haft", format!("{config}/haft/secret")),
         read("beside the workspace", format!("{outside}/secret ../outside/secret folder-link/secret")),
         read("through another process", format!("/proc/1/root{outside}/secret /proc/1/cwd/../outside/secret")),
-        Attempt::new("everything that can be found", "grep -rls canary-4c1b7e20-secret / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=prober 2>/dev/null; echo done")
+        Attempt::new("everything that can be found", "grep -rls canary-4c1b7e20-[s]ecret / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=prober 2>/dev/null; echo done")
             .never("/secret"),
         Attempt::new("the environment", "env; cat /proc/*/environ; echo done").never(SECRET),
         Attempt::new("passwords of the system", "cat /etc/shadow /etc/gshadow /etc/shadow- /etc/ssh/ssh_host_*_key && echo ESCAPED; grep -c : /etc/shadow && echo ESCAPED; echo done"),

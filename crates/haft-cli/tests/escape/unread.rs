@@ -19,10 +19,15 @@ impl Place {
             let settings = settings.replace("[sandbox]\n", &format!("[sandbox]\nvariables = [\"{UNREAD}\"]\n"));
             std::fs::write(&config, settings).expect("it can be written");
         }
+        let settings = std::fs::read_to_string(&config).expect("it was written");
+        assert!(settings.contains(&format!("variables = [\"{UNREAD}\"]")), "no variable is passed on: {settings}");
         let variable = format!("{UNREAD}={command}");
         let around: Vec<&str> = [around, &["env", &variable]].concat();
         let mut call = json!({ "name": "bash", "arguments": arguments });
-        call["arguments"]["command"] = format!("eval \"${UNREAD}\"").into();
-        self.call(&around, &[call]).remove(0)
+        call["arguments"]["command"] = format!(": \"${{{UNREAD}:?}}\"; eval \"${UNREAD}\"").into();
+        let record = self.call(&around, &[call]).remove(0);
+        // Without the variable nothing would have been tried, and nothing would have escaped.
+        assert!(!record.to_string().contains(&format!("{UNREAD}: ")), "not run: {command}: {record:#}");
+        record
     }
 }

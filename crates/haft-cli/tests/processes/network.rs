@@ -28,7 +28,13 @@ impl Outside {
 }
 
 fn part(command: &str, does: Does) -> Effect {
-    Effect::Step(Step { command: command.into(), part: (0, command.len()), words: ["exec".to_owned()].into(), does })
+    Effect::Step(Step {
+        command: command.into(),
+        folder: "".into(),
+        part: (0, command.len()),
+        words: ["exec".to_owned()].into(),
+        does,
+    })
 }
 
 /// Runs the command with these approved effects beside it; returns what it printed and how it ended.

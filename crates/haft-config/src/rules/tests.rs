@@ -7,7 +7,13 @@ use haft_policy::rules::examples::Reader;
 /// Reads words at blanks: how the shell reads is proved elsewhere.
 fn read(command: &str) -> Vec<Effect> {
     let words: Arc<[String]> = command.split_whitespace().map(str::to_owned).collect();
-    vec![Effect::Step(Step { command: command.into(), part: (0, command.len()), words, does: Does::Nothing })]
+    vec![Effect::Step(Step {
+        command: command.into(),
+        folder: "".into(),
+        part: (0, command.len()),
+        words,
+        does: Does::Nothing,
+    })]
 }
 
 fn parsed(text: &str) -> Result<Vec<FiledRule>, Vec<String>> {

@@ -5,12 +5,14 @@ use haft::effect::Danger;
 use super::value::Value;
 
 /// One thing that a program does. Paths are words as the program gets them, relative to the folder it runs in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
     /// Does something with a path, or with everything below it.
     Path(Deed, Value),
     /// Opens a connection; to which host, where it is known.
     Connect(Option<String>),
+    /// Opens a connection to a host that nobody knows, whatever hosts it names: through another one, or to more.
+    ConnectElsewhere,
     /// See `haft::effect::Does` for these.
     Publish(String),
     /// Runs code of the workspace.
@@ -70,8 +72,8 @@ pub enum Inner {
     WordsAroundInput(Vec<Value>, String),
     /// Text for a shell, with the parameters `$0`, `$1`, … that it gets: `sh -c 'rm "$1"' x y`.
     Script(Value, Vec<Value>),
-    /// The standard input as text in a language: `bash`, `python3 -`.
-    Input(Language),
+    /// The standard input as text in a language, with the parameters `$1`, … that it gets: `sh -s x`, `python3 -`.
+    Input(Language, Vec<Value>),
     /// Text in a language: `python3 -c '…'`.
     Text(Language, Value),
     /// Assigns an environment variable for what is run: `env A=1 …`.
@@ -89,6 +91,8 @@ pub enum Language {
     Awk,
     /// sed.
     Sed,
+    /// Text for an editor or a console, which has a way to run something: `!ls`, `.shell ls`.
+    Console,
     /// Python, Perl, Ruby, JavaScript, PHP, Lua, …: read for the strings in it.
     General,
 }
@@ -101,7 +105,9 @@ pub enum Flow {
     Unknown,
     /// Exactly this text.
     Text(Value),
-    /// Paths, one a line or as words: each of these, or something below it.
+    /// One of these texts.
+    OneOf(Vec<Value>),
+    /// Paths, one a line or as words.
     Paths(Vec<Value>),
     /// Content of files of the workspace.
     Content,

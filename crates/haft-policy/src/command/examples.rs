@@ -24,6 +24,9 @@ const THERE: &[(&str, FileKind)] = &[
     (".git", FileKind::Folder),
 ];
 
+/// A link in the workspace, and where it leads.
+const LINK: (&str, &str) = ("to_ssl", "/etc/ssl");
+
 /// Locates by the text of a path alone.
 struct Imagined;
 
@@ -33,6 +36,11 @@ impl Locate for Imagined {
         let Some(inside) = inside.map(|rest| rest.trim_start_matches('/')) else {
             return Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None };
         };
+        let linked = inside.strip_prefix(LINK.0).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        if let Some(rest) = linked {
+            let target = Target::Outside(Place::new(format!("{}{rest}", LINK.1), Extent::Entry));
+            return Located { target, kind: Some(FileKind::Folder).filter(|_| rest.is_empty()) };
+        }
         let kind = match inside {
             "" => Some(FileKind::Folder),
             name => THERE.iter().find(|(there, _)| *there == name).map(|(_, kind)| *kind),

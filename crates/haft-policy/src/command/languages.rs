@@ -7,6 +7,7 @@
 //! Not here: where paths lead and what a script does that is run in turn (`walk`).
 
 use super::act::{Act, Inner, Language, Reading};
+use super::programs::console;
 use super::value::Value;
 
 mod awk;
@@ -26,6 +27,7 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         _ if size > LONGEST => unknown("it is too long to be read"),
         Language::Awk => with_gaps_told(text, awk::read(&marks::from_value(text))),
         Language::Sed => with_gaps_told(text, sed::read(&marks::from_value(text))),
+        Language::Console => console::read(text),
         Language::General => with_gaps_told(text, general::read(&marks::from_value(text))),
     }
 }
@@ -54,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_program_with_a_gap_or_of_great_length_is_not_understood() {
-        for language in [Language::Awk, Language::Sed, Language::General] {
+        for language in [Language::Awk, Language::Sed, Language::Console, Language::General] {
             let mut gap = Value::text("1");
             gap.append(&Value::unknown());
             for text in [gap, Value::text("1".repeat(LONGEST + 1))] {
@@ -67,7 +69,7 @@ mod tests {
     fn no_text_makes_the_reading_fail() {
         let bits =
             ["{", "(", "[", "\"", "'", "`", "/", "\\", "s", "print", "system", "|", ">", "#{", "${", "f\"{", "<<A\n"];
-        for language in [Language::Awk, Language::Sed, Language::General] {
+        for language in [Language::Awk, Language::Sed, Language::Console, Language::General] {
             for first in bits {
                 for second in bits {
                     for times in [1, 2, 300] {

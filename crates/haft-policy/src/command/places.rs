@@ -1,7 +1,12 @@
 //! Paths as commands write them: relative to the folder the shell is in, with gaps.
 
-use super::patterns;
+use haft::path::Target;
+
 use super::value::{Piece, Value};
+use super::{Scene, patterns};
+
+/// Longer paths lead nowhere: the system refuses them.
+const LONGEST_PATH: usize = 4_096;
 
 /// A folder that a shell may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,28 +27,39 @@ pub(super) enum Place {
 }
 
 impl Folder {
-    /// Returns where a path leads from here.
+    /// Returns where a path leads from here by its text alone, as `cd` takes it.
     pub(super) fn place(&self, path: &Value) -> Place {
+        self.written(path).map_or(Place::Anywhere, |text| Place::At(normal(&text)))
+    }
+
+    /// Returns where a path leads from here as the system takes it: `..` leads up from where a link leads. Where a folder
+    /// really is, `real` says.
+    pub(super) fn place_through(&self, path: &Value, real: &dyn Fn(&str) -> String) -> Place {
+        self.written(path).map_or(Place::Anywhere, |text| Place::At(physical(&text, real)))
+    }
+
+    /// Returns a path as it is written, but absolute; nothing where it may lead anywhere.
+    fn written(&self, path: &Value) -> Option<String> {
         let prefix = path.prefix();
         let begins_with_gap = matches!(path.pieces().first(), Some(Piece::Unknown | Piece::Foreign(_)));
         // A gap right at the beginning may be an absolute path; one that is a whole part may be `..`, and is not taken so.
         if begins_with_gap {
-            return Place::Anywhere;
+            return None;
         }
         // Whatever is in a gap, for whoever reads the path it is some name.
         let text = path.shown().replace('…', "*");
         match self {
-            _ if prefix.starts_with('/') => Place::At(normal(&text)),
-            Folder::Known(folder) => Place::At(normal(&format!("{folder}/{text}"))),
-            Folder::Unknown => Place::Anywhere,
+            _ if prefix.starts_with('/') => Some(text),
+            Folder::Known(folder) => Some(format!("{folder}/{text}")),
+            Folder::Unknown => None,
         }
     }
 
     /// Returns the folder that `cd` with this word leads to.
     pub(super) fn changed(&self, path: &Value) -> Folder {
         match self.place(path) {
-            Place::At(folder) if path.known().is_some() => Folder::Known(folder),
-            // What is below something outside is outside as well.
+            Place::At(folder) if folder.len() > LONGEST_PATH => Folder::Unknown,
+            // Also with gaps: what is below something outside is outside as well.
             Place::At(folder) => Folder::Known(folder),
             Place::Anywhere => Folder::Unknown,
         }
@@ -65,6 +81,41 @@ pub(super) fn normal(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
+/// Takes `.`, `..` and double slashes out of an absolute path, and goes up from where a folder really is.
+fn physical(path: &str, real: &dyn Fn(&str) -> String) -> String {
+    if path.len() > LONGEST_PATH {
+        return normal(path);
+    }
+    let mut at = String::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if at.is_empty() => {}
+            ".." => {
+                at = real(&at);
+                at.truncate(at.rfind('/').unwrap_or_default());
+            }
+            part => {
+                at.push('/');
+                at.push_str(part);
+            }
+        }
+    }
+    if at.is_empty() { "/".to_owned() } else { at }
+}
+
+/// Returns the absolute path of a target.
+pub(super) fn path_of(scene: &Scene, target: &Target) -> String {
+    let path = target.place().path().to_string_lossy();
+    match path.strip_prefix('~') {
+        _ if target.is_inside() => normal(&format!("{}/{path}", scene.workspace)),
+        // What lies in the home or beside the workspace may be named from there.
+        Some(below) => normal(&format!("{}/{below}", scene.home)),
+        None if path.starts_with("..") => normal(&format!("{}/{path}", scene.workspace)),
+        None => path.into_owned(),
+    }
+}
+
 /// Returns what a pattern that begins with a dot also finds: `.*` and `.g*` find the folder of version control.
 pub(super) fn hidden_names(path: &Value) -> Option<Value> {
     let [Piece::Text(text), Piece::Glob, ..] = path.pieces() else { return None };
@@ -73,8 +124,15 @@ pub(super) fn hidden_names(path: &Value) -> Option<Value> {
     (name.starts_with('.') && ".git".starts_with(name)).then(|| Value::text(format!("{folder}{gap}.git")))
 }
 
-/// Secrets that a pattern may find, by the folder and the name they have.
+/// Secrets and protected names that a pattern may find, by the folder and the name they have.
 const SECRETS: &[&str] = &[
+    ".git",
+    ".haft",
+    ".vscode",
+    ".bashrc",
+    ".profile",
+    ".zshrc",
+    ".gitconfig",
     ".ssh",
     ".aws",
     ".gnupg",
@@ -100,7 +158,7 @@ pub(super) fn secrets_that_fit(place: &str) -> Vec<String> {
         // A pattern without a dot finds no hidden names, and one of stars alone is no search for something.
         let fits = |name: &&&str| {
             let is_hidden = name.starts_with('.');
-            let says_something = part.trim_matches(['*', '.']).len() > usize::from(!is_hidden);
+            let says_something = is_hidden || part.trim_matches('*').len() > 1;
             says_something && part.starts_with('.') == is_hidden && patterns::fits(part, name)
         };
         for name in SECRETS.iter().filter(fits) {
@@ -129,6 +187,18 @@ mod tests {
         assert_eq!(place("/w", ""), Place::At("/w".into()));
         assert_eq!(Folder::Unknown.place(&"a".into()), Place::Anywhere);
         assert_eq!(Folder::Unknown.place(&"/a".into()), Place::At("/a".into()));
+    }
+
+    #[test]
+    fn a_step_up_leads_up_from_where_a_link_leads() {
+        let real = |folder: &str| folder.replace("/w/link", "/etc/ssl");
+        let place = |path: &str| Folder::Known("/w".to_owned()).place_through(&Value::text(path), &real);
+
+        assert_eq!(place("link/../shadow"), Place::At("/etc/shadow".into()));
+        assert_eq!(place("a/.././link/certs/../../shadow"), Place::At("/etc/shadow".into()));
+        assert_eq!(place("link/../../../.."), Place::At("/".into()));
+        assert_eq!(place("link/x"), Place::At("/w/link/x".into()));
+        assert_eq!(place("a/../b"), Place::At("/w/b".into()));
     }
 
     #[test]

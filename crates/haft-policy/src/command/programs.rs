@@ -7,13 +7,16 @@
 //! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 
 mod address;
-mod console;
+pub(super) mod console;
 pub(super) mod examples;
+mod filter;
 mod flags;
 mod git_config;
 mod meaning;
+pub(crate) mod operands;
 mod parse;
 mod reading;
+mod revision;
 mod role;
 mod row;
 mod special;
@@ -22,6 +25,7 @@ mod table;
 mod tests;
 
 use super::act::{Act, Deed, Reading};
+use super::patterns;
 use super::value::{Piece, Value};
 use meaning::Draft;
 use table::Table;
@@ -71,7 +75,7 @@ fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
     let shown = name.shown();
     let pattern = shown.rsplit('/').next().unwrap_or_default();
     if is_pattern && pattern.chars().any(char::is_alphanumeric) {
-        let mut fitting: Vec<_> = table.programs().filter(|program| flags::matches(pattern, program)).collect();
+        let mut fitting: Vec<_> = table.programs().filter(|program| patterns::fits(pattern, program)).collect();
         fitting.sort_unstable();
         fitting.into_iter().for_each(|program| draft.add(read_named(table, program, words)));
         draft.reading.output = super::act::Flow::Unknown;

@@ -235,7 +235,8 @@ pub enum Reach {
 }
 
 /// The reasons for which something is opaque that lie in limits, and not in the text.
-pub(super) const LIMITS: [&str; 3] = [TOO_LONG, reader::TOO_DEEP.0, reader::TOO_MUCH.0];
+pub(super) const LIMITS: [&str; 5] =
+    [TOO_LONG, reader::TOO_DEEP.0, reader::TOO_MUCH.0, list::TOO_MANY_MISTAKES, brace::TOO_MANY];
 const TOO_LONG: &str = "it is longer than 64 KiB";
 /// Longer texts are not read.
 const LONGEST: usize = 64 * 1024;

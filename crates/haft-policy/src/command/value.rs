@@ -28,6 +28,16 @@ pub enum Origin {
     Decoded,
 }
 
+impl Piece {
+    /// Returns how many bytes of text it has.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Piece::Text(text) => text.len(),
+            Piece::Glob | Piece::Unknown | Piece::Foreign(_) => 1,
+        }
+    }
+}
+
 impl Value {
     /// A value that is wholly known.
     pub fn text(text: impl Into<String>) -> Self {

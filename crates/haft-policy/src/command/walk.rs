@@ -5,6 +5,7 @@
 //!
 //! Not here: what programs do with their words (`programs`), the values of words (`expand`).
 
+mod arithmetic;
 mod assigning;
 mod branching;
 mod builtins;
@@ -16,7 +17,6 @@ mod input;
 mod moving;
 mod outputs;
 mod pipes;
-mod printing;
 mod redirects;
 mod state;
 mod telling;
@@ -45,6 +45,8 @@ use variable::Assigned;
 const DEEPEST: usize = 32;
 /// How much is looked at in one command.
 const MOST_WORK: usize = 320_000;
+/// How many words commands may hand on to those that they run.
+const MOST_HANDED_ON: usize = 100_000;
 
 /// One thing that a part of the command does.
 pub(super) struct Found {
@@ -60,7 +62,10 @@ pub(super) struct Walk<'a> {
     shell: Shell,
     found: Vec<Found>,
     /// What was found already, so that nothing is told twice.
-    told: HashSet<(usize, Arc<[String]>, Does)>,
+    told: HashSet<(usize, usize, Does)>,
+    /// The lists of words that were walked, and which one it is just now.
+    lists: HashMap<Arc<[String]>, usize>,
+    list: usize,
     /// Which bytes of the command are walked just now, and with which words.
     part: (usize, usize),
     words: Arc<[String]>,
@@ -86,6 +91,7 @@ pub(super) struct Walk<'a> {
     input: Option<Flow>,
     descriptors: usize,
     work: usize,
+    handed_on: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
 }
@@ -98,6 +104,8 @@ impl<'a> Walk<'a> {
             shell: Shell::new(scene),
             found: Vec::new(),
             told: HashSet::new(),
+            lists: HashMap::new(),
+            list: 0,
             part: (0, 0),
             words: Arc::from([]),
             depth: 0,
@@ -112,6 +120,7 @@ impl<'a> Walk<'a> {
             input: None,
             descriptors: 64,
             work: 0,
+            handed_on: 0,
             second_look: false,
         }
     }
@@ -152,9 +161,10 @@ impl<'a> Walk<'a> {
         let mut printed: Option<Flow> = None;
         for item in &script.items {
             let flow = self.item(item, input);
-            printed = Some(match printed {
-                None => flow,
-                Some(before) => pipes::joined(before, flow),
+            printed = Some(match (printed, item.link) {
+                (None, _) => flow,
+                (Some(before), Link::Always) => pipes::joined(before, flow),
+                (Some(before), Link::And | Link::Or) => pipes::either(before.clone(), pipes::joined(before, flow)),
             });
         }
         printed.unwrap_or_else(|| Flow::Text(Value::default()))
@@ -208,12 +218,16 @@ impl<'a> Walk<'a> {
         if self.depth == 0 {
             self.part = (stage.span.start, stage.span.end);
         }
-        let outer = self.input.clone();
-        self.input = input.cloned();
-        let redirected = self.redirects(stage);
-        let input = redirected.input.as_ref().or(input);
-        let printed = self.node(&stage.node, input);
-        self.settle_output(stage, &redirected, &printed);
+        let outer = std::mem::replace(&mut self.input, input.cloned());
+        let secrets_before = std::mem::take(&mut self.shell.reads_secrets);
+        let unset_before = std::mem::take(&mut self.shell.reads_unset);
+        let mut printed = self.redirected(stage, input);
+        for name in std::mem::replace(&mut self.shell.reads_secrets, secrets_before) {
+            self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
+        }
+        if std::mem::replace(&mut self.shell.reads_unset, unset_before) && !self.second_look {
+            printed = self.with_unset_as_nothing(stage, input, printed);
+        }
         self.input = outer;
         self.part = before;
         printed
@@ -226,6 +240,17 @@ impl<'a> Walk<'a> {
             self.emit(beyond_limit("run more commands than are looked at"));
         }
         self.work <= MOST_WORK
+    }
+
+    /// Walks through a stage with its redirections.
+    fn redirected(&mut self, stage: &Stage, input: Option<&Flow>) -> Flow {
+        let redirected = self.redirects(stage);
+        let of_shell = self.shell.input.clone();
+        let input = redirected.input.as_ref().or(input).or(of_shell.as_ref());
+        self.input = input.cloned();
+        let printed = self.node(&stage.node, input);
+        self.settle_output(stage, &redirected, &printed);
+        printed
     }
 
     fn node(&mut self, node: &Node, input: Option<&Flow>) -> Flow {
@@ -251,6 +276,7 @@ impl<'a> Walk<'a> {
                     [_] => self.calculate(words),
                     words => self.touch(words),
                 }
+                self.evaluate_words(words);
                 self.shell.reads_secrets.clear();
                 self.tell(Does::Nothing);
                 Flow::Text(Value::default())
@@ -285,18 +311,9 @@ impl<'a> Walk<'a> {
     }
 
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
-        let reads_unset = self.shell.reads_unset;
-        self.shell.reads_unset = false;
-        let secrets_before = std::mem::take(&mut self.shell.reads_secrets);
         self.interrupted();
         let before = self.found.len();
         let flow = self.simple_once(assignments, words, input);
-        for name in std::mem::replace(&mut self.shell.reads_secrets, secrets_before) {
-            self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
-        }
-        if std::mem::replace(&mut self.shell.reads_unset, reads_unset) && !self.second_look {
-            self.with_unset_as_nothing(assignments, words);
-        }
         if self.found.len() == before {
             self.tell(Does::Nothing);
         }
@@ -304,12 +321,16 @@ impl<'a> Walk<'a> {
     }
 
     /// A variable that nobody set is empty: `rm -rf "$BUILD/"` then removes the root.
-    fn with_unset_as_nothing(&mut self, assignments: &[Assignment], words: &[Word]) {
+    fn with_unset_as_nothing(&mut self, stage: &Stage, input: Option<&Flow>, printed: Flow) -> Flow {
+        if !matches!(stage.node, Node::Simple(..)) {
+            return printed;
+        }
         self.second_look = true;
         self.shell.unset = Unset::Empty;
-        let _ = self.apart(|walk| walk.simple_once(assignments, words, None));
+        let second = self.apart(|walk| walk.redirected(stage, input));
         self.shell.unset = Unset::Unknown;
         self.second_look = false;
+        pipes::either(printed, second)
     }
 
     fn simple_once(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
@@ -318,7 +339,12 @@ impl<'a> Walk<'a> {
             for (assignment, (name, assigned)) in assignments.iter().zip(assigned) {
                 self.assign(&name, assigned, How::of(assignment));
             }
-            return Flow::Text(Value::default());
+            // `$(<file)` is the content of the file.
+            return if assignments.is_empty() {
+                input.cloned().unwrap_or_default()
+            } else {
+                Flow::Text(Value::default())
+            };
         }
         for (name, assigned) in &assigned {
             self.environment(name, &assigned.all_values());

@@ -14,7 +14,11 @@ const COMMAND: &str = "the command";
 
 fn step(does: Does) -> Effect {
     let words: Arc<[String]> = [COMMAND.to_owned()].into();
-    Effect::Step(Step { command: COMMAND.into(), part: (0, COMMAND.len()), words, does })
+    Effect::Step(Step { command: COMMAND.into(), folder: "".into(), part: (0, COMMAND.len()), words, does })
+}
+
+fn exactly(command: &str, folder: &str) -> GrantScope {
+    GrantScope::Command { command: CommandLine(command.into()), folder: folder.into() }
 }
 
 fn inside(path: &str) -> Target {
@@ -93,7 +97,7 @@ fn every_scope() -> Vec<GrantScope> {
     vec![
         GrantScope::ChangesTo(inside("a")),
         GrantScope::ChangesInside,
-        GrantScope::Command(CommandLine(COMMAND.into())),
+        exactly(COMMAND, ""),
         GrantScope::Contained,
         GrantScope::History,
         GrantScope::Host(Host("a.example".into())),
@@ -103,6 +107,19 @@ fn every_scope() -> Vec<GrantScope> {
     ]
 }
 
+/// What a yes to contained commands covers, in the order of `every_sort`.
+const CONTAINED: [EffectSort; 9] = [
+    EffectSort::CommandReadsUnknown,
+    EffectSort::CommandCreatesInside,
+    EffectSort::CommandChangesInside,
+    EffectSort::CommandRemovesInside,
+    EffectSort::CommandChangesTemporary,
+    EffectSort::CommandChangesUnknown,
+    EffectSort::CommandRunsCode,
+    EffectSort::CommandRunsUnknownProgram,
+    EffectSort::CommandChangesShell,
+];
+
 const EVERY_CONTAINMENT: [Containment; 4] =
     [Containment::Contained, Containment::WithNetwork, Containment::WithoutLayer, Containment::WithoutSandbox];
 
@@ -111,8 +128,16 @@ fn covered(scope: &GrantScope, contained: Containment) -> Vec<String> {
     all.iter().filter(|effect| scope.covers(effect, contained)).map(|effect| format!("{effect:?}")).collect()
 }
 
+/// Compares the sorts that a scope covers where commands are contained, in the order of `every_sort`.
+#[track_caller]
+fn check_covered(scope: &GrantScope, expected: &[EffectSort]) {
+    let all = every_sort();
+    let covers = |effect: &&Effect| scope.covers(effect, Containment::Contained);
+    assert_eq!(all.iter().filter(covers).map(EffectSort::of).collect::<Vec<_>>(), expected, "{scope}");
+}
+
 fn allowed(effects: &[Effect], grants: &[GrantScope], contained: Containment) -> bool {
-    let situation = Situation { mode: Mode::Normal, grants, contained };
+    let situation = Situation { mode: Mode::Normal, grants, contained, ..Situation::default() };
     Policy::default().judge("t", effects, situation).decision == Decision::Allow
 }
 
@@ -143,24 +168,7 @@ fn no_grant_ever_lifts_a_denial_or_answers_the_dangerous_class() {
 
 #[test]
 fn contained_is_what_its_words_say_and_only_where_it_holds() {
-    use EffectSort::{
-        CommandChangesInside, CommandChangesShell, CommandChangesTemporary, CommandChangesUnknown,
-        CommandCreatesInside, CommandReadsUnknown, CommandRemovesInside, CommandRunsCode, CommandRunsUnknownProgram,
-    };
-    let said = [
-        CommandReadsUnknown,
-        CommandCreatesInside,
-        CommandChangesInside,
-        CommandRemovesInside,
-        CommandChangesTemporary,
-        CommandChangesUnknown,
-        CommandRunsCode,
-        CommandRunsUnknownProgram,
-        CommandChangesShell,
-    ];
-    let all = every_sort();
-    let covers = |effect: &&Effect| GrantScope::Contained.covers(effect, Containment::Contained);
-    assert_eq!(all.iter().filter(covers).map(EffectSort::of).collect::<Vec<_>>(), said);
+    check_covered(&GrantScope::Contained, &CONTAINED);
     for contained in [Containment::WithNetwork, Containment::WithoutLayer, Containment::WithoutSandbox] {
         assert!(covered(&GrantScope::Contained, contained).is_empty(), "{contained:?}");
     }
@@ -168,17 +176,40 @@ fn contained_is_what_its_words_say_and_only_where_it_holds() {
 
 #[test]
 fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
-    let count = |scope: &GrantScope| covered(scope, Containment::Contained).len();
-    let counts: Vec<usize> = every_scope().iter().map(count).collect();
-    let all_of_the_command =
-        every_sort().iter().filter(|effect| matches!(effect, Effect::Step(_) | Effect::Run(_))).count();
-    // One file; files inside by file tools (two); one command; contained; history; one host by tool and by command; …
-    assert_eq!(counts, [1, 2, all_of_the_command, 9, 1, 2, 2, 1, 10]);
-    let other = GrantScope::Command(CommandLine("another command".into()));
+    use EffectSort::{
+        ChangeGuarded, ChangeInside, CommandChangesHistory, CommandConnects, Connect, Delegate, RemoteChange,
+        RemoteRead,
+    };
+    let (here, host) = (inside("a"), Host("a.example".into()));
+    let remote = GrantScope::Remote { server: "s".into(), tool: "t".into() };
+    check_covered(&GrantScope::ChangesTo(here), &[ChangeInside]);
+    // The second is never answered by it: a protected name is of the dangerous class.
+    check_covered(&GrantScope::ChangesInside, &[ChangeInside, ChangeGuarded]);
+    check_covered(&GrantScope::History, &[CommandChangesHistory]);
+    check_covered(&GrantScope::Host(host.clone()), &[Connect, CommandConnects]);
+    for (reached, is_covered) in [(Some(host.clone()), true), (Some(Host("b.example".into())), false), (None, false)] {
+        let connects = step(Does::Connect(reached));
+        assert_eq!(GrantScope::Host(host.clone()).covers(&connects, Containment::Contained), is_covered, "{connects}");
+    }
+    check_covered(&remote, &[RemoteRead, RemoteChange]);
+    check_covered(&GrantScope::Agent(AgentName("scout".into())), &[Delegate]);
+    let both = [&CONTAINED[..], &[CommandChangesHistory]].concat();
+    check_covered(&GrantScope::Several(vec![GrantScope::Contained, GrantScope::History]), &both);
+    let other = exactly("another command", "");
     assert!(covered(&other, Containment::Contained).is_empty());
     for contained in EVERY_CONTAINMENT {
         assert_eq!(covered(&GrantScope::History, contained), covered(&GrantScope::History, Containment::Contained));
     }
+}
+
+#[test]
+fn a_yes_to_one_command_covers_all_its_parts_and_no_other_command() {
+    let exactly = exactly(COMMAND, "");
+    let of_the_command = |effect: &Effect| matches!(effect, Effect::Step(_) | Effect::Run(_));
+    for effect in every_sort() {
+        assert_eq!(exactly.covers(&effect, Containment::Contained), of_the_command(&effect), "{effect:?}");
+    }
+    assert!(covered(&self::exactly("another command", ""), Containment::Contained).is_empty());
 }
 
 #[test]
@@ -209,8 +240,7 @@ fn what_cannot_be_undone_is_at_least_asked_about_and_what_only_reads_never_is() 
 fn check_offers(does: &[Does], expected: &[GrantScope]) {
     let effects: Vec<Effect> = does.iter().cloned().map(step).collect();
     let offers = Policy::default().offers("t", &effects, Situation::default());
-    let exactly = GrantScope::Command(CommandLine(COMMAND.into()));
-    assert_eq!(offers, [&[exactly], expected].concat(), "{does:?}");
+    assert_eq!(offers, [&[exactly(COMMAND, "")], expected].concat(), "{does:?}");
 }
 
 #[test]
@@ -251,6 +281,26 @@ fn everything_that_is_offered_answers_the_question_and_says_for_how_long() {
             }
         }
     }
+}
+
+#[test]
+fn exactly_this_command_is_the_one_in_the_folder_that_was_shown() {
+    let at = |folder: &str| match step(Does::Code("run run.sh".into())) {
+        Effect::Step(step) => {
+            [Effect::Run(CommandLine(COMMAND.into())), Effect::Step(Step { folder: folder.into(), ..step })]
+        }
+        other => panic!("{other} is no step"),
+    };
+    let offers = Policy::default().offers("t", &at("build"), Situation::default());
+    assert_eq!(offers.first(), Some(&exactly(COMMAND, "build")));
+    assert_eq!(
+        exactly(COMMAND, "build").to_string(),
+        "exactly this command in the folder build in this session: the command"
+    );
+    let grants = [exactly(COMMAND, "build")];
+    assert!(allowed(&at("build"), &grants, Containment::Contained));
+    assert!(!allowed(&at("other"), &grants, Containment::Contained));
+    assert!(!allowed(&at(""), &grants, Containment::Contained));
 }
 
 #[test]

@@ -130,7 +130,40 @@ fn no_grant_answers_for_protected_names_and_secrets() {
 
 fn part(does: Does) -> Effect {
     let words: std::sync::Arc<[String]> = ["x".to_owned()].into();
-    Effect::Step(haft::effect::Step { command: "x".into(), part: (0, 1), words, does })
+    Effect::Step(haft::effect::Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+}
+
+fn about_running(decision: Decision) -> Policy {
+    Policy::default().with_rules([Rule {
+        name: "mine".into(),
+        matches: Pattern::Effect(EffectSort::Run),
+        decision,
+        class: Class::Ordinary,
+        reason: "We said so.".into(),
+        instead: String::new(),
+    }])
+}
+
+#[test]
+fn a_rule_about_running_commands_holds_also_where_the_parts_of_a_command_are_told() {
+    let effects = [Effect::Run(CommandLine("x".into())), part(Does::Nothing)];
+    let judged = |policy: &Policy, grants: &[GrantScope]| {
+        policy.judge("t", &effects, Situation { grants, ..Situation::default() }).decision
+    };
+    assert_eq!(judged(&Policy::default(), &[]), Decision::Allow);
+    assert_eq!(judged(&about_running(Decision::Allow), &[]), Decision::Allow);
+    assert_eq!(judged(&about_running(Decision::Deny), &[]), Decision::Deny);
+    let asks = about_running(Decision::Ask);
+    assert_eq!(judged(&asks, &[]), Decision::Ask);
+    let offers = asks.offers("t", &effects, Situation::default());
+    assert_eq!(offers, [GrantScope::Command { command: CommandLine("x".into()), folder: "".into() }]);
+    assert_eq!(judged(&asks, &offers), Decision::Allow);
+}
+
+#[test]
+fn a_permission_to_run_commands_says_nothing_of_what_their_parts_do() {
+    let effects = [Effect::Run(CommandLine("x".into())), part(Does::Change(inside("a"), Change::Remove))];
+    assert_eq!(about_running(Decision::Allow).judge("t", &effects, Situation::default()).decision, Decision::Ask);
 }
 
 #[test]

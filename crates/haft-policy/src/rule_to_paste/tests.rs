@@ -44,14 +44,60 @@ fn what_would_allow_any_code_or_is_not_understood_has_no_rule() {
 }
 
 #[test]
+fn what_is_named_behind_a_flag_or_in_no_plain_word_has_no_rule_about_the_whole_program() {
+    for command in [
+        "git --no-pager push origin main",
+        "npm --prefix x run build",
+        "cargo --offline test",
+        "make -j 4 deploy",
+        "make 'a b'",
+        "make $x",
+    ] {
+        assert_eq!(pasted(command), None, "{command}");
+    }
+}
+
+#[test]
+fn an_interpreter_is_one_in_every_version_and_a_wrapper_never_has_a_rule() {
+    for command in [
+        "python3.11 -c 'f()'",
+        "python3.11",
+        "perl5.36 -e 'f()'",
+        "uv run python -c 'f()'",
+        "poetry run python3.12 -c 'f()'",
+        "bash run.sh",
+        "sh build.sh",
+        "env X=1",
+        "xargs make",
+        "npm exec bash -c x",
+    ] {
+        assert_eq!(pasted(command), None, "{command}");
+    }
+    assert_eq!(line_of("python3.11 src/gen.py", "program"), "\"python3.11 src/gen.py\"");
+}
+
+#[test]
+fn a_path_of_the_workspace_is_not_the_same_path_elsewhere() {
+    let rule = sketches(steps_in_scene("rm notes.txt").iter().filter(|effect| matches!(effect, Effect::Step(_))));
+    let rule = rule.and_then(|rules| rules.first()?.rule()).expect("there is a rule");
+    let elsewhere = Target::Outside(haft::path::Place::new("/notes.txt", haft::path::Extent::Entry));
+    for effect in steps_in_scene("rm notes.txt") {
+        let Effect::Step(step) = effect else { continue };
+        assert!(rule.on_effect("bash", &Effect::Step(step.clone())).is_some());
+        let does = Does::Change(elsewhere.clone(), haft::effect::Change::Remove);
+        assert_eq!(rule.on_effect("bash", &Effect::Step(Step { does, ..step })), None);
+    }
+}
+
+#[test]
 fn a_rule_about_files_and_hosts_names_the_one_file_or_host() {
     assert_eq!(
         (line_of("rm notes.txt", "program"), line_of("rm notes.txt", "path")),
-        ("\"rm notes.txt\"".into(), "\"/notes.txt\"".into())
+        ("\"rm notes.txt\"".into(), "\"./notes.txt\"".into())
     );
     assert_eq!(
         (line_of("rm -r build", "program"), line_of("rm -r build", "path")),
-        ("\"rm\"".into(), "\"/build\"".into())
+        ("\"rm\"".into(), "\"./build\"".into())
     );
     assert_eq!(pasted("rm -r src docs"), None, "one rule names one path");
     assert_eq!(line_of("curl -s https://a.example/x", "host"), "\"a.example\"");
@@ -96,7 +142,7 @@ fn each_of_a_few_programs_has_a_rule_of_its_own() {
 
 #[test]
 fn nothing_in_a_command_can_add_a_line_to_the_rule() {
-    assert_eq!(line_of("make '\"x\\'", "matches"), r#"["make '\"x\\'"]"#);
-    assert_eq!(pasted("make 'a\nb'"), None);
-    assert_eq!(line_of("make 'a\u{1b}b'", "matches"), r#"["make 'a\u001Bb'"]"#);
+    assert_eq!(line_of("make all '\"x\\'", "matches"), r#"["make all '\"x\\'"]"#);
+    assert_eq!(pasted("make all 'a\nb'"), None);
+    assert_eq!(line_of("make all 'a\u{1b}b'", "matches"), r#"["make all 'a\u001Bb'"]"#);
 }

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use haft::effect::{Does, Effect, Host};
+use haft::effect::{Change, Does, Effect, Host, Step};
 use haft::path::Target;
 
 use super::fit::Fit;
-use super::names::NamePattern;
-use super::paths::PathPattern;
+use super::names::{GAP, NamePattern};
+use super::paths::{PathPattern, Touch};
 use super::words::{FlagPattern, ProgramPattern};
 use crate::rule::EffectSort;
+use crate::zone::Zone;
 
 /// What a written rule is about. A condition that is missing holds always; there is at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,14 +39,29 @@ impl Conditions {
     }
 
     /// Says how well an effect fits, whichever tool has it.
-    pub fn fit_of_effect(&self, effect: &Effect) -> Fit {
+    fn fit_of_effect(&self, effect: &Effect) -> Fit {
         let sort = self.effect.map_or(Fit::Exactly, |sort| Fit::exactly_if(sort == EffectSort::of(effect)));
         let program = self.program.as_ref().map_or(Fit::Exactly, |program| program.fit(words(effect)));
         let flags = self.flags.iter().map(|flag| flag.fit(words(effect))).max().unwrap_or(Fit::Exactly);
-        let path = self.path.as_ref().map_or(Fit::Exactly, |path| fit_of_path(path, effect));
+        // What hides the subcommand may hide its flags: `git ci`, with a setting that says what that is.
+        let flags = if program == Fit::Perhaps { flags.max(Fit::Perhaps) } else { flags };
+        let path = self.path.as_ref().map_or(Fit::Exactly, |path| self.fit_of_path(path, effect));
         let host = self.host.as_ref().map_or(Fit::Exactly, |host| fit_of_host(host, effect));
-        let text = self.text.as_ref().map_or(Fit::Exactly, |text| Fit::exactly_if(holds(effect, text)));
+        let text = self.text.as_ref().map_or(Fit::Exactly, |text| fit_of_text(text, effect));
         [sort, program, flags, path, host, text].into_iter().min().unwrap_or(Fit::Not)
+    }
+
+    fn fit_of_path(&self, path: &PathPattern, effect: &Effect) -> Fit {
+        let Some((target, touch)) = touched(effect) else {
+            return match effect {
+                Effect::Step(Step { does: Does::ReadUnknown | Does::ChangeUnknown(_), .. }) => Fit::Perhaps,
+                _ => Fit::Not,
+            };
+        };
+        // What is wider than its words, or a secret that nobody has spoken of, is no part of a permission.
+        let is_named = self.effect.is_some() || Zone::of(target) != Zone::Secret;
+        let most = if is_named && is_well_known(effect, target) { Fit::Exactly } else { Fit::Loosely };
+        path.fit(target, touch).min(most)
     }
 
     /// Returns whether a call is meant by its tool alone, whatever it would touch.
@@ -86,22 +102,28 @@ fn words(effect: &Effect) -> &[String] {
 }
 
 fn target(effect: &Effect) -> Option<&Target> {
+    touched(effect).map(|(target, _)| target)
+}
+
+fn touched(effect: &Effect) -> Option<(&Target, Touch)> {
     match effect {
-        Effect::Read(target) | Effect::Change(target, _) => Some(target),
+        Effect::Read(target) | Effect::Change(target, _) => Some((target, Touch::Named)),
         Effect::Step(step) => match &step.does {
-            Does::Read(target) | Does::List(target) | Does::Change(target, _) => Some(target),
+            Does::Read(target) | Does::Change(target, Change::Replace | Change::Remove) => Some((target, Touch::Whole)),
+            Does::Change(target, Change::Create) => Some((target, Touch::Made)),
+            Does::List(target) => Some((target, Touch::Listed)),
             _ => None,
         },
         _ => None,
     }
 }
 
-fn fit_of_path(path: &PathPattern, effect: &Effect) -> Fit {
-    match (target(effect), effect) {
-        (Some(target), _) => path.fit(target),
-        (None, Effect::Step(step)) if matches!(step.does, Does::ReadUnknown | Does::ChangeUnknown(_)) => Fit::Perhaps,
-        (None, _) => Fit::Not,
-    }
+/// Returns whether a target of a command is known, or found by a pattern that stands in its words. What comes out of a
+/// variable may lead up again (`build/$X`).
+fn is_well_known(effect: &Effect, target: &Target) -> bool {
+    let has_gap = matches!(effect, Effect::Step(_)) && target.place().path().to_string_lossy().contains('*');
+    let words = words(effect);
+    !has_gap || (words.iter().any(|word| word.contains('*')) && !words.iter().any(|word| word.contains(GAP)))
 }
 
 fn fit_of_host(host: &NamePattern, effect: &Effect) -> Fit {
@@ -129,8 +151,13 @@ fn plain(host: &Host) -> String {
     name.trim_end_matches('.').to_lowercase()
 }
 
-fn holds(effect: &Effect, text: &str) -> bool {
+fn fit_of_text(text: &str, effect: &Effect) -> Fit {
     let text = text.to_lowercase();
     let is_in = |place: &str| place.to_lowercase().contains(&text);
-    is_in(&words(effect).join(" ")) || target(effect).is_some_and(|target| is_in(&target.to_string()))
+    if is_in(&words(effect).join(" ")) || target(effect).is_some_and(|target| is_in(&target.to_string())) {
+        return Fit::Exactly;
+    }
+    // Whatever the text is, a gap may be it.
+    let has_gap = words(effect).iter().any(|word| word.contains(GAP));
+    if has_gap { Fit::Perhaps } else { Fit::Not }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::WrittenRule;
 use super::conditions::Conditions;
-use super::examples::{Examples, Failure, Reader};
+use super::examples::{self, Examples, Failure, Reader};
 use super::names::NamePattern;
 use super::paths::PathPattern;
 use super::words::{FlagPattern, ProgramPattern};
@@ -87,6 +87,7 @@ impl Draft {
         self.check_keys(decision, &mut problems);
         if let Some(conditions) = &conditions {
             self.check_together(conditions, decision, &mut problems);
+            self.check_tool(conditions, &mut problems);
         }
         let (Some(name), Some(decision), Some(conditions), true) = (name, decision, conditions, problems.is_empty())
         else {
@@ -107,7 +108,10 @@ impl Draft {
         // A path in the home is another one where examples are read.
         let there = self.conditions(known.tools, known.reader.home, &mut problems).unwrap_or_default();
         let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
-        let failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
+        let mut failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
+        if decision == Decision::Allow {
+            failed.extend(examples.beyond(&there, (known.reader, &can_be_allowed)).map(of_beyond));
+        }
         if failed.is_empty() { Ok(WrittenRule { rule, examples }) } else { Err(failed) }
     }
 
@@ -239,6 +243,35 @@ impl Draft {
             problems.push(Problem::of("matches", "a rule about commands needs an example", fix));
         }
     }
+
+    /// Finds what calls of the tool never do. What tools that come later do is known to nobody.
+    fn check_tool(&self, about: &Conditions, problems: &mut Vec<Problem>) {
+        let Some(tool) = about.tool.as_ref().filter(|tool| !tool.is_open()).map(NamePattern::text) else { return };
+        let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
+        let sort = about.effect.map(|sort| (sort, sort.name()));
+        if tool == examples::TOOL {
+            if let Some((_, name)) = sort.filter(|(sort, _)| !sort.is_of_command_calls()) {
+                add("effect", format!("the tool \"{tool}\" has no effect \"{name}\""), "remove one of the two");
+            }
+            return;
+        }
+        if about.is_about_commands() {
+            let problem = format!("the tool \"{tool}\" runs no commands, so the rule can never match");
+            add("tool", problem, "remove it, or the program");
+        }
+        if let Some((_, name)) = sort.filter(|(sort, _)| sort.is_only_of_command_calls()) {
+            add(
+                "effect",
+                format!("only commands have the effect \"{name}\", and \"{tool}\" runs none"),
+                "remove one of the two",
+            );
+        }
+        for (key, list) in [("matches", &self.matches), ("not_matches", &self.not_matches)] {
+            if !about.is_about_commands() && list.as_ref().is_some_and(|list| !list.is_empty()) {
+                add(key, format!("examples are commands, and \"{tool}\" runs none"), "remove them, or the tool");
+            }
+        }
+    }
 }
 
 /// Says whether some question about it is an ordinary one of a default rule.
@@ -298,6 +331,11 @@ fn of_failure(failure: Failure) -> Problem {
         Failure::Matched(_) => "not_matches",
     };
     Problem::of(key, format!("the rule {failure}"), "mend the rule or the example")
+}
+
+fn of_beyond(command: &String) -> Problem {
+    let problem = format!("no rule can allow what the example {command:?} does");
+    Problem::of("matches", problem, "do it by hand when it is needed")
 }
 
 fn noted<T>(result: Result<T, Problem>, problems: &mut Vec<Problem>) -> Option<T> {

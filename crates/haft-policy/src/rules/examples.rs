@@ -8,7 +8,10 @@ use haft::effect::Effect;
 use super::fit::Fit;
 use crate::command::examples::{HOME, steps_in_scene};
 use crate::decision::Decision;
-use crate::rule::{Pattern, Rule};
+use crate::rule::{EffectSort, Pattern, Rule};
+
+/// The tool whose calls examples are: the one that runs commands.
+pub const TOOL: &str = "bash";
 
 /// Reads examples as the shell would, in a workspace that is only imagined: they mean the same on every machine.
 #[derive(Clone, Copy)]
@@ -64,12 +67,25 @@ impl Examples {
         let taken = self.not_matches.iter().filter(|command| best(command) >= enough).cloned().map(Failure::Matched);
         missed.chain(taken).collect()
     }
+
+    /// Returns the examples of which the rule matches nothing that a rule could allow.
+    pub(super) fn beyond<'a>(
+        &'a self,
+        rule: &'a Rule,
+        (reader, can_be_allowed): (Reader<'a>, &'a dyn Fn(EffectSort) -> bool),
+    ) -> impl Iterator<Item = &'a String> {
+        self.matches.iter().filter(move |command| {
+            let effects = (reader.read)(command);
+            let mut matched = effects.iter().filter(|effect| fit(rule, effect) == Fit::Exactly).peekable();
+            matched.peek().is_some() && !matched.any(|effect| can_be_allowed(EffectSort::of(effect)))
+        })
+    }
 }
 
 fn fit(rule: &Rule, effect: &Effect) -> Fit {
     match &rule.matches {
         Pattern::Tool(_) => Fit::Not,
-        Pattern::Effect(sort) => Fit::exactly_if(*sort == crate::rule::EffectSort::of(effect)),
-        Pattern::Written(conditions) => conditions.fit_of_effect(effect),
+        Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectSort::of(effect)),
+        Pattern::Written(conditions) => conditions.fit(TOOL, effect),
     }
 }

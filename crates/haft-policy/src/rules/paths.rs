@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 use haft::path::{Extent, Target};
 
 use super::fit::Fit;
-use super::names::NamePattern;
+use super::names::{GAP, NamePattern};
 
 /// A pattern of paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +81,9 @@ impl PathPattern {
         &self.text
     }
 
-    /// Compares it with where a path leads. A tree that may hold something that fits perhaps fits.
-    pub fn fit(&self, target: &Target) -> Fit {
+    /// Compares it with where a path leads, which is touched in some way. What may be or hold something that fits
+    /// perhaps fits.
+    pub fn fit(&self, target: &Target, touch: Touch) -> Fit {
         let path = target.place().path();
         let is_spoken_of = match self.reach {
             Reach::Everywhere => true,
@@ -92,32 +93,51 @@ impl PathPattern {
         if !is_spoken_of {
             return Fit::Not;
         }
-        let names: Vec<String> = path
-            .components()
-            .filter_map(|part| match part {
-                Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
-                _ => None,
-            })
-            .collect();
-        match self.follow(&names) {
-            Followed::ToTheEnd => Fit::Exactly,
-            Followed::SoFar if target.place().extent() == Extent::Tree => Fit::Perhaps,
-            Followed::SoFar | Followed::Away => Fit::Not,
+        let names = names_of(path, touch);
+        let is_deep = target.place().extent() == Extent::Tree;
+        let (surely, perhaps) = match touch {
+            Touch::Named => (self.follow(&names, Stars::AreLetters), self.follow(&names, Stars::AreLetters)),
+            Touch::Whole | Touch::Made | Touch::Listed => {
+                (self.follow(&names, Stars::MustFit), self.follow(&names, Stars::MayFit))
+            }
+        };
+        match (surely, perhaps) {
+            // A folder that a pattern finds may be a link to another one.
+            (Followed::ToTheEnd, _) if touch != Touch::Named && is_found_by_pattern(&names) => Fit::Loosely,
+            (Followed::ToTheEnd, _) => Fit::Exactly,
+            (_, Followed::ToTheEnd) if touch != Touch::Listed => Fit::Perhaps,
+            (_, Followed::SoFar) if is_deep && self.is_anchored() => Fit::Perhaps,
+            (_, Followed::SoFar) if touch == Touch::Whole && self.begins_below(names.len()) => Fit::Perhaps,
+            (_, Followed::ToTheEnd | Followed::SoFar | Followed::Away) => Fit::Not,
         }
     }
 
+    /// Returns whether it says where it begins, or is about everything. That something lies at any depth says nothing
+    /// about a folder: each one would perhaps hold it.
+    fn is_anchored(&self) -> bool {
+        let is_everything = self.parts.iter().all(|part| *part == Part::Deep);
+        is_everything || matches!(self.parts.first(), Some(Part::Name(name)) if !name.is_open())
+    }
+
+    /// Returns whether a folder of this depth on the way lies at or above the names that it begins with.
+    fn begins_below(&self, depth: usize) -> bool {
+        let is_literal = |part: &&Part| matches!(part, Part::Name(name) if !name.is_open());
+        self.is_anchored() && depth <= self.parts.iter().take_while(is_literal).count()
+    }
+
     /// Goes down the names and keeps which parts of the pattern may come next.
-    fn follow(&self, names: &[String]) -> Followed {
+    fn follow(&self, names: &[String], stars: Stars) -> Followed {
         let count = self.parts.len();
         let mut reached = vec![false; count + 1];
         reached[0] = true;
         self.pass_deep(&mut reached);
-        for name in names {
+        for (at, name) in names.iter().enumerate() {
+            let stars = if at + 1 < names.len() { stars.of_a_folder() } else { stars };
             let mut next = vec![false; count + 1];
             for (place, part) in self.parts.iter().enumerate().filter(|(place, _)| reached[*place]) {
                 match part {
                     Part::Deep => next[place] = true,
-                    Part::Name(pattern) if pattern.is(name) => next[place + 1] = true,
+                    Part::Name(pattern) if self.takes(pattern, name, stars) => next[place + 1] = true,
                     Part::Name(_) => {}
                 }
             }
@@ -138,6 +158,16 @@ impl PathPattern {
         Followed::SoFar
     }
 
+    fn takes(&self, pattern: &NamePattern, name: &str, stars: Stars) -> bool {
+        match (pattern.fit(name), stars) {
+            (_, Stars::AreLetters) => pattern.is(name),
+            (Fit::Not, _) | (Fit::Perhaps, Stars::MustFit) => false,
+            // `src/*/mod.rs` is no search for a folder that is called `*.pem`.
+            (Fit::Perhaps, Stars::MayFitInTheMiddle) => self.is_anchored() || !pattern.is_open(),
+            (Fit::Perhaps | Fit::Loosely | Fit::Exactly, _) => true,
+        }
+    }
+
     fn pass_deep(&self, reached: &mut [bool]) {
         for (place, part) in self.parts.iter().enumerate() {
             if reached[place] && *part == Part::Deep {
@@ -145,6 +175,56 @@ impl PathPattern {
             }
         }
     }
+}
+
+/// How something is touched, as far as it matters what its name stands for and what lies below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// By a tool: its name is what it is, and its extent says whether it is touched with all below it.
+    Named,
+    /// By a command, perhaps with all below it. `*` in the name stands for what is known only when it runs.
+    Whole,
+    /// By a command that makes it. `*` is as above.
+    Made,
+    /// By a command that shows names and no content. `*` is as above.
+    Listed,
+}
+
+/// What a `*` in a name is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stars {
+    /// A letter like others.
+    AreLetters,
+    /// Whatever it is, it has to fit.
+    MustFit,
+    /// It is what fits.
+    MayFit,
+    /// The same, in the name of a folder on the way.
+    MayFitInTheMiddle,
+}
+
+impl Stars {
+    fn of_a_folder(self) -> Self {
+        if self == Stars::MayFit { Stars::MayFitInTheMiddle } else { self }
+    }
+}
+
+/// Returns the names along a path, with gaps for what is not known of them.
+fn names_of(path: &Path, touch: Touch) -> Vec<String> {
+    let name = |part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    let names = path.components().filter_map(name);
+    match touch {
+        Touch::Named => names.collect(),
+        Touch::Whole | Touch::Made | Touch::Listed => names.map(|name| name.replace('*', &GAP.to_string())).collect(),
+    }
+}
+
+/// Returns whether a folder on the way is one that a pattern finds.
+fn is_found_by_pattern(names: &[String]) -> bool {
+    names.split_last().is_some_and(|(_, folders)| folders.iter().any(|name| name.contains(GAP)))
 }
 
 /// How far a pattern goes along a path.
@@ -163,10 +243,18 @@ mod tests {
     use super::*;
     use haft::path::Place;
 
-    fn fit(pattern: &str, path: &str, extent: Extent) -> Fit {
+    fn fit_of(pattern: &str, (path, extent): (&str, Extent), touch: Touch) -> Fit {
         let place = Place::new(path, extent);
         let target = if path.starts_with('/') { Target::Outside(place) } else { Target::Inside(place) };
-        PathPattern::new(pattern, Path::new("/home/me")).expect("it is a pattern").fit(&target)
+        PathPattern::new(pattern, Path::new("/home/me")).expect("it is a pattern").fit(&target, touch)
+    }
+
+    fn fit(pattern: &str, path: &str, extent: Extent) -> Fit {
+        fit_of(pattern, (path, extent), Touch::Named)
+    }
+
+    fn in_command(pattern: &str, path: &str) -> Fit {
+        fit_of(pattern, (path, Extent::Entry), Touch::Whole)
     }
 
     fn check(pattern: &str, fits: &[&str], others: &[&str]) {
@@ -198,8 +286,70 @@ mod tests {
         assert_eq!(fit("secrets/**", "secrets", Extent::Tree), Fit::Perhaps);
         assert_eq!(fit("secrets/**", "src", Extent::Tree), Fit::Not);
         assert_eq!(fit("secrets/**", "secrets/a", Extent::Tree), Fit::Exactly);
-        assert_eq!(fit("*.pem", "src", Extent::Tree), Fit::Perhaps);
+        assert_eq!(fit("data/*/a.csv", "data/x", Extent::Tree), Fit::Perhaps);
         assert_eq!(fit("build", "build", Extent::Tree), Fit::Exactly);
+        assert_eq!(fit("**", "", Extent::Tree), Fit::Perhaps);
+    }
+
+    #[test]
+    fn a_tree_is_not_asked_about_for_names_that_may_lie_anywhere() {
+        for anywhere in ["*.pem", "zzz", "**/gen/*.rs"] {
+            assert_eq!(fit(anywhere, "src", Extent::Tree), Fit::Not, "{anywhere}");
+            assert_eq!(in_command(anywhere, "src"), Fit::Not, "{anywhere}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_in_a_command_perhaps_finds_what_fits() {
+        for (pattern, path) in [
+            ("notes.txt", "n*"),
+            ("notes.txt", "note*.txt"),
+            ("notes.txt", "a/*"),
+            ("*.pem", "keys/s*"),
+            ("secrets", "s*/a"),
+            ("data/customers/**", "data/*/a.csv"),
+            ("data/customers/**", "*"),
+            ("data/customers/**", "d*"),
+            ("data/customers/*.csv", "data/customers/a*"),
+        ] {
+            assert_eq!(in_command(pattern, path), Fit::Perhaps, "{pattern} and {path}");
+        }
+        for (pattern, path) in [
+            ("notes.txt", "src/*.rs"),
+            ("*.pem", "src/*.rs"),
+            ("*.pem", "src/*/mod.rs"),
+            ("data/customers/**", "src/*"),
+            ("data/customers/**", "data/*.csv"),
+        ] {
+            assert_eq!(in_command(pattern, path), Fit::Not, "{pattern} and {path}");
+        }
+        // For a tool it is a name like others.
+        assert_eq!(fit("notes.txt", "n*", Extent::Entry), Fit::Not);
+        assert_eq!(fit("notes.txt", "n…", Extent::Entry), Fit::Not);
+        assert_eq!(fit("a*/**", "a*/b", Extent::Entry), Fit::Exactly);
+    }
+
+    #[test]
+    fn a_pattern_that_finds_nothing_else_fits_but_never_permits_through_folders() {
+        assert_eq!(in_command("*.pem", "keys/*.pem"), Fit::Exactly);
+        assert_eq!(in_command("build/**", "build/*.o"), Fit::Exactly);
+        assert_eq!(in_command("build/**", "build/s*/main.rs"), Fit::Loosely);
+    }
+
+    #[test]
+    fn a_folder_that_a_command_takes_as_a_whole_perhaps_holds_what_begins_below_it() {
+        for above in ["", "data", "data/customers"] {
+            assert_eq!(in_command("data/customers/**", above), Fit::Perhaps, "{above}");
+        }
+        assert_eq!(in_command("data/customers/**", "src"), Fit::Not);
+        assert_eq!(in_command("./notes.txt", ""), Fit::Perhaps);
+        assert_eq!(in_command("~/notes/**", "/home/me"), Fit::Perhaps);
+        // Whether it is a folder is not known, and a file of that depth says nothing.
+        assert_eq!(in_command("data/*/a.csv", "data/README.md"), Fit::Not);
+        let touched = |touch| fit_of("data/customers/**", ("data", Extent::Entry), touch);
+        assert_eq!([touched(Touch::Made), touched(Touch::Listed)], [Fit::Not, Fit::Not]);
+        assert_eq!(fit_of("notes.txt", ("n*", Extent::Entry), Touch::Listed), Fit::Not);
+        assert_eq!(fit_of("notes.txt", ("n*", Extent::Entry), Touch::Made), Fit::Perhaps);
     }
 
     #[test]

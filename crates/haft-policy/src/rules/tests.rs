@@ -10,6 +10,7 @@ use haft::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
 use super::examples::Reader;
+use crate::command::examples::steps_in_scene;
 use crate::decision::{Class, Decision};
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
@@ -40,7 +41,7 @@ fn rule(draft: &Draft) -> Rule {
 
 fn step(words: &str, does: Does) -> Effect {
     let words: Arc<[String]> = words.split(' ').map(str::to_owned).collect();
-    Effect::Step(Step { command: "the whole".into(), part: (0, 9), words, does })
+    Effect::Step(Step { command: "the whole".into(), folder: "".into(), part: (0, 9), words, does })
 }
 
 fn inside(path: &str, extent: Extent) -> Target {
@@ -82,11 +83,34 @@ fn a_denied_flag_is_denied_in_every_spelling_and_asked_about_when_it_may_be_hidd
 }
 
 #[test]
+fn another_name_that_a_setting_gives_may_be_what_is_denied_with_its_flags() {
+    let rules = [program("deny", "git tag", &["--force"])];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command));
+    assert_eq!(of("git -c alias.ci='tag --force v1' ci"), (Decision::Ask, Class::Dangerous, "a rule".into()));
+    assert_eq!(of("git tag v1").1, Class::Ordinary);
+}
+
+#[test]
 fn an_allow_rule_answers_the_ordinary_question_of_a_default_rule() {
     let rules = [program("allow", "cargo test", &[])];
     assert_eq!(judge(&rules, &[code("cargo test -q")]), (Decision::Allow, Class::Ordinary, "a rule".into()));
     assert_eq!(judge(&rules, &[code("cargo build")]).0, Decision::Ask);
     assert_eq!(judge(&rules, &[code("cargo …")]).0, Decision::Ask);
+}
+
+#[test]
+fn what_is_allowed_may_be_a_tool_or_a_path() {
+    let tool = rule(&Draft { tool: Some("write_file".into()), ..draft("allow") });
+    let path = rule(&Draft { path: Some("docs/**".into()), ..draft("allow") });
+    let change = |path: &str| [Effect::Change(inside(path, Extent::Entry), Change::Replace)];
+    let of = |rule: &Rule, tool: &str, path: &str| {
+        let policy = Policy::default().with_rules([rule.clone()]);
+        policy.judge(tool, &change(path), Situation::default()).decision
+    };
+    assert_eq!(of(&tool, "write_file", "src/a"), Decision::Allow);
+    assert_eq!(of(&tool, "edit_file", "src/a"), Decision::Ask);
+    assert_eq!(of(&path, "edit_file", "docs/a"), Decision::Allow);
+    assert_eq!(of(&path, "edit_file", "src/a"), Decision::Ask);
 }
 
 #[test]
@@ -139,12 +163,95 @@ fn a_path_is_found_in_tools_and_in_commands_and_a_tree_that_holds_it_is_asked_ab
 }
 
 #[test]
+fn a_path_is_found_by_patterns_and_folders_of_commands_and_a_list_of_names_is_none() {
+    let rule = |path: &str| rule(&Draft { path: Some(path.into()), ..draft("deny") });
+    let rules = [rule("notes.txt"), rule("data/customers/**")];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command));
+    for perhaps in [
+        "cat n*",
+        "cat note?.txt",
+        "cat data/*/a.csv",
+        "grep -r c data",
+        "grep -rn c",
+        "git grep c",
+        "find . -name '*.csv' -exec cat {} +",
+        "tar cf - data | cat",
+        "mv data x",
+    ] {
+        assert_eq!(of(perhaps), (Decision::Ask, Class::Dangerous, "a rule".into()), "{perhaps}");
+    }
+    for denied in ["jq -n --rawfile a notes.txt '$a'", "git show HEAD:notes.txt", "git cat-file -p :data/customers/a"] {
+        assert_eq!(of(denied).0, Decision::Deny, "{denied}");
+    }
+    for other in ["ls", "ls n*", "grep -r x src", "cat src/*.rs", "cat data/README.md", "git show HEAD:a.txt"] {
+        assert_eq!(of(other).0, Decision::Allow, "{other}");
+    }
+}
+
+#[test]
+fn an_allow_rule_about_a_path_covers_no_folders_that_patterns_find_and_no_secrets() {
+    let rules = [rule(&Draft { path: Some("build/**".into()), ..draft("allow") })];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command)).0;
+    for allowed in ["rm build/a.o", "rm build/*.o"] {
+        assert_eq!(of(allowed), Decision::Allow, "{allowed}");
+    }
+    for asked in ["rm build/s*/main.rs", "rm build/$X", "echo x > build/.env"] {
+        assert_eq!(of(asked), Decision::Ask, "{asked}");
+    }
+}
+
+#[test]
 fn a_host_is_found_without_its_port_and_an_unknown_one_is_asked_about() {
     let rules = [rule(&Draft { host: Some("*.Example.com".into()), ..draft("deny") })];
     let of = |host: Option<&str>| judge(&rules, &[step("curl", Does::Connect(host.map(|h| Host(h.into()))))]);
     assert_eq!(of(Some("me@API.example.com.:8080")).0, Decision::Deny);
     assert_eq!(of(Some("example.org")).1, Class::Ordinary);
     assert_eq!(of(None).1, Class::Dangerous);
+}
+
+#[test]
+fn an_allow_rule_about_a_host_covers_no_way_round_and_a_deny_rule_asks_about_it() {
+    let rule = |decision| rule(&Draft { host: Some("example.org".into()), ..draft(decision) });
+    let with = |decision, command: &str| judge(&[rule(decision)], &steps_in_scene(command));
+    assert_eq!(with("allow", "curl -s https://example.org/a").0, Decision::Allow);
+    assert_eq!(with("allow", "ssh example.org").0, Decision::Allow);
+    for (command, host) in [
+        ("curl --connect-to ::X:80 https://HOST/", "example.org"),
+        ("curl --resolve HOST:443:10.0.0.1 https://HOST/", "example.org"),
+        ("curl -x p.example:80 https://HOST/", "example.org"),
+        ("curl --interface eth1 https://HOST/", "example.org"),
+        ("curl https://HOST/ https://$OTHER/", "example.org"),
+        ("curl 'https://{example,evil}.org/'", ""),
+        ("curl 'https://[e]xample.org/'", ""),
+        ("curl http:evil.com", ""),
+        ("curl 'https://HOST\\@evil.com/'", "example.org"),
+        ("ssh -J a HOST", "example.org"),
+        ("ssh -o HostName=x HOST", "example.org"),
+        ("ssh -oProxyJump=x HOST", "example.org"),
+        ("ssh -F cfg HOST", "example.org"),
+        ("nc -x p:80 HOST 80", "example.org"),
+        ("wget -r -H https://HOST/", "example.org"),
+        ("wget -i urls https://HOST/", "example.org"),
+        ("git clone --recurse-submodules https://HOST/x new", "example.org"),
+        ("http_proxy=http://evil.com curl https://HOST/", "example.org"),
+    ] {
+        let command = command.replace("HOST", host);
+        assert_eq!(with("allow", &command).0, Decision::Ask, "{command}");
+        if !command.starts_with("http_proxy") {
+            let denied = with("deny", &command.replace("example.org", "other.org"));
+            assert_eq!((denied.0, denied.1), (Decision::Ask, Class::Dangerous), "{command}");
+        }
+    }
+}
+
+#[test]
+fn an_address_is_compared_in_one_form_however_it_is_written() {
+    let rules = [rule(&Draft { host: Some("10.0.0.1".into()), ..draft("deny") })];
+    for address in ["10.0.0.1", "10.1", "167772161", "0x0a000001", "10.0.0.01", "[::ffff:10.0.0.1]"] {
+        let command = format!("curl 'http://{address}:80/'");
+        assert_eq!(judge(&rules, &steps_in_scene(&command)).0, Decision::Deny, "{command}");
+    }
+    assert_eq!(judge(&rules, &steps_in_scene("curl http://10.0.0.10/")).1, Class::Ordinary);
 }
 
 #[test]
@@ -156,6 +263,31 @@ fn text_is_found_in_words_and_paths_and_nowhere_else() {
     assert_eq!(judge(&rules, &[path]).0, Decision::Deny);
     // The text of a whole command is not matched: quotes and comments in it mean nothing.
     assert_eq!(judge(&rules, &[Effect::Run(CommandLine("# drop table".into()))]).0, Decision::Ask);
+}
+
+#[test]
+fn text_that_a_gap_may_hide_is_asked_about_and_never_allowed() {
+    let denies = [rule(&Draft { pattern: Some("--allow-all".into()), ..draft("deny") })];
+    let judged = judge(&denies, &[step("deploy a…", Does::Nothing)]);
+    assert_eq!((judged.0, judged.1), (Decision::Ask, Class::Dangerous));
+    let some = |text: &str| Some(text.to_owned());
+    let allows = Draft { pattern: some("staging"), tool: some("bash"), ..draft("allow") };
+    let of = |words: &str| judge(&[rule(&allows)], &[step(words, Does::Code("run deploy".into()))]).0;
+    assert_eq!((of("deploy staging"), of("deploy …")), (Decision::Allow, Decision::Ask));
+}
+
+#[test]
+fn a_program_that_can_only_be_refused_is_not_allowed_by_a_rule() {
+    let read = |command: &str| crate::command::examples::steps_in_scene(command);
+    let home = Path::new("/home/me");
+    let known = Known { tools: &[], home, reader: Reader { home, read: &read } };
+    let check = |program: &str, example: &str| {
+        let (program, matches) = (Some(program.to_owned()), Some(vec![example.to_owned()]));
+        Draft { program, matches, ..draft("allow") }.check(known).map_err(|problems| problems[0].problem.clone())
+    };
+    let told = check("sudo", "sudo ls").expect_err("it can never help");
+    assert_eq!(told, "no rule can allow what the example \"sudo ls\" does");
+    assert!(check("cargo test", "cargo test").is_ok() && check("ls", "ls src").is_ok());
 }
 
 #[test]
@@ -201,6 +333,38 @@ fn a_rule_that_can_never_hold_is_told_with_the_fix() {
         let told = told(draft.clone());
         assert!(told.contains(problem), "{problem:?} is not in {told:?}");
     }
+}
+
+#[test]
+fn a_rule_about_what_a_tool_never_does_is_told_with_the_fix() {
+    let of = |tool: &str| Draft { tool: Some(tool.to_owned()), ..draft("deny") };
+    let told = |draft: Draft| checked(&draft).expect_err("it is wrong");
+    let example = Some(vec!["git status".to_owned()]);
+    let program = |tool: &str| Draft { program: Some("git".into()), matches: example.clone(), ..of(tool) };
+    let effect = |tool: &str, name: &str| Draft { effect: Some(name.to_owned()), ..of(tool) };
+    assert_eq!(
+        told(program("write_file")),
+        ["tool: the tool \"write_file\" runs no commands, so the rule can never match; remove it, or the program"]
+    );
+    for only_of_commands in ["network", "run", "weak-sandbox"] {
+        let problem = format!("only commands have the effect \"{only_of_commands}\", and \"write_file\" runs none");
+        let expected = [format!("effect: {problem}; remove one of the two")];
+        assert_eq!(told(effect("write_file", only_of_commands)), expected);
+    }
+    assert_eq!(
+        told(effect("bash", "read-secret")),
+        ["effect: the tool \"bash\" has no effect \"read-secret\"; remove one of the two"]
+    );
+    assert_eq!(
+        told(Draft { path: Some("a".into()), matches: example.clone(), ..of("write_file") }),
+        ["matches: examples are commands, and \"write_file\" runs none; remove them, or the tool"]
+    );
+    assert_eq!(
+        told(program("write_*")),
+        ["matches: the rule does not match its example \"git status\"; mend the rule or the example"]
+    );
+    let can_match = [program("bash"), program("b*"), effect("write_file", "read"), effect("bash", "read-outside")];
+    can_match.iter().for_each(|draft| _ = rule(draft));
 }
 
 #[test]

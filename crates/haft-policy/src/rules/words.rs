@@ -2,6 +2,8 @@
 
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};
+use super::synonyms::{as_module, fit_of_program, spellings};
+use crate::command::programs::operands::{Subcommand, operands_of};
 
 /// A program and its leading operands, such as `git push`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +34,47 @@ impl ProgramPattern {
         let (Some(program), [name, operands @ ..]) = (words.first(), self.words.as_slice()) else { return Fit::Not };
         let strictly = |(name, word): (&NamePattern, &String)| name.fit(word);
         let given = &words[1..];
-        if given.len() >= operands.len() && operands.iter().zip(given).map(strictly).all(|fit| fit == Fit::Exactly) {
+        let is_leading =
+            given.len() >= operands.len() && operands.iter().zip(given).map(strictly).all(|fit| fit == Fit::Exactly);
+        if is_leading && name.fit(program) != Fit::Not {
             return name.fit(program);
         }
-        name.fit(program).min(leading(operands, given))
+        let module = as_module(words).map_or(Fit::Not, |words| self.fit_widely(&words));
+        self.fit_widely(words).max(module)
     }
+
+    /// Compares it by the reading that finds more: other names, flags before a subcommand, operands in any place.
+    fn fit_widely(&self, words: &[String]) -> Fit {
+        let (Some((program, given)), [name, operands @ ..]) = (words.split_first(), self.words.as_slice()) else {
+            return Fit::Not;
+        };
+        let fit = fit_of_program(name, program);
+        if fit == Fit::Not || operands.is_empty() {
+            return fit;
+        }
+        let told = operands_of(program, given);
+        let found = |wanted: &Vec<NamePattern>| match &told {
+            Some(told) if told.subcommand == Subcommand::Absent => anywhere(wanted, &told.operands),
+            Some(told) if told.subcommand == Subcommand::Unknown => leading(wanted, given).max(Fit::Perhaps),
+            Some(told) => leading(wanted, given).max(leading(wanted, &told.operands)),
+            None => leading(wanted, given),
+        };
+        let best = spellings(program, operands).iter().map(found).max();
+        fit.min(best.unwrap_or(Fit::Not))
+    }
+}
+
+/// Finds the operands in this order, with others between them.
+fn anywhere(operands: &[NamePattern], given: &[String]) -> Fit {
+    let (mut fit, mut wanted) = (Fit::Loosely, operands.iter().peekable());
+    for word in given {
+        let found = wanted.peek().map_or(Fit::Not, |operand| operand.fit(word));
+        if found != Fit::Not {
+            fit = fit.min(found);
+            wanted.next();
+        }
+    }
+    if wanted.peek().is_some() { Fit::Not } else { fit }
 }
 
 /// Finds the operands behind flags, and behind words that may be values of flags.
@@ -48,6 +86,7 @@ fn leading(operands: &[NamePattern], given: &[String]) -> Fit {
         match operand.fit(word) {
             Fit::Not if word.starts_with(['-', '+']) => may_be_value = !word.contains('='),
             Fit::Not if may_be_value => may_be_value = false,
+            Fit::Not if is_assignment(word) => {}
             Fit::Not => return Fit::Not,
             found => {
                 fit = fit.min(found);
@@ -57,6 +96,11 @@ fn leading(operands: &[NamePattern], given: &[String]) -> Fit {
         }
     }
     if wanted.peek().is_some() { Fit::Not } else { fit }
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 impl FlagPattern {
@@ -79,16 +123,24 @@ impl FlagPattern {
     }
 
     fn fit_of(&self, word: &str) -> Fit {
-        if word.starts_with(GAP) {
-            return Fit::Perhaps;
-        }
+        // A gap that was not quoted may be several words, whatever stands before it.
+        let may_be_it = word.contains(GAP) || (word.starts_with('*') && self.may_be_found_by(word));
+        let at_least = if may_be_it { Fit::Perhaps } else { Fit::Not };
+        at_least.max(self.fit_of_shown(word))
+    }
+
+    /// Says whether a file may be called like the flag that a pattern finds: `?-amend`, `*`.
+    fn may_be_found_by(&self, word: &str) -> bool {
+        self.name.fit(&word.replace('*', &GAP.to_string())) != Fit::Not
+    }
+
+    fn fit_of_shown(&self, word: &str) -> Fit {
         if !word.starts_with('-') {
             return Fit::Not;
         }
         let given = word.split_once('=').map_or(word, |(name, _)| name);
         match self.name.fit(given) {
             Fit::Not if self.is_meant_by(given) => Fit::Loosely,
-            Fit::Not if given.contains(GAP) && !given.starts_with("--") => Fit::Perhaps,
             fit => fit,
         }
     }
@@ -137,6 +189,57 @@ mod tests {
     }
 
     #[test]
+    fn other_names_of_a_program_and_its_subcommands_are_refused_and_not_permitted() {
+        for (pattern, command) in [
+            ("cargo test", "cargo t --lib"),
+            ("npm install", "npm i x"),
+            ("npm install", "npm --prefix web add x"),
+            ("npm test", "npm t"),
+            ("npm test", "npm run test"),
+            ("npm run deploy", "npm run-script deploy"),
+            ("docker rm", "docker container rm x"),
+            ("docker container rm", "docker rm x"),
+            ("gh pr create", "gh pr new"),
+            ("pip install", "pip3 install x"),
+            ("pip install", "python -m pip install x"),
+            ("pip3 install", "pip install x"),
+            ("make deploy", "make FOO=1 deploy"),
+            ("make deploy", "make all deploy"),
+            ("make deploy", "gmake -C x deploy"),
+            ("npm run deploy", "npm FOO=1 run deploy"),
+        ] {
+            assert_eq!(program(pattern, command), Fit::Loosely, "{pattern} and {command}");
+        }
+        for (pattern, command) in [
+            ("cargo test", "cargo build"),
+            ("npm install", "npm uninstall x"),
+            ("docker rm", "docker stop x"),
+            ("gh pr create", "gh pr view"),
+            ("make deploy", "make -C deploy all"),
+            ("make deploy", "make deploy-docs"),
+            ("git push", "git log push"),
+        ] {
+            assert_eq!(program(pattern, command), Fit::Not, "{pattern} and {command}");
+        }
+    }
+
+    #[test]
+    fn a_subcommand_that_nobody_knows_is_perhaps_another_name_of_the_one_that_is_meant() {
+        assert_eq!(program("git push", "git ci"), Fit::Perhaps);
+        assert_eq!(program("git tag", "git -c alias.ci=tag ci"), Fit::Perhaps);
+        assert_eq!(program("git push", "git status"), Fit::Not);
+        assert_eq!(program("docker rm", "docker container ls"), Fit::Not);
+    }
+
+    #[test]
+    fn a_file_that_a_pattern_finds_is_perhaps_called_like_the_flag() {
+        assert_eq!(flag("--amend", "git commit *-amend"), Fit::Perhaps);
+        assert_eq!(flag("--amend", "git commit *"), Fit::Perhaps);
+        assert_eq!(flag("--amend", "git commit *.rs"), Fit::Not);
+        assert_eq!(flag("--amend", "git commit src/*"), Fit::Not);
+    }
+
+    #[test]
     fn flags_before_a_subcommand_do_not_hide_it_and_do_not_permit_it() {
         for hidden in ["git -C /x push", "git --no-pager push", "git -c a=b push -f", "git --git-dir=x push"] {
             assert_eq!(program("git push", hidden), Fit::Loosely, "{hidden}");
@@ -152,7 +255,10 @@ mod tests {
         assert_eq!(flag("--force", "git push …"), Fit::Perhaps);
         assert_eq!(flag("--force", "git push --fo…"), Fit::Perhaps);
         assert_eq!(flag("-f", "git push -…"), Fit::Perhaps);
-        assert_eq!(flag("--force", "git push a…"), Fit::Not);
+        assert_eq!(flag("--force", "git push a…"), Fit::Perhaps);
+        assert_eq!(flag("--force", "git push --tags=…"), Fit::Perhaps);
+        assert_eq!(flag("--force", "git push --force a…"), Fit::Exactly);
+        assert_eq!(flag("--force", "git push -- a…"), Fit::Not);
     }
 
     #[test]

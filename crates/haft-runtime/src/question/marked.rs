@@ -55,11 +55,17 @@ mod tests {
         let step = |part: &str| {
             let from = text.find(part).expect("it is a part");
             let (command, part) = (text.into(), (from, from + part.len()));
-            Effect::Step(Step { command, part, words: [].into(), does: Does::Code("run code".into()) })
+            Effect::Step(Step {
+                command,
+                folder: "".into(),
+                part,
+                words: [].into(),
+                does: Does::Code("run code".into()),
+            })
         };
         let steps: Vec<(Effect, Class)> = parts.iter().map(|(part, class)| (step(part), *class)).collect();
         let open: Vec<(&Effect, Class)> = steps.iter().map(|(effect, class)| (effect, *class)).collect();
-        let around = Surroundings { level: Level::Full, uncovered: None, network: false };
+        let around = Surroundings { level: Level::Full, uncovered: None, ignored: Vec::new(), network: false };
         let run = [Effect::Run(CommandLine(text.into()))];
         let command = command(&run, &open, (&around, redactor)).expect("there is one");
         command.parts.iter().map(|part| (command.text[part.bytes.clone()].to_owned(), part.class)).collect()

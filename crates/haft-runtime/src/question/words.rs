@@ -94,7 +94,13 @@ mod tests {
     use haft::path::Place;
 
     fn step(does: Does) -> Effect {
-        Effect::Step(Step { command: "x".into(), part: (0, 1), words: ["x".to_owned()].into(), does })
+        Effect::Step(Step {
+            command: "x".into(),
+            folder: "".into(),
+            part: (0, 1),
+            words: ["x".to_owned()].into(),
+            does,
+        })
     }
 
     fn removes(path: &str, extent: Extent) -> Effect {

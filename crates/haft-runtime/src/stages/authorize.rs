@@ -30,9 +30,9 @@ pub(crate) struct Authorized {
 /// What a permission rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RestsOn {
-    /// The rules or somebody's word, whatever comes of the command's layer.
+    /// The rules, or the word of somebody who was told that there is no layer, whatever comes of the command's layer.
     Word,
-    /// Nobody was asked, because what the command changes can be taken back.
+    /// What the command changes can be taken back: so nobody was asked, or whoever said yes was told so.
     Layer,
 }
 
@@ -90,7 +90,8 @@ impl Bench<'_> {
 
     fn judge_where(&self, planned: &Planned, contained: Containment) -> Ruling {
         let grants = self.cx.session.grants();
-        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained };
+        let ignored = self.around.as_ref().map(Surroundings::ignored).unwrap_or_default();
+        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained, ignored };
         self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation)
     }
 
@@ -103,6 +104,12 @@ impl Bench<'_> {
         let is_same_without = || self.judge_where(&planned, Containment::WithoutLayer).decision == Decision::Allow;
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
         Authorized { planned, rests_on: if needs_none { RestsOn::Word } else { RestsOn::Layer } }
+    }
+
+    /// Lets a call run that somebody said yes to. What was said about undo must hold.
+    fn agreed(&self, planned: Planned) -> Authorized {
+        let was_promised = self.around.as_ref().is_some_and(Surroundings::can_be_undone);
+        Authorized { planned, rests_on: if was_promised { RestsOn::Layer } else { RestsOn::Word } }
     }
 
     fn question<'q>(&'q self, planned: &'q Planned) -> Question<'q> {
@@ -149,7 +156,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Deny => Err(denied(&ruling)),
-        Decision::Allow | Decision::Ask => Ok(Authorized { planned, rests_on: RestsOn::Word }),
+        Decision::Allow | Decision::Ask => Ok(bench.agreed(planned)),
     }
 }
 

@@ -68,7 +68,7 @@ async fn a_yes_holds_once_and_a_grant_for_what_its_words_say() {
 
 #[tokio::test]
 async fn an_answer_that_was_not_offered_is_no_yes() {
-    let everything = GrantScope::Command(haft::effect::CommandLine("rm -rf /".into()));
+    let everything = GrantScope::Command { command: haft::effect::CommandLine("rm -rf /".into()), folder: "".into() };
     let scene = Scene::new().approver(Script::of([Verdict::AllowFor(everything)])).tool(Put);
     assert!(put(&scene).await.contains("none of those offered"));
     assert!(scene.session().grants().is_empty());

@@ -67,7 +67,7 @@ impl Commands {
 }
 
 fn exactly(command: &str) -> GrantScope {
-    GrantScope::Command(haft::effect::CommandLine(command.into()))
+    GrantScope::Command { command: haft::effect::CommandLine(command.into()), folder: "".into() }
 }
 
 #[tokio::test]
@@ -131,7 +131,10 @@ async fn an_offer_names_earlier_questions_that_it_would_have_answered() {
 #[tokio::test]
 async fn where_commands_are_not_contained_even_creating_is_asked_and_no_wide_grant_is_offered() {
     let places = [
-        (ScriptedCommand::default().with_network(), "full sandbox, with the network, to any host, can be undone"),
+        (
+            ScriptedCommand::default().with_network(),
+            "full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot",
+        ),
         (ScriptedCommand::default().uncovered("a mount"), "full sandbox, no network, cannot be undone: a mount"),
         (ScriptedCommand::default().where_reached(Level::Partial), "partial sandbox, no network, cannot be undone"),
     ];
@@ -163,7 +166,40 @@ async fn a_command_that_nobody_was_asked_about_is_not_run_without_a_layer() {
     assert!(commands.run("touch new").await.starts_with("refused at execute (needs_approval)"));
     assert!(commands.ran().is_empty());
     assert!(commands.run("ls").await.starts_with("ok"), "what only reads needs no undo");
-    assert!(commands.run("commit").await.starts_with("ok"), "somebody was asked");
+}
+
+#[tokio::test]
+async fn a_yes_to_what_can_be_undone_is_none_to_running_without_a_layer() {
+    let command = ScriptedCommand::default().found_uncovered("the kernel refuses layers here");
+    for verdict in [Verdict::AllowOnce, Verdict::AllowFor(GrantScope::Contained)] {
+        let commands = Commands::on(command.clone(), [verdict]);
+        let told = commands.run("make").await;
+        assert!(told.starts_with("refused at execute (needs_approval): What the command changes could not"), "{told}");
+        assert!(commands.ran().is_empty());
+    }
+    let known = ScriptedCommand::default().uncovered("the kernel refuses layers here");
+    let commands = Commands::on(known, [Verdict::AllowOnce]);
+    assert!(commands.run("make").await.starts_with("ok"), "who was told that it cannot be undone said yes to that");
+}
+
+#[tokio::test]
+async fn what_would_be_lost_in_an_ignored_folder_is_asked_each_time_and_builds_are_not() {
+    let command = ScriptedCommand::default().where_ignored("build").where_ignored("target");
+    let contained = Verdict::AllowFor(GrantScope::Contained);
+    let commands = Commands::on(command, [contained, Verdict::AllowOnce, Verdict::AllowOnce]);
+    for command in ["make", "make", "rm src/a", "touch build/new", "rm build/a", "rm build"] {
+        assert!(commands.run(command).await.starts_with("ok"), "{command}");
+    }
+    let asked = commands.script.asked();
+    let texts: Vec<String> = asked.iter().flat_map(|asked| &asked.command).map(|asked| asked.text.clone()).collect();
+    assert_eq!(texts, ["make", "rm build/a", "rm build"]);
+    let around = |question: usize| asked[question].command.as_ref().map(|command| command.around.clone());
+    let line = "full sandbox, no network, can be undone, but for ignored folders:";
+    assert_eq!(around(0), Some(format!("{line} build, target")));
+    assert_eq!(around(2), Some(format!("{line} build")));
+    assert!(asked[0].offers[1].words.contains("can be undone, but for ignored folders: build, target (build,"));
+    assert!(asked[2].ruling.reason.ends_with("build is not covered by undo: it is ignored."), "{:?}", asked[2].ruling);
+    assert_eq!(commands.offers(2), [exactly("rm build")]);
 }
 
 #[tokio::test]

@@ -204,3 +204,29 @@ fn a_tool_without_words_is_seen() {
     let expected = "crates/haft-tools/src/a.rs:2: the tool has no words: crates/haft-tools/src/a.md is missing";
     check(&tools_without_words(&tree(&files)), &[expected]);
 }
+
+#[test]
+fn a_name_in_the_coverage_behind_which_there_is_nothing_is_seen() {
+    let code = "#[test]\nfn it_holds() {}\nfn it_helps() {}\n#[tokio::test]\n// Why.\nasync fn it_waits() {}\n";
+    let row = |name: &str| format!("| X1 | a | `haft/src/a.rs` | `haft/src/a.rs::{name}` and `limit`, `--a/b` |\n");
+    let check_page = |page: &str, expected: &[&str]| {
+        check(&coverage::broken_claims(&tree(&[("crates/haft/src/a.rs", code), ("docs/coverage.md", page)])), expected);
+    };
+    check_page(&(row("it_holds") + &row("it_waits")), &[]);
+    check_page(&row("it_held"), &["docs/coverage.md:1: haft/src/a.rs has no test it_held"]);
+    check_page(&row("it_helps"), &["docs/coverage.md:1: haft/src/a.rs has no test it_helps"]);
+    check_page("| X1 | a | `haft/src/b.rs` | not yet |", &["docs/coverage.md:1: there is no file haft/src/b.rs"]);
+    check_page("| X1 | a | — | `b.rs::it_holds` |", &["docs/coverage.md:1: there is no file b.rs"]);
+    check(&coverage::broken_claims(&[]), &["docs/coverage.md:1: the file is gone"]);
+}
+
+#[test]
+fn a_sum_of_the_coverage_that_is_not_that_of_its_rows_is_seen() {
+    let rows =
+        "| id | demand |\n|---|---|\n| X1 | a | — | not yet: b |\n| X2 | a | b | partly: c |\n| X3 | a | b | c |\n";
+    let sums = |said: &str| coverage::wrong_sums(&tree(&[("docs/coverage.md", &format!("{said}\n{rows}"))]));
+    check(&sums("3 rows: 1 shown / 1 partly / 1 not yet."), &[]);
+    let expected = "docs/coverage.md:1: it says \"3 rows: 2 shown / 0 partly / 1 not yet.\", there are \
+                    3 rows: 1 shown / 1 partly / 1 not yet.";
+    check(&sums("3 rows: 2 shown / 0 partly / 1 not yet."), &[expected]);
+}

@@ -20,6 +20,7 @@ mod remembered;
 mod settle;
 mod show;
 mod sift;
+mod through;
 mod told;
 mod touched;
 mod trees;
@@ -97,6 +98,11 @@ impl Layers {
         self.mount_below().map(|mount| mounts::reason(&mount)).or_else(|| self.layerless.reason())
     }
 
+    /// Names the ignored folders that lie outside the layers, as trees.
+    pub(super) fn ignored(&self) -> Vec<Target> {
+        through::targets(&self.root, &self.apart())
+    }
+
     fn mount_below(&self) -> Option<PathBuf> {
         self.root.folders().into_iter().find_map(|(path, _)| mounts::mount_below(path))
     }
@@ -153,8 +159,7 @@ impl Layers {
             let stat = rustix::fs::fstat(&root.folder)?;
             let Some(folder) = &ground.folder else { break };
             let pair = folder.add(number, &stat)?;
-            let is_there = |place: &&PathBuf| kind_at(root.folder.as_fd(), place) == Some(FileKind::Folder);
-            root.through = apart.get(number).into_iter().flatten().filter(is_there).cloned().collect();
+            root.through = through::existing(root.folder.as_fd(), apart.get(number));
             ground.since.push(Moment::now(root.folder.as_fd(), pair.upper.as_fd())?);
             root.layer = Some(Layer { upper: pair.upper, work: pair.work });
         }
@@ -204,11 +209,8 @@ impl Layers {
     fn apart(&self) -> Vec<BTreeSet<PathBuf>> {
         let mut known = self.known();
         let found = known.apart.get_or_insert_with(|| {
-            let folders = self.root.folders();
-            let seen: Vec<_> =
-                folders.into_iter().map(|(path, folder)| (path, apart::find(folder.as_fd(), path))).collect();
             // Everything is protected where it cannot be known what was so before.
-            self.remembered.agree(&seen).unwrap_or_default()
+            self.remembered.agree(&through::seen(&self.root)).unwrap_or_default()
         });
         found.clone()
     }
@@ -348,6 +350,12 @@ impl Drop for LayeredGround {
             self.layers.throw_away(folder);
         }
     }
+}
+
+/// Names the ignored folders that would lie outside the layers. Nothing is remembered.
+pub(super) fn ignored(root: &Root, state: &WorkspaceState) -> Vec<Target> {
+    let agreed = Remembered::new(state.apart()).would_agree(&through::seen(root));
+    through::targets(root, &agreed.unwrap_or_default())
 }
 
 /// Returns the folder for layers in memory, which belongs to this user alone.

@@ -13,19 +13,22 @@ use rustix::io::Errno;
 
 use super::Fingerprint;
 
-/// Most different words of a text that are tried.
+/// Most different words of a text that is trusted.
 const MOST_WORDS: usize = 20_000;
-/// Longest path that is tried.
-const LONGEST: usize = 1_024;
+/// Longest path that is tried: the system opens none that is longer.
+const LONGEST: usize = 4_095;
+/// Most bytes of all paths that the words of a text may mean.
+const MOST_PATH_BYTES: usize = 8 << 20;
 /// Most bytes of all files that a text names.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Returns the hashes of all files of the workspace that a text names, by their paths. Fails where one leads out of it.
+/// Returns the hashes of all files of the workspace that a text names, by their paths. Fails where one leads out of it,
+/// and where it names more than can be tried.
 pub(super) fn hashes(root: BorrowedFd<'_>, own: &str, text: &str) -> Result<Fingerprint, String> {
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut found = Fingerprint::new();
     let mut left = MOST_BYTES;
-    for path in candidates(folder, text) {
+    for path in candidates(folder, text)? {
         if path == own {
             continue;
         }
@@ -75,16 +78,23 @@ fn hash(file: OwnedFd, left: &mut u64) -> io::Result<Option<String>> {
 /// Every path that a word of the text may mean: from the root of the workspace, and from the file's own folder.
 ///
 /// A word may begin with where the workspace lies (`/home/…`, `~/…`, `$DIR/…`), so its ends are tried as well.
-fn candidates(folder: &str, text: &str) -> BTreeSet<String> {
-    let mut paths = BTreeSet::new();
-    for word in words(text).into_iter().take(MOST_WORDS).filter(|word| word.len() <= LONGEST) {
+fn candidates(folder: &str, text: &str) -> Result<BTreeSet<String>, String> {
+    let too_much = || "it names too much to be trusted".to_owned();
+    let words = words(text);
+    if words.len() > MOST_WORDS {
+        return Err(too_much());
+    }
+    let (mut paths, mut left) = (BTreeSet::new(), MOST_PATH_BYTES);
+    for word in words {
         let ends = word.match_indices('/').map(|(at, _)| &word[at + 1..]);
-        for path in ends.chain([word]).flat_map(|end| modules(end).into_iter().chain([end.to_owned()])) {
+        let ends = ends.chain([word]).filter(|end| end.len() <= LONGEST);
+        for path in ends.flat_map(|end| modules(end).into_iter().chain([end.to_owned()])) {
+            left = left.checked_sub(path.len()).ok_or_else(too_much)?;
             let beside = format!("{folder}/{path}");
             paths.extend([path, beside].into_iter().filter_map(|path| straight(&path)));
         }
     }
-    paths
+    Ok(paths)
 }
 
 /// A path without `.` and `..`; none when it leads out of the workspace.

@@ -100,6 +100,36 @@ fn a_file_that_code_names_and_that_comes_later_is_a_change() {
 }
 
 #[test]
+fn rules_and_limits_stay_trusted_when_a_file_that_they_name_changes() {
+    let config = ".haft/config.toml";
+    let scene = Scene::new(&[(RULES, "path = \"src/main.rs\""), (config, "[limits]\nread_end = \"src/main.rs\"\n")]);
+    scene.write("src/main.rs", "one");
+    let (trusted, _) = scene.look().vouch();
+    scene.write("src/main.rs", "two");
+    for name in [RULES, config] {
+        assert!(matches!(scene.standing(name, &trusted), Standing::Trusted(_)), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_changed_is_blamed_itself_and_not_what_it_names_now() {
+    let name = ".haft/tools/a.yaml";
+    let scene = Scene::new(&[(name, "command: one.sh"), ("one.sh", "1"), ("two.sh", "2")]);
+    let (trusted, _) = scene.look().vouch();
+    scene.write(name, "command: two.sh");
+    assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![name.to_owned()]));
+}
+
+#[test]
+fn code_that_was_trusted_and_is_not_there_any_more_is_gone() {
+    let scene = Scene::new(&[(RULES, "one"), ("AGENTS.md", "words")]);
+    let (trusted, _) = scene.look().vouch();
+    assert_eq!(scene.look().gone(&trusted), Vec::<String>::new());
+    std::fs::remove_file(scene.path(RULES)).expect("it was there");
+    assert_eq!(scene.look().gone(&trusted), [RULES]);
+}
+
+#[test]
 fn links_are_never_followed_and_never_trusted() {
     let scene = Scene::new(&[("real.toml", "x"), (".haft/config.toml", "run out/file")]);
     symlink(scene.path("real.toml"), scene.path(RULES)).expect("a link can be made");
@@ -122,7 +152,8 @@ fn a_folder_that_is_a_link_brings_nothing() {
     let scene = Scene::new(&[("other/rules.toml", "x")]);
     symlink(scene.path("other"), scene.path(".haft")).expect("a link can be made");
     let project = scene.look();
-    assert_eq!((project.brought(), project.refused()), (&[][..], Some(".haft is a link, which is not followed")));
+    let refused = (".haft".to_owned(), "it is a link, which is not followed".to_owned());
+    assert_eq!((project.brought(), project.refused()), (&[][..], &[refused][..]));
 }
 
 #[test]
@@ -145,4 +176,50 @@ fn words_stay_trusted_when_they_change_and_the_change_is_known() {
     scene.write("AGENTS.md", "two");
     assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("two".to_owned()));
     assert_eq!(scene.look().changed_words(&trusted), ["AGENTS.md"]);
+}
+
+#[test]
+fn code_that_names_too_much_is_never_trusted() {
+    let name = ".haft/tools/a.yaml";
+    let many: String = (0..20_001).map(|number| format!("a{number} ")).collect();
+    let paths: String = (0..9).map(|word| format!("{word}{} ", "/a".repeat(1_000))).collect();
+    for text in [format!("{many} zz/run.sh"), paths] {
+        let scene = Scene::new(&[(name, &text), ("zz/run.sh", "one")]);
+        let (trusted, refused) = scene.look().vouch();
+        assert_eq!(trusted.code.len(), 0);
+        assert_eq!(refused, [(name.to_owned(), "it names too much to be trusted".to_owned())]);
+    }
+}
+
+#[test]
+fn the_end_of_a_very_long_word_is_a_name_too() {
+    let name = ".haft/tools/a.yaml";
+    let scene = Scene::new(&[(name, &format!("/{}/scripts/run.sh", "x".repeat(5_000))), ("scripts/run.sh", "one")]);
+    let (trusted, _) = scene.look().vouch();
+    scene.write("scripts/run.sh", "two");
+    assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec!["scripts/run.sh".to_owned()]));
+}
+
+#[test]
+fn code_that_was_trusted_and_is_gone_is_known() {
+    let scene = Scene::new(&[(RULES, "one"), (".haft/config.toml", "")]);
+    let (trusted, _) = scene.look().vouch();
+    assert_eq!(scene.look().gone(&trusted), Vec::<String>::new());
+    std::fs::remove_file(scene.path(RULES)).expect("it was there");
+    assert_eq!(scene.look().gone(&trusted), [RULES]);
+    std::fs::create_dir(scene.path(RULES)).expect("a folder can be made");
+    assert_eq!(scene.look().gone(&trusted), [RULES]);
+}
+
+#[test]
+fn no_number_of_other_names_hides_a_known_one() {
+    let scene = Scene::new(&[(RULES, "one")]);
+    (0..1_001).for_each(|number| scene.write(&format!(".haft/a{number}"), ""));
+    (0..1_001).for_each(|number| scene.write(&format!(".haft/skills/a{number}"), ""));
+    (0..1_000).for_each(|number| scene.write(&format!(".haft/tools/a{number}.yaml"), ""));
+    let project = scene.look();
+    let code = project.brought().iter().filter(|file| file.kind == Kind::Code);
+    assert_eq!((code.count(), project.brought().len()), (1_001, 1_001));
+    let why = "it holds more than 1000 files, so nothing in it is loaded";
+    assert_eq!(project.refused(), [(".haft/skills".to_owned(), why.to_owned())]);
 }

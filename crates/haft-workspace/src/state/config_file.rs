@@ -11,10 +11,12 @@ use rustix::fs::OFlags;
 const LARGEST: u64 = 1024 * 1024;
 
 /// Returns the text of a configuration file, or nothing when there is no such file.
+///
+/// A link to nothing, in its place or in that of a folder above it, is an error: somebody has written something.
 pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
     // A person may link to the file; a pipe in its place answers at once instead of waiting for somebody to write.
     let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return no_dangling_link(path).map(|()| None),
         file => super::private::regular(file?)?,
     };
     let mut text = String::new();
@@ -23,4 +25,36 @@ pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MiB"));
     }
     Ok(Some(text))
+}
+
+/// Fails where a path leads nowhere because of a link.
+fn no_dangling_link(path: &Path) -> io::Result<()> {
+    let nearest = path.ancestors().find(|place| place.symlink_metadata().is_ok());
+    match nearest {
+        Some(place) if place.metadata().is_err() => {
+            Err(io::Error::new(io::ErrorKind::NotFound, format!("{} is a link to nothing", place.display())))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_link_to_nothing_is_an_error_and_not_an_absent_file() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = |name: &str| folder.path().join(name);
+        assert_eq!(read_config_file(&path("haft/rules.toml")).expect("it is not there"), None);
+        symlink("gone", path("rules.toml")).expect("a link can be made");
+        symlink("gone", path("haft")).expect("a link can be made");
+        for (file, link) in [("rules.toml", "rules.toml"), ("haft/rules.toml", "haft"), ("haft/deep/a.toml", "haft")] {
+            let told = read_config_file(&path(file)).expect_err("it is a link to nothing").to_string();
+            assert_eq!(told, format!("{} is a link to nothing", path(link).display()));
+        }
+        std::fs::write(path("gone"), "text").expect("a file can be written");
+        assert_eq!(read_config_file(&path("rules.toml")).expect("it can be read"), Some("text".to_owned()));
+    }
 }

@@ -121,6 +121,10 @@ impl Files for OneFile {
         None
     }
 
+    fn ignored(&self) -> Vec<Target> {
+        Vec::new()
+    }
+
     fn page<'a>(
         &'a self,
         permit: &'a Permit,

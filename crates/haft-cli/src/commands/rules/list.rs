@@ -35,7 +35,7 @@ pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
     let width = |text: fn(&Listed) -> String| all.iter().map(|listed| text(listed).chars().count()).max().unwrap_or(0);
     let (names, abouts) = (width(Listed::name), width(Listed::about));
     for listed in &all {
-        let decision = format!("{:<5}", name_of(listed.rule.decision));
+        let decision = format!("{:<5}", listed.rule.decision.code());
         let decision = match listed.rule.decision {
             Decision::Deny => Part::Bad(&decision),
             Decision::Ask => Part::Strong(&decision),
@@ -72,7 +72,7 @@ impl Listed {
     fn record(&self) -> Value {
         let mut record = json!({
             "name": self.rule.name,
-            "decision": name_of(self.rule.decision),
+            "decision": self.rule.decision.code(),
             "dangerous": self.rule.class == Class::Dangerous,
             "about": self.rule.matches.to_string(),
             "from": self.from,
@@ -84,13 +84,5 @@ impl Listed {
             record["instead"] = json!(self.rule.instead);
         }
         record
-    }
-}
-
-fn name_of(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
     }
 }

@@ -3,6 +3,8 @@
 //! Some addresses are told apart: services that hand out secrets to whoever asks from inside of a machine, and
 //! transports that are commands.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use haft::effect::Danger;
 
 use super::super::act::{Act, Deed, Inner, Reading};
@@ -14,7 +16,6 @@ const METADATA: &[&str] = &[
     "169.254.170.2",
     "100.100.100.200",
     "192.0.0.192",
-    "[fd00:ec2::254]",
     "fd00:ec2::254",
     "metadata.google.internal",
     "metadata.goog",
@@ -22,6 +23,9 @@ const METADATA: &[&str] = &[
     "instance-data",
     "instance-data.ec2.internal",
 ];
+
+/// How addresses begin, for programs that do not look for two slashes.
+const SCHEMES: &[&str] = &["http:", "https:", "ftp:", "ftps:", "ws:", "wss:", "ssh:", "git:"];
 
 /// Reads a URL, or a host with a path.
 pub(crate) fn of_url(word: &Value) -> Reading {
@@ -35,7 +39,9 @@ pub(crate) fn of_url(word: &Value) -> Reading {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let end = rest.find(['/', '?', '#']);
     match (end, word.known()) {
-        (None, None) => one(Act::Connect(None)),
+        // `http:host` and `http:/host` are understood by some programs.
+        _ if rest.len() == text.len() && SCHEMES.iter().any(|scheme| text.starts_with(scheme)) => elsewhere(),
+        (None, None) => elsewhere(),
         (end, _) => host(&rest[..end.unwrap_or(rest.len())]),
     }
 }
@@ -45,7 +51,7 @@ pub(crate) fn of_host(word: &Value) -> Reading {
     match word.known() {
         Some(text) if text.contains("://") => of_url(word),
         Some(text) => host(text),
-        None => one(Act::Connect(None)),
+        None => elsewhere(),
     }
 }
 
@@ -95,13 +101,13 @@ pub(crate) fn is_here(word: &Value) -> bool {
 }
 
 fn host(text: &str) -> Reading {
-    let name = bare(text);
-    let dotted = number(&name).map(|address| {
-        let [a, b, c, d] = address.to_be_bytes();
-        format!("{a}.{b}.{c}.{d}")
-    });
-    let hands_out_secrets =
-        METADATA.contains(&name.as_str()) || dotted.is_some_and(|it| METADATA.contains(&it.as_str()));
+    let name = normal(&bare(text));
+    // Whatever else is in it is a pattern (`{a,b}`), an encoding, or a letter that looks like another one.
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:".contains(letter);
+    if name.is_empty() || !name.chars().all(is_plain) || text.contains(['{', '}', '\\']) {
+        return elsewhere();
+    }
+    let hands_out_secrets = METADATA.contains(&name.as_str());
     let mut reading = one(Act::Connect(Some(name)));
     if hands_out_secrets {
         let what = "ask the service that gives credentials to this machine".to_owned();
@@ -110,13 +116,25 @@ fn host(text: &str) -> Reading {
     reading
 }
 
+/// Returns an address in the one form that it is compared in; a name stays as it is.
+fn normal(name: &str) -> String {
+    let long = name.parse::<Ipv6Addr>().ok();
+    let short = number(name).map(Ipv4Addr::from).or(long.and_then(|address| address.to_ipv4_mapped()));
+    match (short, long) {
+        (Some(address), _) => address.to_string(),
+        (None, Some(address)) => address.to_string(),
+        (None, None) => name.to_owned(),
+    }
+}
+
 /// Returns the host without user and port.
 fn bare(text: &str) -> String {
     let name = text.rsplit_once('@').map_or(text, |(_, name)| name);
     let name = match name.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
-        Some((address, _)) => address,
+        // Only a port may follow; `[e]vil.com` is a pattern.
+        Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
         None if name.matches(':').count() > 1 => name,
-        None => name.split_once(':').map_or(name, |(name, _)| name),
+        Some(_) | None => name.split_once(':').map_or(name, |(name, _)| name),
     };
     name.trim_end_matches('.').to_ascii_lowercase()
 }
@@ -135,6 +153,10 @@ fn number(name: &str) -> Option<u32> {
     }
     let high = first.iter().enumerate().fold(0, |sum, (at, byte)| sum | byte << (24 - 8 * at));
     (u64::from(*last) < 1_u64 << (32 - 8 * first.len())).then_some(high | last)
+}
+
+fn elsewhere() -> Reading {
+    one(Act::ConnectElsewhere)
 }
 
 fn one(act: Act) -> Reading {

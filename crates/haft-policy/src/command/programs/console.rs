@@ -1,12 +1,33 @@
-//! Reads text for an editor or a console, such as `vim -c` and `psql -c` take it.
+//! Reads text for an editor or a console, such as `vim -c` and `psql -c` take it, and other text with commands in it.
 //!
-//! Most of it is not understood here, but a way to run something is.
+//! Most of it is not understood here, but a way to run something is, and so are the files that it names.
 
-use super::super::act::{Act, Inner, Language, Reading};
+use super::super::act::{Act, Deed, Inner, Language, Reading};
 use super::super::value::Value;
+use super::reading::joined;
 
 /// What stands before text for a shell at the beginning of a line.
-const MARKS: &[&str] = &[".shell ", ".system ", "shell ", "system ", "sh ", "\\! "];
+const MARKS: &[&str] = &[".shell ", ".system ", "shell ", "system ", "exec ", "sh ", "\\! "];
+/// What stands before a file at the beginning of a line, and what is done with it.
+const FILES: &[(&str, Deed)] = &[
+    (".output ", Deed::Replace),
+    (".once ", Deed::Replace),
+    (".log ", Deed::Replace),
+    (".trace ", Deed::Replace),
+    (".backup ", Deed::Replace),
+    (".save ", Deed::Replace),
+    (".clone ", Deed::Replace),
+    (".import ", Deed::Read),
+    (".restore ", Deed::Read),
+    (".open ", Deed::Replace),
+    (".read ", Deed::Run),
+    (".load ", Deed::Run),
+    ("\\o ", Deed::Replace),
+    ("\\i ", Deed::Run),
+];
+/// Functions whose first string is a file.
+const FUNCTIONS: &[(&str, Deed)] =
+    &[("writefile(", Deed::Replace), ("readfile(", Deed::Read), ("load_extension(", Deed::Run)];
 
 /// Reads the text.
 pub(crate) fn read(text: &Value) -> Reading {
@@ -16,10 +37,74 @@ pub(crate) fn read(text: &Value) -> Reading {
         let line = line.trim().trim_start_matches(':');
         let marked = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
         let script = marked.or_else(|| line.split_once('!').map(|(_, script)| script.trim_start_matches('!')));
-        let script = script.map(str::trim).filter(|script| !script.is_empty() && !script.starts_with('='));
-        reading.inner.extend(script.map(|script| Inner::Script(Value::text(script), Vec::new())));
+        let (deed, rest) = about_files(line).unwrap_or((Deed::Read, ""));
+        let scripts = script.into_iter().chain(rest.strip_prefix('|')).map(str::trim);
+        let scripts = scripts.filter(|script| !script.is_empty() && !script.starts_with('='));
+        reading.inner.extend(scripts.map(|script| Inner::Script(Value::text(script), Vec::new())));
+        let named = files_in(rest).map(|name| (deed, name)).chain(in_functions(line));
+        reading.acts.extend(named.map(|(deed, name)| Act::Path(deed, Value::text(name))));
     }
     // Calls such as `system("…")` are found among its strings.
     reading.inner.push(Inner::Text(Language::General, text.clone()));
     reading
+}
+
+/// Returns what a line does with the files that stand in the rest of it.
+fn about_files(line: &str) -> Option<(Deed, &str)> {
+    FILES.iter().find_map(|(mark, deed)| Some((*deed, line.strip_prefix(mark)?.trim())))
+}
+
+/// Returns the words that may be files. Some name a table or a database; those do no harm here.
+fn files_in(rest: &str) -> impl Iterator<Item = String> {
+    let is_file = |word: &&str| !word.starts_with('-') && !matches!(*word, "" | "off" | "on" | "stdout" | "stderr");
+    let words = if rest.starts_with('|') { "" } else { rest };
+    words.split_whitespace().map(|word| word.trim_matches(['"', '\''])).filter(is_file).map(str::to_owned)
+}
+
+/// Returns the files that functions in a line get.
+fn in_functions(line: &str) -> Vec<(Deed, String)> {
+    let lower = line.to_ascii_lowercase();
+    let mut found = Vec::new();
+    for (name, deed) in FUNCTIONS {
+        for (at, _) in lower.match_indices(name) {
+            let file = line[at + name.len()..].split(['\'', '"']).nth(1);
+            found.extend(file.map(|file| (*deed, file.to_owned())));
+        }
+    }
+    found
+}
+
+/// Returns what is run of a command that the input gives more words, as shell text and as words.
+pub(crate) fn fed(rest: &[Value]) -> Vec<Inner> {
+    const MARK: &str = "{}";
+    let words: Vec<Value> = match rest {
+        [only] => match only.known() {
+            Some(text) => text.split_whitespace().map(Value::text).collect(),
+            None => rest.to_vec(),
+        },
+        _ => rest.to_vec(),
+    };
+    let has_mark = words.iter().any(|word| word.shown().contains(MARK));
+    let with_input =
+        if has_mark { Inner::WordsAroundInput(words, MARK.to_owned()) } else { Inner::WordsAndInput(words) };
+    vec![Inner::Script(joined(rest), Vec::new()), with_input]
+}
+
+/// Returns code and the strings in it, each of which may be shell text.
+pub(crate) fn quoted(code: &Value) -> Vec<Inner> {
+    let mut found = vec![Inner::Text(Language::General, code.clone())];
+    let (mut string, mut letters) = (None, code.shown().chars().collect::<Vec<_>>().into_iter());
+    while let Some(letter) = letters.next() {
+        match (&mut string, letter) {
+            (None, '"') => string = Some(String::new()),
+            (None, _) => {}
+            (Some(text), '"') => {
+                found.push(Inner::Script(Value::text(std::mem::take(text)), Vec::new()));
+                string = None;
+            }
+            (Some(text), '\\') => text.extend(letters.next()),
+            (Some(text), letter) => text.push(letter),
+        }
+    }
+    found
 }

@@ -5,6 +5,7 @@
 //!
 //! Not here: what flags and operands mean (`reading`).
 
+use super::super::patterns;
 use super::super::value::{Piece, Value};
 use super::row::{Row, Takes};
 
@@ -56,7 +57,7 @@ impl Given {
 
 fn fits(pattern: &str, word: &Value) -> bool {
     match word.known() {
-        Some(text) => matches(pattern, text),
+        Some(text) => patterns::fits(pattern, text),
         None => pattern.strip_suffix('*').is_some_and(|start| !start.contains('*') && word.prefix().starts_with(start)),
     }
 }
@@ -69,21 +70,6 @@ fn may_fit(pattern: &str, word: &Value) -> bool {
         return false;
     }
     word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
-}
-
-/// Returns whether a word is what a pattern says; `*` stands for anything.
-pub(crate) fn matches(pattern: &str, word: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == word };
-    let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let Some(mut left) = word.strip_prefix(first).and_then(|left| left.strip_suffix(last)) else { return false };
-    // The first place that fits is the best one, so that no pattern takes long.
-    between.split('*').all(|part| match left.split_once(part) {
-        Some((_, after)) => {
-            left = after;
-            true
-        }
-        None => false,
-    })
 }
 
 /// Tells the words of a program apart; its name is not among them.
@@ -165,7 +151,11 @@ impl<'a> Teller<'a> {
             self.unlisted(name);
             return self.give(name, value);
         }
-        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes == Takes::Value);
+        if candidates.iter().any(|(_, takes)| *takes == Takes::Pair) {
+            // The first of two words is the name of a variable.
+            self.next();
+        }
+        let takes_next = value.is_none() && candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
         let value = if takes_next { self.next().cloned() } else { value };
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());
@@ -226,7 +216,7 @@ impl<'a> Teller<'a> {
                     let rest = rest();
                     let value = match (rest.pieces().is_empty(), takes) {
                         (false, _) => Some(rest),
-                        (true, Takes::Value) => self.next().cloned(),
+                        (true, Takes::Value | Takes::Pair) => self.next().cloned(),
                         (true, _) => None,
                     };
                     return self.give(&name, value);
@@ -264,7 +254,7 @@ impl<'a> Teller<'a> {
         for letter in word.prefix().chars() {
             let name = format!("-{letter}");
             match self.row.flags.get(name.as_str()) {
-                Some(Takes::Value) => {
+                Some(Takes::Value | Takes::Pair) => {
                     let value = self.next().cloned();
                     self.give(&name, value);
                 }

@@ -6,8 +6,8 @@
 use haft::effect::Danger;
 
 use super::super::act::{Act, Deed, Inner, Reading};
+use super::super::patterns;
 use super::super::value::Value;
-use super::flags::matches;
 
 /// Keys whose value is a program, in small letters. `*` stands for anything.
 const RUN: &[&str] = &[
@@ -171,7 +171,7 @@ enum Setting {
 impl Setting {
     fn of(key: &str, value: &Value) -> Self {
         let key = key.to_ascii_lowercase();
-        let is_one = |keys: &[&str]| keys.iter().any(|pattern| matches(pattern, &key));
+        let is_one = |keys: &[&str]| keys.iter().any(|pattern| patterns::fits(pattern, &key));
         if is_one(RUN_AFTER_MARK) {
             return match (value.strip_prefix("!"), value.prefix().is_empty() && value.known().is_none()) {
                 (Some(script), _) => Setting::Run(script),

@@ -2,14 +2,18 @@
 //!
 //! Not here: which role it has (`reading`), addresses (`address`), settings of git (`git_config`).
 
+use std::collections::HashSet;
+
 use haft::effect::Danger;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
 use super::address;
 use super::console;
+use super::filter;
 use super::git_config;
 use super::reading::{assignment, joined};
+use super::revision;
 use super::role::Role;
 
 /// A reading while it is made.
@@ -17,6 +21,8 @@ use super::role::Role;
 pub(crate) struct Draft {
     /// What is known so far.
     pub(crate) reading: Reading,
+    /// Its acts again, so that none is added twice.
+    acts: HashSet<Act>,
     folder: Option<Value>,
     host_is_here: bool,
 }
@@ -24,7 +30,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Adds something that the program does, once.
     pub(crate) fn act(&mut self, act: Act) {
-        if !self.reading.acts.contains(&act) {
+        if self.acts.insert(act.clone()) {
             self.reading.acts.push(act);
         }
     }
@@ -47,7 +53,9 @@ impl Draft {
         let after = rest.get(1..).unwrap_or_default();
         match role {
             Role::Text => {}
-            Role::Path(Deed::Run) if is_input(word) => self.reading.inner.push(Inner::Input(Language::General)),
+            Role::Path(Deed::Run) if is_input(word) => {
+                self.reading.inner.push(Inner::Input(Language::General, Vec::new()));
+            }
             Role::Path(deed) => self.path(deed, word),
             Role::Url => self.address(address::of_url(word)),
             Role::Host => {
@@ -77,6 +85,18 @@ impl Draft {
             Role::Folder => self.enter(word),
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
+            Role::Revision(deed) => revision::paths(word).iter().for_each(|path| self.path(deed, path)),
+            Role::Packed => self.packed(word),
+            Role::Filter => self.add_inside(filter::read(word)),
+            Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
+            Role::Program(_) => self.path(Deed::Run, word),
+            Role::Scripts => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
+            Role::Fed => self.reading.inner.extend(console::fed(rest)),
+            Role::Quoted => self.reading.inner.extend(console::quoted(word)),
+            Role::ShellLike => {
+                let text = Inner::Text(Language::General, word.clone());
+                self.reading.inner.extend([Inner::Script(word.clone(), after.to_vec()), text]);
+            }
             Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
@@ -84,7 +104,7 @@ impl Draft {
     /// Returns the reading, with its paths in the folder that the program works in.
     pub(crate) fn finish(mut self) -> Reading {
         let acts = &mut self.reading.acts;
-        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)))) {
+        if acts.iter().any(|act| matches!(act, Act::Connect(Some(_)) | Act::ConnectElsewhere)) {
             acts.retain(|act| *act != Act::Connect(None));
         }
         let Some(folder) = self.folder else { return self.reading };
@@ -112,6 +132,13 @@ impl Draft {
         if !matches!(word.known(), Some("-" | "")) {
             self.act(Act::Path(deed, word.clone()));
         }
+    }
+
+    fn packed(&mut self, word: &Value) {
+        let mut copy = word.clone();
+        copy.push(Piece::Text(".gz".to_owned()));
+        self.path(Deed::Read, word);
+        self.path(Deed::Create, &copy);
     }
 
     fn address(&mut self, found: Reading) {
@@ -150,9 +177,14 @@ impl Draft {
         let value = rest.strip_prefix(&rest.prefix()[..trimmed]).unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             _ if value.known() == Some("none") => {}
-            "proxycommand" | "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+            "proxycommand" => {
+                self.act(Act::ConnectElsewhere);
                 self.reading.inner.push(Inner::Script(value, Vec::new()));
             }
+            "localcommand" | "knownhostscommand" | "pkcs11provider" | "securitykeyprovider" => {
+                self.reading.inner.push(Inner::Script(value, Vec::new()));
+            }
+            "hostname" | "proxyjump" | "include" | "canonicaldomains" => self.act(Act::ConnectElsewhere),
             "" => self.act(Act::Unknown("an option of ssh is known only when it runs".to_owned())),
             _ => {}
         }

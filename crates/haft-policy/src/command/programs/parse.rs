@@ -36,12 +36,14 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "operands" => return operands(rest).map(Says::Operands),
         "flags" => return Ok(flags(rest, row)),
         "value" => return value(rest, row, Takes::Value),
+        "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
         "output" => return output(rest).map(Says::Output),
         "keys" => return keys(rest).map(Says::Keys),
         "input" => return Ok(Says::Input(Language::Shell)),
         "input-code" => return Ok(Says::Input(Language::General)),
+        "input-console" => return Ok(Says::Input(Language::Console)),
         "subcommands" => &mut traits.subcommands,
         "plus" => &mut traits.plus,
         "dashless" => &mut traits.dashless,
@@ -106,6 +108,7 @@ fn does(text: &'static str) -> Result<Act, String> {
     let words = || if rest.is_empty() { Err(format!("\"{word}\" says nothing")) } else { Ok(rest.to_owned()) };
     let path = |deed| words().map(|path| Act::Path(deed, Value::text(path)));
     match word {
+        "connect" if rest == "elsewhere" => Ok(Act::ConnectElsewhere),
         "connect" => Ok(Act::Connect(None)),
         "publish" => words().map(Act::Publish),
         "code" => words().map(Act::Code),
@@ -151,6 +154,7 @@ fn output(word: &str) -> Result<Output, String> {
         "passed" => Output::Passed,
         "paths" => Output::Paths,
         "text" => Output::Text,
+        "name" => Output::Name,
         _ => return Err(format!("\"{word}\" is nothing that a program prints")),
     })
 }

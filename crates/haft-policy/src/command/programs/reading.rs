@@ -3,7 +3,7 @@
 //! Where several facts speak about the same word, what holds under a condition takes the place of what holds
 //! otherwise, and the last one counts.
 
-use super::super::act::{Act, Deed, Flow, Inner, Reading};
+use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::value::{Piece, Value};
 use super::flags::{Given, tell_apart};
 use super::meaning::Draft;
@@ -21,7 +21,7 @@ pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
     let given = tell_apart(row, words);
     let mut draft = Draft::default();
     given.doubts.iter().for_each(|doubt| draft.act(Act::Unknown(doubt.clone())));
-    let reader = Reader { row, given: &given };
+    let reader = Reader::new(row, &given);
     reader.values(&mut draft);
     if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
         reader.does(&mut draft, Whole::No);
@@ -68,19 +68,28 @@ enum Whole {
 struct Reader<'a> {
     row: &'a Row,
     given: &'a Given,
+    /// The facts whose conditions hold. It takes a look at all words to tell.
+    holding: Vec<&'a Fact>,
 }
 
 impl<'a> Reader<'a> {
+    fn new(row: &'a Row, given: &'a Given) -> Self {
+        let holds = |fact: &&Fact| {
+            fact.conditions.iter().all(|condition| match condition {
+                Condition::With(names) => names.iter().any(|name| given.has(name)),
+                Condition::Unless(names) => !names.iter().any(|name| given.has(name)),
+            })
+        };
+        Self { row, given, holding: row.facts.iter().filter(holds).collect() }
+    }
+
     fn holds(&self, fact: &Fact) -> bool {
-        fact.conditions.iter().all(|condition| match condition {
-            Condition::With(names) => names.iter().any(|name| self.given.has(name)),
-            Condition::Unless(names) => !names.iter().any(|name| self.given.has(name)),
-        })
+        self.holding.iter().any(|holding| std::ptr::eq(*holding, fact))
     }
 
     /// Returns what the facts of a kind say: the last one whose condition holds, or else the last one without any.
     fn said<T>(&self, kind: impl Fn(&'a Says) -> Option<T>) -> Option<T> {
-        let facts = || self.row.facts.iter().filter(|fact| self.holds(fact));
+        let facts = || self.holding.iter();
         let special = facts().filter(|fact| !fact.conditions.is_empty()).filter_map(|fact| kind(&fact.says)).last();
         special.or_else(|| facts().filter_map(|fact| kind(&fact.says)).last())
     }
@@ -128,8 +137,9 @@ impl<'a> Reader<'a> {
             _ => None,
         });
         let input = input.or(said.and_then(|operands| operands.input));
-        if plain.is_empty() && draft.runs_nothing() {
-            draft.reading.inner.extend(input.map(Inner::Input));
+        let is_read_beside_operands = input == Some(Language::Console);
+        if is_read_beside_operands || (plain.is_empty() && draft.runs_nothing()) {
+            draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }
         if let Some(operands) = said {
             self.by_roles(draft, operands, &plain);
@@ -193,7 +203,8 @@ impl<'a> Reader<'a> {
             Some(Output::Content) => Flow::Content,
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
-            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts)),
+            Some(Output::Name) => Flow::Text(a_name()),
+            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().map(names_in).collect()),
         }
     }
 
@@ -216,12 +227,29 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Returns some name that does not begin with a dash.
+fn a_name() -> Value {
+    let mut name = Value::text("0");
+    name.push(Piece::Glob);
+    name
+}
+
+/// Returns the names that lie in a folder.
+pub(crate) fn names_in(folder: &Value) -> Value {
+    let mut path = folder.clone();
+    path.push(Piece::Text("/".to_owned()));
+    path.push(Piece::Glob);
+    path
+}
+
 /// Takes `A=b` apart.
 pub(crate) fn assignment(word: &Value) -> Option<(String, Value)> {
     let (name, _) = word.prefix().split_once('=')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    is_name.then(|| (name.to_owned(), word.strip_prefix(&format!("{name}=")).unwrap_or_default()))
+    // bash takes functions from variables whose names no assignment could have.
+    let is_function = name.starts_with("BASH_FUNC_");
+    (is_name || is_function).then(|| (name.to_owned(), word.strip_prefix(&format!("{name}=")).unwrap_or_default()))
 }
 
 /// Returns words as one text with blanks between.

@@ -45,6 +45,22 @@ pub(crate) enum Role {
     Upload,
     /// Text for an editor or a console, which has a way to run something: `:!ls`, `.shell ls`.
     Console,
+    /// A revision or an object of git, such as `HEAD:path`, or else a path.
+    Revision(Deed),
+    /// A path that is read, beside which a packed copy is made.
+    Packed,
+    /// A filter of jq or yq.
+    Filter,
+    /// A file with a program in a language, or the standard input.
+    Program(Language),
+    /// Shell text, each word for itself.
+    Scripts,
+    /// A program with its words, or shell text, which the input gives more words.
+    Fed,
+    /// Code in which strings may be shell text.
+    Quoted,
+    /// Shell text, or code of another language that looks like it.
+    ShellLike,
     /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
     Socat,
 }
@@ -82,17 +98,29 @@ impl Role {
             "upload" => Role::Upload,
             "console" => Role::Console,
             "socat" => Role::Socat,
+            "remote+" => Role::Remote(Deed::Create),
+            "revision" => Role::Revision(Deed::Read),
+            "revision-list" => Role::Revision(Deed::List),
+            "packed" => Role::Packed,
+            "filter" => Role::Filter,
+            "awk-file" => Role::Program(Language::Awk),
+            "sed-file" => Role::Program(Language::Sed),
+            "makefile" => Role::Program(Language::Shell),
+            "scripts" => Role::Scripts,
+            "fed" => Role::Fed,
+            "quoted" => Role::Quoted,
+            "shell-like" => Role::ShellLike,
             _ => return None,
         })
     }
 
     /// Returns whether all words from here on belong to it.
     pub(crate) fn takes_the_rest(self) -> bool {
-        matches!(self, Role::Command | Role::Joined | Role::RemoteCommand)
+        matches!(self, Role::Command | Role::Joined | Role::RemoteCommand | Role::Fed)
     }
 
     /// Returns whether nothing is done with the word but reading what it names.
     pub(crate) fn only_reads(self) -> bool {
-        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List))
+        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List) | Role::Revision(_))
     }
 }

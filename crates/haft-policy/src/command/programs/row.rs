@@ -92,6 +92,8 @@ pub(crate) enum Output {
     Paths,
     /// Some text of its own.
     Text,
+    /// A name that is no flag: of a commit, a branch or a tag.
+    Name,
 }
 
 /// What a flag takes.
@@ -103,6 +105,8 @@ pub(crate) enum Takes {
     Attached,
     /// A value, attached or as the next word.
     Value,
+    /// A name and then a value, as the next two words.
+    Pair,
 }
 
 /// How the words of a program are to be read.

@@ -7,6 +7,7 @@ mod env;
 mod fd;
 mod find;
 mod kill;
+mod names;
 mod shell;
 mod xargs;
 

@@ -45,7 +45,7 @@ fn told(reading: &Reading) -> String {
     parts.extend(match &reading.output {
         Flow::Unknown => None,
         Flow::Text(text) => Some(format!("prints {}", text.shown())),
-        Flow::Paths(paths) => Some(format!("prints names below {}", all(paths))),
+        Flow::Paths(paths) => Some(format!("prints {}", all(paths))),
         other => Some(format!("prints {other:?}")),
     });
     parts.join("; ")
@@ -54,6 +54,7 @@ fn told(reading: &Reading) -> String {
 fn told_act(act: &Act) -> String {
     match act {
         Act::Path(deed, path) => format!("{deed:?} {}", path.shown()),
+        Act::ConnectElsewhere => "Connect elsewhere".to_owned(),
         Act::Connect(host) => format!("Connect {}", host.as_deref().unwrap_or("?")),
         Act::Danger(danger, _) => format!("Danger {danger:?}"),
         other => format!("{other:?}").replace(['(', ')', '"'], " ").trim().to_owned(),
@@ -66,7 +67,8 @@ fn told_inner(inner: &Inner) -> String {
         Inner::WordsAndInput(words) => format!("runs [{}] and its input", all(words)),
         Inner::WordsAroundInput(words, mark) => format!("runs [{}] with its input for {mark}", all(words)),
         Inner::Script(script, parameters) => format!("sh [{}] ({})", script.shown(), all(parameters)),
-        Inner::Input(language) => format!("runs its input as {language:?}"),
+        Inner::Input(language, parameters) if parameters.is_empty() => format!("runs its input as {language:?}"),
+        Inner::Input(language, parameters) => format!("runs its input as {language:?} ({})", all(parameters)),
         Inner::Text(language, text) => format!("{language:?} [{}]", text.shown()),
         Inner::Variable(name, value) => format!("{name}={}", value.shown()),
         Inner::Folder(folder) => format!("in {}", folder.shown()),

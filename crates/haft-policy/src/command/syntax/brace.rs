@@ -6,7 +6,13 @@ use super::{Quoting, WordPart};
 
 /// More words than this are not made.
 const MOST_WORDS: usize = 1_000;
+/// More than this is not put into them, in characters and parts.
+const MOST_ATOMS: usize = 100 * MOST_WORDS;
 const DEEPEST: usize = 20;
+/// Why a word is opaque that would become more.
+pub(super) const TOO_MANY: &str = "its braces make more than 1,000 words";
+/// How many numbers are told of a sequence that is too long.
+const FIRST_NUMBERS: u64 = 100;
 
 /// One thing in a word: a bare character, which may be a brace, or a part that has none.
 #[derive(Clone, Debug)]
@@ -33,7 +39,7 @@ pub(super) fn expand(parts: Vec<WordPart>) -> Vec<Vec<WordPart>> {
     let atoms: Vec<Atom> = parts.into_iter().flat_map(atoms_of).collect();
     match expand_atoms(&atoms, 0) {
         Ok(words) => words.into_iter().filter(|word| !word.is_empty()).map(parts_of).collect(),
-        Err(TooMany) => vec![vec![WordPart::Opaque("its braces make more than 1,000 words".to_owned())]],
+        Err(TooMany) => vec![vec![WordPart::Opaque(TOO_MANY.to_owned())]],
     }
 }
 
@@ -108,7 +114,7 @@ fn combine(words: &[Vec<Atom>], choices: &[Vec<Atom>]) -> Result<Vec<Vec<Atom>>,
     let size = |words: &[Vec<Atom>]| words.iter().map(|word| word.len() + 1).sum::<usize>();
     let count = words.len().saturating_mul(choices.len());
     let atoms = size(words).saturating_mul(choices.len()).saturating_add(size(choices).saturating_mul(words.len()));
-    if count > MOST_WORDS || atoms > 100 * MOST_WORDS {
+    if count > MOST_WORDS || atoms > MOST_ATOMS {
         return Err(TooMany);
     }
     let joined = |word: &Vec<Atom>, choice: &Vec<Atom>| word.iter().chain(choice).cloned().collect();
@@ -149,11 +155,10 @@ fn sequence(atoms: &[Atom]) -> Result<Option<Vec<Vec<Atom>>>, TooMany> {
     let Some(step) = step.map(|step| step.unsigned_abs().max(1)) else { return Ok(None) };
     if let (Ok(first), Ok(last)) = (from.parse::<i64>(), to.parse::<i64>()) {
         let width = if is_padded(from) || is_padded(to) { from.len().max(to.len()) } else { 0 };
-        let numbers = steps(first, last, step)?;
-        return Ok(Some(numbers.into_iter().map(|number| bare_word(&format!("{number:0width$}"))).collect()));
+        return numbers(&steps(first, last, step)?, width).map(Some);
     }
     let (Some(first), Some(last)) = (letter(from), letter(to)) else { return Ok(None) };
-    let letters = steps(i64::from(first), i64::from(last), step)?;
+    let letters = steps(i64::from(first), i64::from(last), step)?.first;
     let word = |code: i64| {
         let letter = u8::try_from(code).map(char::from).unwrap_or_default();
         vec![Atom::Part(WordPart::Text(letter.to_string(), Quoting::Quoted))]
@@ -177,12 +182,30 @@ fn letter(text: &str) -> Option<u8> {
     }
 }
 
-fn steps(first: i64, last: i64, step: u64) -> Result<Vec<i64>, TooMany> {
+/// The numbers of a sequence.
+struct Steps {
+    /// All of them, or the first ones and the last.
+    first: Vec<i64>,
+    /// Whether there are more.
+    are_all: bool,
+}
+
+fn steps(first: i64, last: i64, step: u64) -> Result<Steps, TooMany> {
     let count = first.abs_diff(last) / step;
     let step = i64::try_from(step).map_err(|_| TooMany)?;
-    if count >= MOST_WORDS as u64 {
+    let signed = if first <= last { step } else { -step };
+    let number = |index: u64| first.wrapping_add(signed.wrapping_mul(index as i64));
+    let are_all = count < MOST_WORDS as u64;
+    let indexes = if are_all { 0..=count } else { 0..=FIRST_NUMBERS - 1 };
+    let end = (!are_all).then_some(count);
+    Ok(Steps { first: indexes.chain(end).map(number).collect(), are_all })
+}
+
+/// Returns the words of a sequence of numbers. Of a long one some are left out, which are numbers all the same.
+fn numbers(steps: &Steps, width: usize) -> Result<Vec<Vec<Atom>>, TooMany> {
+    if steps.first.len().saturating_mul(width) > MOST_ATOMS {
         return Err(TooMany);
     }
-    let signed = if first <= last { step } else { -step };
-    Ok((0..=count).map(|index| first.wrapping_add(signed.wrapping_mul(index as i64))).collect())
+    let more = (!steps.are_all).then(|| vec![Atom::Part(WordPart::Arithmetic(Vec::new()))]);
+    Ok(steps.first.iter().map(|number| bare_word(&format!("{number:0width$}"))).chain(more).collect())
 }

@@ -9,6 +9,8 @@ use super::{Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, Wo
 
 /// How often reading starts again behind something that cannot be read.
 const MOST_STARTS: usize = 5;
+/// Why the rest of a text is opaque that has more of that.
+pub(super) const TOO_MANY_MISTAKES: &str = "it has too many parts that cannot be read";
 /// Words that end a list, where a command could begin.
 const CLOSERS: &[&str] = &["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 /// Words behind which a command may begin, when what is around them was not understood.
@@ -25,8 +27,11 @@ fn whole(reader: &mut Reader<'_>) -> Script {
     let _ = here::survey(reader, |reader| reader.script());
     for start in 0..=MOST_STARTS {
         let Err((item, trouble)) = all_items(reader, &mut items) else { break };
-        let end = if start == MOST_STARTS { reader.end } else { restart(reader, item, trouble) };
-        let node = Node::Opaque(trouble.0.to_owned());
+        let (end, why) = match start {
+            MOST_STARTS => (reader.end, TOO_MANY_MISTAKES),
+            _ => (restart(reader, item, trouble), trouble.0),
+        };
+        let node = Node::Opaque(why.to_owned());
         let stage = Stage { node, redirects: Vec::new(), span: reader.span(item..end) };
         items.push(Item { link: Link::Always, stages: vec![stage], in_background: false });
         reader.at = end;

@@ -1,9 +1,10 @@
 //! What is assigned to variables and parameters: by `x=…`, `declare`, `set` and `shift`.
 
 use super::super::act::Act;
-use super::super::syntax::Assignment;
+use super::super::syntax::{Assignment, Word};
 use super::super::value::{Piece, Value};
 use super::carry::split_at_blanks;
+use super::state::Unset;
 use super::variable::{Assigned, Variable};
 use super::{Walk, variables};
 
@@ -73,10 +74,30 @@ impl Walk<'_> {
     /// Returns what an assignment sets.
     pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Assigned) {
         let assigned = match assignment.values.as_slice() {
-            [one] => Assigned::any(self.unsplit(one)),
+            [one] => Assigned::any(self.values_of(one)),
             several => Assigned::list(several.iter().flat_map(|word| self.fields(word)).flatten().collect()),
         };
+        assigned.all_values().iter().for_each(|value| self.evaluate(value));
         (assignment.name.clone(), assigned)
+    }
+
+    /// Returns the values that a word may have, also where a variable that nobody set is empty.
+    fn values_of(&mut self, word: &Word) -> Vec<Value> {
+        let read_before = std::mem::take(&mut self.shell.reads_unset);
+        let mut values = self.unsplit(word);
+        if self.shell.reads_unset && self.shell.unset == Unset::Unknown {
+            self.shell.unset = Unset::Empty;
+            values.extend(self.unsplit(word));
+            self.shell.unset = Unset::Unknown;
+        }
+        self.shell.reads_unset |= read_before;
+        let mut different: Vec<Value> = Vec::new();
+        for value in values {
+            if !different.contains(&value) {
+                different.push(self.bounded(value));
+            }
+        }
+        different
     }
 
     /// Walks through a command that gets variables of its own (`x=1 command`).

@@ -1,30 +1,84 @@
 //! Commands of the shell itself: they print, move, set, or run text.
 
 use super::super::act::{Act, Deed, Flow};
+use super::super::printing;
 use super::super::value::{Piece, Value};
+use super::Walk;
 use super::assigning::How;
 use super::carry::Caller;
 use super::variable::Assigned;
-use super::{Walk, printing};
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] = &[
-    ":", "true", "false", "test", "[", "wait", "jobs", "times", "let", "getopts", "type", "dirs", "caller", "logout",
-    "fg", "bg", "disown", "compgen", "help", "shopt",
+    ":", "true", "false", "test", "[", "wait", "jobs", "times", "let", "getopts", "caller", "logout", "fg", "bg",
+    "disown", "help",
+];
+/// Built-ins that print nothing.
+const SILENT: &[&str] = &[
+    ":",
+    "true",
+    "false",
+    "test",
+    "[",
+    "exit",
+    "return",
+    "break",
+    "continue",
+    "shift",
+    "wait",
+    "let",
+    "getopts",
+    "cd",
+    "unset",
+    "read",
+    "mapfile",
+    "readarray",
+    "logout",
+    "disown",
+];
+/// What `shopt` may set without a word: it changes which names a pattern finds in ways that are seen here.
+const PLAIN_OPTIONS: &[&str] = &[
+    "globstar",
+    "nullglob",
+    "failglob",
+    "extglob",
+    "lastpipe",
+    "inherit_errexit",
+    "nocaseglob",
+    "checkwinsize",
+    "-s",
+    "-u",
+    "-q",
+    "-p",
+    "-o",
 ];
 
 impl Walk<'_> {
     /// Runs a built-in; nothing when there is none of this name.
     pub(super) fn builtin(&mut self, name: &str, words: &[Value], input: Option<&Flow>) -> Option<Flow> {
         let rest = &words[1..];
-        let silent = || Some(Flow::Text(Value::default()));
+        self.evaluate_operands(name, rest);
         match name {
             "echo" => return Some(Flow::Text(printing::echoed(rest))),
             "printf" => return Some(self.printf(rest)),
             "pwd" => return Some(self.folder_printed()),
-            "cd" | "chdir" => self.change_folder(rest),
-            "pushd" => self.push_folder(rest),
-            "popd" => self.pop_folder(rest),
+            "cd" | "chdir" => {
+                self.change_folder(rest);
+                // `cd -` prints where it went.
+                let is_silent = !rest.iter().any(|word| word.known() == Some("-"));
+                return Some(if is_silent { Flow::Text(Value::default()) } else { self.folder_printed() });
+            }
+            "pushd" => {
+                self.push_folder(rest);
+                return Some(self.folder_printed());
+            }
+            "popd" => {
+                self.pop_folder(rest);
+                return Some(self.folder_printed());
+            }
+            "dirs" => return Some(self.folder_printed()),
+            "type" => return Some(found_program(rest)),
+            "compgen" => self.compgen(rest),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, rest),
             "unset" => self.unset_names(rest),
             "set" => self.set_options(rest),
@@ -41,13 +95,31 @@ impl Walk<'_> {
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
             }
+            "shopt" if rest.iter().all(|word| word.known().is_some_and(|word| PLAIN_OPTIONS.contains(&word))) => {}
+            "shopt" => {
+                self.shell.finds_hidden |= rest.iter().any(|word| word.known() == Some("dotglob"));
+                self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
+            }
             "hash" if !only_shows(rest) => self.emit(Act::ShellState("change where a program is found".to_owned())),
             "hash" => {}
             "coproc" => return Some(self.apart(|walk| walk.run(rest, input))),
             name if HARMLESS.contains(&name) => {}
             _ => return None,
         }
-        silent()
+        let is_silent = SILENT.contains(&name) || rest.iter().any(|word| word.prefix().contains('='));
+        Some(if is_silent { Flow::Text(Value::default()) } else { Flow::Unknown })
+    }
+
+    fn compgen(&mut self, words: &[Value]) {
+        for (at, flag) in words.iter().enumerate().filter(|(_, word)| word.prefix().starts_with('-')) {
+            let text = match flag.known() {
+                Some("-C" | "-F" | "-W") => words.get(at + 1).cloned(),
+                _ => flag.strip_prefix("-C").or_else(|| flag.strip_prefix("-W")),
+            };
+            if let Some(text) = text {
+                self.perhaps(|walk| walk.apart(|walk| walk.run_text(&text, None)));
+            }
+        }
     }
 
     fn printf(&mut self, words: &[Value]) -> Flow {
@@ -81,11 +153,13 @@ impl Walk<'_> {
 
     fn source(&mut self, words: &[Value], input: Option<&Flow>) {
         let Some(file) = words.first() else { return };
-        if file.known() == Some("/dev/stdin") {
-            self.source_input(input);
-            return;
+        let path = file.known().map(super::super::places::normal);
+        if matches!(path.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
+            return self.source_input(input);
         }
+        let outer = std::mem::replace(&mut self.input, input.cloned());
         self.emit(Act::Path(Deed::Run, file.clone()));
+        self.input = outer;
         self.emit(Act::ShellState("run a script in the shell itself".to_owned()));
     }
 
@@ -93,10 +167,17 @@ impl Walk<'_> {
         let mut words = words;
         while let [flag, rest @ ..] = words {
             match flag.known() {
-                Some("-a") => words = rest.get(1..).unwrap_or_default(),
-                Some("-c" | "-l" | "-cl" | "--") => words = rest,
+                Some("--") => words = rest,
+                Some(flag) if flag.starts_with('-') && flag.len() > 1 => {
+                    // Whatever stands behind `a` in the flag is the name; else the next word is.
+                    let takes_next = flag.ends_with('a');
+                    words = if takes_next { rest.get(1..).unwrap_or_default() } else { rest };
+                }
                 _ => break,
             }
+        }
+        if words.is_empty() {
+            self.shell.input = input.cloned();
         }
         self.run_from(Caller::Program, words, input)
     }
@@ -125,6 +206,12 @@ impl Walk<'_> {
 fn only_shows(words: &[Value]) -> bool {
     words.iter().all(|word| matches!(word.known(), Some("-a" | "-S" | "-p" | "-t" | "-l" | "-H" | "-n" | "-u")))
         || words.first().is_some_and(|word| word.known() == Some("-t"))
+}
+
+/// What `type -P` and its kin print.
+fn found_program(words: &[Value]) -> Flow {
+    let name = words.iter().filter_map(Value::known).find(|word| !word.starts_with('-'));
+    name.map_or(Flow::Unknown, |name| Flow::Text(Value::text(format!("/usr/bin/{name}\n"))))
 }
 
 fn joined(words: &[Value]) -> Value {

@@ -27,6 +27,8 @@ pub(super) enum Caller {
     /// A program, or a built-in that passes over functions: `env rm`, `command rm`.
     Program,
 }
+/// About so many bytes of a text are a word.
+const BYTES_OF_A_WORD: usize = 4;
 
 impl Walk<'_> {
     /// Runs a command of the shell with its words; returns what it prints.
@@ -40,6 +42,9 @@ impl Walk<'_> {
             return Flow::Unknown;
         }
         let before = std::mem::replace(&mut self.words, shown(words));
+        let next = self.lists.len() + 1;
+        let list = *self.lists.entry(self.words.clone()).or_insert(next);
+        let list_before = std::mem::replace(&mut self.list, list);
         let found = self.found.len();
         let function = name.known().filter(|_| caller == Caller::Shell).and_then(|name| self.shell.function(name));
         let flow = self.deeper(|walk| match function {
@@ -50,6 +55,7 @@ impl Walk<'_> {
             self.tell(Does::Nothing);
         }
         self.words = before;
+        self.list = list_before;
         flow
     }
 
@@ -112,9 +118,22 @@ impl Walk<'_> {
             "kill" | "pkill" | "killall" if Self::names_haft(words) => {
                 self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
             }
-            "ln" => self.link(&operands, words),
+            "ln" => {
+                self.link(&operands, words);
+                self.arrive_as_copy(&operands);
+            }
+            "cp" | "mv" | "install" => self.arrive_as_copy(&operands),
             "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
             _ => {}
+        }
+    }
+
+    /// A copy of a file that came from elsewhere came from there too.
+    fn arrive_as_copy(&mut self, operands: &[&Value]) {
+        let [source, copy] = operands else { return };
+        let flow = self.content_of(source);
+        if flow != Flow::Content {
+            self.arrive(copy, &flow);
         }
     }
 
@@ -215,15 +234,30 @@ impl Walk<'_> {
             })
             .collect();
         match &reading.output {
-            Flow::Passed if files.is_empty() => input.cloned().unwrap_or_else(|| Flow::Text(Value::default())),
+            Flow::Passed if files.is_empty() => {
+                let input = input.cloned().unwrap_or_else(|| Flow::Text(Value::default()));
+                // Others cut, sort or change what goes through them.
+                let is_unchanged = self.words.len() == 1 && self.runs("cat") || self.runs("tee");
+                if is_unchanged || self.chooses_lines(&input) { input } else { pipes::perhaps_changed(input) }
+            }
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
             flow => flow.clone(),
         }
     }
 
+    /// Of a single line these programs leave all or nothing.
+    fn chooses_lines(&self, input: &Flow) -> bool {
+        let is_line = |text: &Value| !text.shown().trim_end_matches('\n').contains('\n');
+        let cuts = |word: &String| word.starts_with("-c") || word.starts_with("--bytes") || word.starts_with("-z");
+        let program = self.words.first().map(String::as_str);
+        matches!(program, Some("head" | "tail" | "sort" | "uniq" | "tac"))
+            && !self.words[1..].iter().any(cuts)
+            && pipes::texts(input).is_some_and(|texts| texts.iter().all(is_line))
+    }
+
     /// Remembers the files that come from the network or out of an encoding.
     fn arrive_by(&mut self, act: &Act, printed: &Flow) {
-        let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_));
+        let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_) | Flow::OneOf(_));
         if let (true, Act::Path(Deed::Create | Deed::Replace, path)) = (is_foreign, act) {
             self.arrive(path, printed);
         }
@@ -231,13 +265,16 @@ impl Walk<'_> {
 
     fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
         match inner {
-            Inner::Words(words) => Some(self.run_from(Caller::Program, &words, input)),
+            Inner::Words(words) => Some(self.run_handed_on(&words, input)),
             Inner::WordsAndInput(mut words) => {
                 words.extend(words_of(input));
-                Some(self.run_from(Caller::Program, &words, None))
+                Some(self.run_handed_on(&words, None))
             }
             Inner::WordsAroundInput(words, mark) => {
-                let given = words_of(input);
+                let mut given = words_of(input);
+                if given.is_empty() {
+                    given.push(Value::unknown());
+                }
                 for value in &given {
                     let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
                     self.run_from(Caller::Program, &words, None);
@@ -250,7 +287,7 @@ impl Walk<'_> {
                 None
             }
             Inner::Script(text, parameters) => Some(self.run_new_shell(&text, &parameters, input)),
-            Inner::Input(language) => Some(self.run_input(language, input)),
+            Inner::Input(language, parameters) => Some(self.run_input(language, &parameters, input)),
             Inner::Text(language, text) => {
                 if let Some(origin) = text.origin() {
                     self.emit(pipes::danger_of(origin));
@@ -267,14 +304,23 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn run_input(&mut self, language: Language, input: Option<&Flow>) -> Flow {
+    /// Runs a program with the words that another has handed on to it. Each of `env env env …` hands on the rest.
+    fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        self.handed_on += words.len();
+        if self.handed_on > super::MOST_HANDED_ON {
+            self.emit(super::beyond_limit("hand on more words than are looked at"));
+            return Flow::Unknown;
+        }
+        self.run_from(Caller::Program, words, input)
+    }
+
+    pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
         match input {
-            Some(Flow::Text(text)) if language == Language::Shell => {
-                return self.run_new_shell(&text.clone(), &[], None);
-            }
-            Some(Flow::Text(text)) => {
-                let reading = languages::read(language, text);
-                return self.carry_out(reading, None);
+            Some(Flow::Text(text)) => return self.run_text_in(language, parameters, text),
+            Some(Flow::OneOf(texts)) => {
+                texts.iter().for_each(|text| {
+                    self.run_text_in(language, parameters, text);
+                });
             }
             Some(Flow::Downloaded) => self.emit(pipes::danger_of(Origin::Network)),
             Some(Flow::Decoded) => self.emit(pipes::danger_of(Origin::Decoded)),
@@ -282,16 +328,26 @@ impl Walk<'_> {
             Some(Flow::Unknown | Flow::Paths(_) | Flow::Passed) => {
                 self.emit(Act::Unknown("it runs text that is known only then".to_owned()));
             }
+            None if language == Language::Console => {}
             None => self.emit(Act::Code("start an interpreter".to_owned())),
         }
         self.interpreters += 1;
         Flow::Unknown
     }
 
+    fn run_text_in(&mut self, language: Language, parameters: &[Value], text: &Value) -> Flow {
+        if language == Language::Shell {
+            let all: Vec<Value> = std::iter::once(Value::text("sh")).chain(parameters.iter().cloned()).collect();
+            return self.run_new_shell(text, &all, None);
+        }
+        let reading = languages::read(language, text);
+        self.carry_out(reading, None)
+    }
+
     /// Runs what a file or a descriptor holds that this command has filled.
     pub(super) fn run_arrived(&mut self, flow: Flow) {
-        self.run_input(Language::Shell, Some(&flow));
-        if let Flow::Text(_) = flow {
+        self.run_input(Language::Shell, &[], Some(&flow));
+        if pipes::texts(&flow).is_some() {
             self.emit(Act::Code("run a file that this command has written".to_owned()));
         }
     }
@@ -300,7 +356,7 @@ impl Walk<'_> {
     pub(super) fn source_input(&mut self, input: Option<&Flow>) {
         match input {
             Some(Flow::Text(text)) => self.run_text(&text.clone(), None),
-            input => self.run_input(Language::Shell, input),
+            input => self.run_input(Language::Shell, &[], input),
         };
     }
 
@@ -321,7 +377,8 @@ impl Walk<'_> {
         if has_gaps {
             self.emit(Act::Unknown("a part of the text that it runs is known only then".to_owned()));
         }
-        if script.len() > LONGEST_TEXT {
+        self.handed_on += script.len() / BYTES_OF_A_WORD;
+        if script.len() > LONGEST_TEXT || self.handed_on > super::MOST_HANDED_ON {
             self.emit(super::beyond_limit("run a text that is longer than is read"));
             return Flow::Unknown;
         }
@@ -365,7 +422,8 @@ fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
 fn words_of(input: Option<&Flow>) -> Vec<Value> {
     match input {
         Some(Flow::Text(text)) => split_at_blanks(text),
-        Some(Flow::Paths(paths)) => paths.iter().map(pipes::below).collect(),
+        Some(Flow::OneOf(texts)) => texts.iter().flat_map(split_at_blanks).collect(),
+        Some(Flow::Paths(paths)) => paths.clone(),
         Some(Flow::Downloaded) => vec![pipes::foreign(Origin::Network)],
         Some(Flow::Decoded) => vec![pipes::foreign(Origin::Decoded)],
         Some(_) | None => vec![Value::unknown()],

@@ -5,7 +5,7 @@ use super::super::syntax::{Edit, Reach};
 use super::super::value::Value;
 
 /// The longest value that is edited.
-const LONGEST: usize = 4_096;
+const LONGEST: usize = 512;
 
 /// Returns a value after an edit; unknown where the value, the pattern or the edit is not plain.
 pub(super) fn edited(value: &Value, edit: Edit, words: &[Value]) -> Value {
@@ -30,23 +30,28 @@ fn is_plain(pattern: &str) -> bool {
 }
 
 fn cut_beginning<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    let mut fitting = ends.filter(|end| patterns::fits(pattern, &text[..*end]));
-    let end = match reach {
-        Reach::Least => fitting.next(),
-        Reach::Most => fitting.next_back(),
-    };
-    &text[end.unwrap_or(0)..]
+    let letters: Vec<char> = text.chars().collect();
+    let pattern: Vec<char> = pattern.chars().collect();
+    let cut = taken(&patterns::beginnings(&pattern, &letters), reach);
+    let begin = text.char_indices().nth(cut).map_or(text.len(), |(at, _)| at);
+    &text[begin..]
 }
 
 fn cut_end<'a>(text: &'a str, pattern: &str, reach: Reach) -> &'a str {
-    let begins = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    let mut fitting = begins.filter(|begin| patterns::fits(pattern, &text[*begin..]));
-    let begin = match reach {
-        Reach::Least => fitting.next_back(),
-        Reach::Most => fitting.next(),
+    let letters: Vec<char> = text.chars().rev().collect();
+    let pattern: Vec<char> = pattern.chars().rev().collect();
+    let cut = taken(&patterns::beginnings(&pattern, &letters), reach);
+    let end = text.char_indices().nth(letters.len() - cut).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+/// Returns how many letters are cut off.
+fn taken(fitting: &[bool], reach: Reach) -> usize {
+    let cut = match reach {
+        Reach::Least => fitting.iter().position(|fits| *fits),
+        Reach::Most => fitting.iter().rposition(|fits| *fits),
     };
-    &text[..begin.unwrap_or(text.len())]
+    cut.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -66,6 +71,10 @@ mod tests {
         check("/home/u/work", Edit::CutBeginning(Reach::Least), &["*/"], "home/u/work");
         check("a.tar.gz", Edit::CutEnd(Reach::Least), &[".gz"], "a.tar");
         check("a.tar.gz", Edit::CutEnd(Reach::Least), &[".zip"], "a.tar.gz");
+        check("äöä/ü", Edit::CutBeginning(Reach::Most), &["*ä"], "/ü");
+        check("äöä/ü", Edit::CutEnd(Reach::Most), &["ä?*"], "");
+        check("äöä/ü", Edit::CutEnd(Reach::Least), &["?"], "äöä/");
+        check("abc", Edit::CutEnd(Reach::Least), &["*"], "abc");
         check("xrxmx", Edit::Replace(Reach::Most), &["x", ""], "rm");
         check("xrxmx", Edit::Replace(Reach::Least), &["x", "y"], "yrxmx");
         check("abc", Edit::Replace(Reach::Most), &["?", "y"], "…");

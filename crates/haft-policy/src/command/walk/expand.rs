@@ -13,6 +13,8 @@ use super::{Walk, pipes};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 200;
+/// How long a value may be.
+const LONGEST_VALUE: usize = 64 * 1024;
 /// How many lines of values one command may become.
 const MOST_LINES: usize = 64;
 /// How many fields the lines of one command may have where its words have too many values.
@@ -23,6 +25,8 @@ const MOST_FIELDS: usize = 50_000;
 struct Fields {
     done: Vec<Value>,
     open: Option<Value>,
+    /// Whether a gap that is not quoted stands beside text: there may be blanks in it, and further words behind them.
+    spills: bool,
 }
 
 impl Fields {
@@ -42,6 +46,7 @@ impl Fields {
     fn append_split(&mut self, value: &Value, separators: &str) {
         for piece in value.pieces() {
             let Piece::Text(text) = piece else {
+                self.spills |= matches!(piece, Piece::Unknown | Piece::Foreign(_));
                 self.push(piece.clone());
                 continue;
             };
@@ -58,6 +63,10 @@ impl Fields {
 
     fn finished(mut self) -> Vec<Value> {
         self.end();
+        let is_free = |value: &Value| value.pieces() == [Piece::Unknown];
+        if self.spills && !self.done.iter().any(is_free) {
+            self.done.push(Value::unknown());
+        }
         self.done
     }
 }
@@ -104,9 +113,7 @@ impl Walk<'_> {
                 WordPart::Substitution(script, quoting) => {
                     let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, None)));
                     let values: Vec<Vec<Value>> = match flow {
-                        super::Flow::Paths(paths) if *quoting == Quoting::Bare => {
-                            vec![paths.iter().map(pipes::below).collect()]
-                        }
+                        super::Flow::Paths(paths) if *quoting == Quoting::Bare => vec![paths],
                         flow => pipes::substituted(flow).into_iter().map(|value| vec![value]).collect(),
                     };
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());
@@ -117,7 +124,8 @@ impl Walk<'_> {
                 }
                 WordPart::Arithmetic(words) => {
                     self.touch(words);
-                    all.iter_mut().for_each(|fields| fields.push(Piece::Unknown));
+                    self.evaluate_words(words);
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Glob));
                 }
                 WordPart::Opaque(why) => {
                     self.emit(super::opaque(why));
@@ -152,6 +160,16 @@ impl Walk<'_> {
         self.fields(&Word { parts: quoted, span: word.span.clone() }).into_iter().map(joined).collect()
     }
 
+    /// A value that grows without end is not followed.
+    pub(super) fn bounded(&mut self, value: Value) -> Value {
+        let length: usize = value.pieces().iter().map(Piece::length).sum();
+        if length <= LONGEST_VALUE {
+            return value;
+        }
+        self.emit(super::beyond_limit("use values that are longer than is read"));
+        Value::unknown()
+    }
+
     /// Returns all lines that the words of a command may become.
     pub(super) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
         let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
@@ -169,7 +187,7 @@ impl Walk<'_> {
             return every_combination(&each);
         }
         let lines = some_combinations(&each);
-        self.emit(Act::Unknown("its words can have more values than are looked at".to_owned()));
+        self.emit(super::beyond_limit("have words with more values than are looked at"));
         lines
     }
 
@@ -217,7 +235,7 @@ impl Walk<'_> {
                 let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
-            Operation::Length => vec![vec![Value::unknown()]],
+            Operation::Length => vec![vec![number()]],
             Operation::Element => {
                 let mut all = values.unwrap_or_else(|| self.unset());
                 let single: Vec<Vec<Value>> =
@@ -237,7 +255,8 @@ impl Walk<'_> {
         match name {
             "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])),
             "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
-                Some(vec![vec![Value::unknown()]])
+                // A number: neither blanks nor slashes are in it.
+                Some(vec![vec![number()]])
             }
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
             "0" => Some(vec![vec![self.shell.name.clone()]]),
@@ -318,6 +337,13 @@ impl Walk<'_> {
     }
 }
 
+/// The value of something that is a number.
+fn number() -> Value {
+    let mut value = Value::default();
+    value.push(Piece::Glob);
+    value
+}
+
 fn known_text(values: &[Vec<Value>]) -> Option<String> {
     match values {
         [list] => list.first().and_then(Value::known).map(str::to_owned),
@@ -388,7 +414,7 @@ fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&str>)
     }
     if result.len() > MOST_OF_WORD {
         result.truncate(MOST_OF_WORD);
-        result.push(Fields { done: Vec::new(), open: Some(Value::unknown()) });
+        result.push(Fields { open: Some(Value::unknown()), ..Fields::default() });
     }
     result
 }

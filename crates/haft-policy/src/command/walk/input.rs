@@ -13,7 +13,10 @@ impl Walk<'_> {
         }
         let value = match input {
             Some(Flow::Text(text)) if text.known().is_some() => return self.read_text(words, text),
-            Some(Flow::Paths(paths)) if paths.len() == 1 => pipes::below(&paths[0]),
+            Some(Flow::Paths(paths)) => {
+                names_read(words).iter().for_each(|name| self.put(name, Assigned::any(paths.clone())));
+                return;
+            }
             Some(Flow::Downloaded) => pipes::foreign(Origin::Network),
             Some(Flow::Decoded) => pipes::foreign(Origin::Decoded),
             _ => Value::unknown(),

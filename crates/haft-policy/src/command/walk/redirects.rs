@@ -37,7 +37,8 @@ impl Walk<'_> {
                 RedirectKind::Duplicate => {
                     let descriptor = self.as_one(&redirect.target).shown();
                     let reads = redirect.descriptor.unwrap_or(0) == 0;
-                    if reads && self.connections.contains(&descriptor) {
+                    let is_connection = self.connections.contains(&descriptor) || descriptor.contains('…');
+                    if reads && is_connection && !self.connections.is_empty() {
                         redirected.input = Some(Flow::Downloaded);
                     }
                 }
@@ -51,11 +52,14 @@ impl Walk<'_> {
     }
 
     fn redirect_to_file(&mut self, redirect: &Redirect, stage: &Stage, redirected: &mut Redirected) {
-        for path in self.fields(&redirect.target).into_iter().flatten() {
+        // More than one word would be a mistake, so what an open gap may add does not count.
+        let targets: Vec<Value> =
+            self.fields(&redirect.target).into_iter().filter_map(|fields| fields.into_iter().next()).collect();
+        for path in targets {
             if let Some(address) = CONNECTIONS.iter().find_map(|folder| path.strip_prefix(folder)) {
                 let host = address.prefix().split('/').next().unwrap_or_default().to_owned();
                 redirected.host = Some(host);
-                self.connections.extend(redirect.descriptor.map(|number| number.to_string()));
+                self.connections.push(redirect.descriptor.map_or_else(|| "…".to_owned(), |number| number.to_string()));
                 continue;
             }
             let runs_nothing = matches!(&stage.node, Node::Simple(_, words) if words.is_empty());

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::Scene;
+use super::super::act::Flow;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::Value;
@@ -42,6 +43,10 @@ pub(super) struct Shell {
     pub(super) traps: Vec<(Value, Vec<String>)>,
     /// Whether programs get all variables that are set from now on (`set -a`).
     pub(super) exports_all: bool,
+    /// What the shell itself reads, once `exec` has redirected it.
+    pub(super) input: Option<Flow>,
+    /// Whether patterns find hidden names too.
+    pub(super) finds_hidden: bool,
     /// What a variable is that nobody has set.
     pub(super) unset: Unset,
     /// Whether such a variable was read.
@@ -92,6 +97,8 @@ impl Shell {
             name: Value::text("bash"),
             traps: Vec::new(),
             exports_all: false,
+            input: None,
+            finds_hidden: false,
             unset: Unset::Unknown,
             reads_unset: false,
             reads_secrets: Vec::new(),

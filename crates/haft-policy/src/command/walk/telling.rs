@@ -5,11 +5,12 @@ use haft::effect::{Change, Does, Host};
 use haft::path::{Extent, Target};
 
 use super::super::Located;
-use super::super::act::{Act, Deed, Flow};
+use super::super::act::{Act, Deed, Flow, Language};
 use super::super::beside::renamed;
 use super::super::places::{self, Place, hidden_names};
 use super::super::value::{Piece, Value};
 use super::{Found, Walk, pipes};
+use crate::zone::Zone;
 
 impl Walk<'_> {
     /// Tells what an act does, wherever its paths lead.
@@ -17,6 +18,7 @@ impl Walk<'_> {
         let does = match act {
             Act::Path(deed, path) => return self.emit_path(deed, &path),
             Act::Connect(host) => Does::Connect(host.map(Host)),
+            Act::ConnectElsewhere => Does::Connect(None),
             Act::Publish(words) => Does::Publish(words),
             Act::Code(words) => Does::Code(words),
             Act::Program(name) => Does::Program(name),
@@ -27,30 +29,52 @@ impl Walk<'_> {
             Act::Process(words) => Does::Process(words),
             Act::Danger(danger, words) => Does::Danger(danger, words),
         };
-        if !self.second_look {
-            self.tell(does);
-        }
+        self.tell(does);
     }
 
     fn emit_path(&mut self, deed: Deed, path: &Value) {
         let path = self.with_home(path);
-        if let (Deed::Replace | Deed::Remove, Some(hidden)) = (deed, hidden_names(&path)) {
+        let hidden = hidden_names(&path).or_else(|| self.hidden_by_stars(&path));
+        if let (Deed::Replace | Deed::Remove, Some(hidden)) = (deed, hidden) {
             self.emit_path(deed, &hidden);
         }
         for folder in self.shell.folders.clone() {
-            if let Place::At(place) = folder.place(&path) {
-                self.secrets_that_fit(deed, &path, &place);
+            let place = folder.place(&path);
+            let through = folder.place_through(&path, &|folder| self.real_path(folder));
+            // Some programs take `..` out of a path before the system sees it.
+            if through != place {
+                self.emit_place(deed, through, &path);
             }
-            match folder.place(&path) {
-                // A slash at the end goes through a link.
-                Place::At(place) if path.shown().ends_with('/') && place != "/" => {
-                    self.at_place(deed, &format!("{place}/"), &path);
-                }
-                Place::At(place) => self.at_place(deed, &place, &path),
-                Place::Anywhere if self.second_look => {}
-                Place::Anywhere => self.anywhere(deed, &path),
-            }
+            self.emit_place(deed, place, &path);
         }
+    }
+
+    /// With `dotglob` a star finds hidden names too.
+    fn hidden_by_stars(&self, path: &Value) -> Option<Value> {
+        let folder = path.prefix();
+        let ends_in_star = matches!(path.pieces(), [Piece::Glob] | [Piece::Text(_), Piece::Glob]);
+        let is_whole = folder.is_empty() || folder.ends_with('/');
+        (self.shell.finds_hidden && ends_in_star && is_whole).then(|| Value::text(format!("{folder}.git")))
+    }
+
+    fn emit_place(&mut self, deed: Deed, place: Place, path: &Value) {
+        match place {
+            Place::At(place) => {
+                self.secrets_that_fit(deed, path, &place);
+                // A slash at the end goes through a link.
+                let is_folder = path.shown().ends_with('/') && place != "/";
+                self.at_place(deed, &if is_folder { format!("{place}/") } else { place }, path);
+            }
+            Place::Anywhere if self.second_look => {}
+            Place::Anywhere => self.anywhere(deed, path),
+        }
+    }
+
+    /// Returns where a folder really is.
+    fn real_path(&self, folder: &str) -> String {
+        let through = self.through_links(&format!("{folder}/"));
+        let located = self.locate.locate(through.trim_end_matches('/'));
+        places::path_of(self.scene, &located.target)
     }
 
     /// A pattern such as `~/.s*h/id_*` finds secrets as well.
@@ -91,6 +115,11 @@ impl Walk<'_> {
             "" => "/",
             place => place,
         };
+        if deed == Deed::Run && matches!(place, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+            let input = self.input.clone();
+            self.run_input(Language::Shell, &[], input.as_ref());
+            return;
+        }
         if let (Deed::Run, Some(flow)) = (deed, self.arrived_at(place)) {
             return self.run_arrived(flow);
         }
@@ -106,17 +135,21 @@ impl Walk<'_> {
             Deed::List => Does::List(target),
             // A folder that is there already stays as it is.
             Deed::Create if located.kind == Some(FileKind::Folder) && self.runs("mkdir") => Does::List(target),
-            Deed::Create if is_there => Does::Change(target, Change::Replace),
+            // A pattern finds what is there; a folder is never made over something.
+            Deed::Create if is_there || (path.known().is_none() && !self.runs("mkdir")) => {
+                Does::Change(target, Change::Replace)
+            }
             Deed::Create => Does::Change(target, Change::Create),
             Deed::Replace => Does::Change(target, Change::Replace),
+            // What is in a folder goes with it, but for a folder that has to be empty.
+            Deed::Remove if located.kind == Some(FileKind::Folder) && !self.runs("rmdir") => {
+                Does::Change(target.as_tree(), Change::Remove)
+            }
             Deed::Remove => Does::Change(target, Change::Remove),
             Deed::Run if target.is_inside() => Does::Code(format!("run {target}")),
             Deed::Run => Does::Program(path.shown()),
         };
-        let changes = matches!(does, Does::Change(_, Change::Remove | Change::Replace));
-        if !self.second_look || changes {
-            self.tell(does);
-        }
+        self.tell(does);
     }
 
     /// Locates an entry of a folder, without following it where it is a link.
@@ -134,7 +167,7 @@ impl Walk<'_> {
         Located { target: renamed(self.scene, target), kind: itself.kind }
     }
 
-    fn runs(&self, program: &str) -> bool {
+    pub(super) fn runs(&self, program: &str) -> bool {
         self.words.first().is_some_and(|name| name == program)
     }
 
@@ -163,11 +196,17 @@ impl Walk<'_> {
 
     /// Tells what the part does that is walked just now.
     pub(super) fn tell(&mut self, does: Does) {
-        if self.second_look && !matches!(does, Does::Change(..)) {
+        // The second look is for what is grave; the rest was told in the first one.
+        let is_grave = match &does {
+            Does::Danger(..) | Does::Change(_, Change::Remove | Change::Replace) => true,
+            Does::Read(target) => Zone::of(target) == Zone::Secret,
+            _ => false,
+        };
+        if self.second_look && !is_grave {
             return;
         }
         self.connects += usize::from(matches!(does, Does::Connect(_)));
-        if self.told.insert((self.part.0, self.words.clone(), does.clone())) {
+        if self.told.insert((self.part.0, self.list, does.clone())) {
             self.found.push(Found { part: self.part, words: self.words.clone(), does });
         }
     }

@@ -15,6 +15,8 @@ enum Meaning {
     Script,
     /// Its value is a file that is run or loaded.
     File,
+    /// Its value is a file that is written.
+    Output,
     /// It loads code into every program, which no ordinary work needs.
     Injection,
     /// It says where programs or their settings are found.
@@ -51,7 +53,6 @@ const SCRIPTS: &[&str] = &[
     "CVS_RSH",
     "LESSOPEN",
     "LESSCLOSE",
-    "MANOPT",
     "PROMPT_COMMAND",
     "PS0",
     "PS1",
@@ -60,6 +61,10 @@ const SCRIPTS: &[&str] = &[
     "RUSTC_WRAPPER",
     "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC",
+    "CARGO_BUILD_RUSTC",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTDOC",
     "CMAKE_C_COMPILER_LAUNCHER",
     "CMAKE_CXX_COMPILER_LAUNCHER",
     "MAKE",
@@ -67,6 +72,8 @@ const SCRIPTS: &[&str] = &[
     "TEXEDIT",
 ];
 const FILES: &[&str] = &["PYTHONSTARTUP", "BASH_ENV", "ENV", "ZDOTDIR", "INPUTRC", "PERL5DB"];
+/// Their values name files that are written; so do all that begin with `GIT_TRACE`.
+const OUTPUTS: &[&str] = &["LD_DEBUG_OUTPUT", "LD_PROFILE_OUTPUT", "SSLKEYLOGFILE"];
 const INJECTIONS: &[&str] = &["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "SHELLOPTS", "BASHOPTS"];
 const SEARCHES: &[&str] = &[
     "PATH",
@@ -102,6 +109,9 @@ const SEARCHES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
+    "all_proxy",
+    "FTP_PROXY",
+    "ftp_proxy",
     "SSH_AUTH_SOCK",
     "DOCKER_HOST",
     "IFS",
@@ -110,13 +120,35 @@ const SEARCHES: &[&str] = &[
     "TERMINFO",
     "GNUPGHOME",
     "KUBECONFIG",
+    "NODE_OPTIONS",
+    "PYTHONPATH",
+    "CARGO_HOME",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
+    "OPENSSL_ENGINES",
+    "RIPGREP_CONFIG_PATH",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GOFLAGS",
+    "RUSTUP_TOOLCHAIN",
+    "LESS",
+    "LESSKEYIN",
+    "LESSKEY",
+    "MANPATH",
+    "MANOPT",
 ];
 
 fn meaning(name: &str) -> Meaning {
     match name {
         _ if name.starts_with("HAFT_") => Meaning::Haft,
         _ if SCRIPTS.contains(&name) => Meaning::Script,
-        _ if name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER") => Meaning::Script,
+        _ if name.starts_with("CARGO_TARGET_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) => {
+            Meaning::Script
+        }
+        _ if name.starts_with("GIT_CONFIG_VALUE_") => Meaning::Script,
+        _ if OUTPUTS.contains(&name) || name.starts_with("GIT_TRACE") => Meaning::Output,
         _ if FILES.contains(&name) => Meaning::File,
         _ if INJECTIONS.contains(&name) || name.starts_with("BASH_FUNC_") => Meaning::Injection,
         _ if SEARCHES.contains(&name) || name.starts_with("GIT_CONFIG_") => Meaning::Search,
@@ -161,12 +193,21 @@ impl Walk<'_> {
                     self.emit(Act::ShellState(format!("let programs run what {name} names")));
                 });
             }
+            Meaning::Output => {
+                let files = values.iter().filter(|value| !is_switch(value));
+                files.for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
+            }
             Meaning::Injection if values.iter().all(Value::is_empty) => {}
             Meaning::Injection => {
                 self.emit(Act::Danger(Danger::HiddenCode, format!("load code into every program by {name}")));
             }
             Meaning::Search if is_harmless(name, values) => {}
-            Meaning::Search => self.emit(Act::ShellState(format!("change where programs look, by {name}"))),
+            Meaning::Search => {
+                self.emit(Act::ShellState(format!("change where programs look, by {name}")));
+                if name == "GIT_WORK_TREE" {
+                    values.iter().for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
+                }
+            }
             Meaning::Haft => self.emit(Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))),
         }
     }
@@ -176,11 +217,9 @@ impl Walk<'_> {
             if !is_usual_viewer(value) {
                 self.emit(Act::Code(format!("run {} where a program is named by {name}", value.shown())));
             }
-            let value = match value.strip_prefix("|") {
-                // LESSOPEN begins with a bar.
-                Some(rest) => rest,
-                None => value.clone(),
-            };
+            // LESSOPEN begins with a bar, and an alias of git with an exclamation mark.
+            let bare = ["|", "!"].iter().find_map(|mark| value.strip_prefix(mark));
+            let value = bare.unwrap_or_else(|| value.clone());
             self.deeper(|walk| walk.run_new_shell(&value, &[], None));
         }
     }
@@ -204,5 +243,53 @@ fn is_harmless(name: &str, values: &[Value]) -> bool {
     let is_null = |value: &Value| matches!(value.known(), Some("" | "/dev/null"));
     let is_config_off = name.starts_with("GIT_CONFIG_") && values.iter().all(is_null);
     let is_blank_ifs = name == "IFS" && values.iter().all(|value| value.known().is_some());
-    is_plain_proxy || is_config_off || is_blank_ifs
+    let is_set_as_usual = values.iter().all(|value| value.known().is_some_and(|text| is_usual(name, text)));
+    is_plain_proxy || is_config_off || is_blank_ifs || is_set_as_usual
+}
+
+/// Returns whether a value turns something on or off, where another one would name a file.
+fn is_switch(value: &Value) -> bool {
+    matches!(value.known(), Some("" | "0" | "1" | "2" | "true" | "false"))
+}
+
+/// Flags of node that load nothing and write nothing.
+const FLAGS_OF_NODE: &[&str] = &[
+    "--max-old-space-size=",
+    "--max-semi-space-size=",
+    "--max-http-header-size=",
+    "--no-warnings",
+    "--no-deprecation",
+    "--enable-source-maps",
+    "--experimental-vm-modules",
+    "--openssl-legacy-provider",
+    "--stack-trace-limit=",
+    "--trace-warnings",
+    "--trace-deprecation",
+    "--throw-deprecation",
+    "--unhandled-rejections=",
+    "--dns-result-order=",
+];
+/// Flags of go that run nothing and take no file.
+const FLAGS_OF_GO: &[&str] =
+    &["-mod=", "-race", "-v", "-count=", "-tags=", "-trimpath", "-buildvcs=", "-p=", "-short", "-timeout="];
+
+/// Returns whether a variable that may change what is loaded has one of the values that people give it every day.
+fn is_usual(name: &str, value: &str) -> bool {
+    let all_begin_with_one_of = |flags: &[&str]| {
+        value.split_whitespace().all(|word| {
+            flags.iter().any(|flag| match flag.ends_with('=') {
+                true => word.starts_with(flag),
+                false => word == *flag || word.starts_with(&format!("{flag}=")),
+            })
+        })
+    };
+    match name {
+        "NODE_OPTIONS" => all_begin_with_one_of(FLAGS_OF_NODE),
+        "GOFLAGS" => all_begin_with_one_of(FLAGS_OF_GO),
+        "RUSTUP_TOOLCHAIN" => !value.contains('/'),
+        // `o` and `O` write a file, `k` reads one, `t`, `T` and `p` take more, and `+` runs a command.
+        "LESS" => value.chars().all(|letter| letter == '-' || "aeEfFgGiIJKmMnNqQrRsSuwWXx 0123456789".contains(letter)),
+        "OPENSSL_CONF" | "RIPGREP_CONFIG_PATH" => matches!(value, "" | "/dev/null"),
+        _ => false,
+    }
 }

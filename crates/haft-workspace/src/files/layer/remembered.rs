@@ -51,6 +51,12 @@ impl Remembered {
         self.change(|memory| seen.iter().map(|(real, seen)| memory.agree(real, seen)).collect())
     }
 
+    /// Returns what [`Self::agree`] would, and remembers nothing.
+    pub(super) fn would_agree(&self, seen: &[(&Path, Seen)]) -> io::Result<Vec<BTreeSet<PathBuf>>> {
+        let mut known = Known::read(&self.path)?;
+        Ok(seen.iter().map(|(real, seen)| known.agree(real, seen)).collect())
+    }
+
     /// Remembers that a folder came in as a whole.
     pub(super) fn came_whole(&self, real: &Path, place: &Path) -> io::Result<()> {
         self.change(|memory| {

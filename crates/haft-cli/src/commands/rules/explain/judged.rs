@@ -3,15 +3,18 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use haft::effect::Effect;
+use haft::effect::{Does, Effect, Step};
+use haft::path::Target;
 use haft::process::Level;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
 use haft_policy::decision::Ruling;
+use haft_policy::ignored::{Ignored, Undo};
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
 use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::Workspace;
+use haft_workspace::state::WorkspaceState;
 
 use crate::arguments::Common;
 use crate::brought::Manner;
@@ -45,16 +48,23 @@ pub(super) struct JudgedPart {
 }
 
 /// How the command would run, if it is allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Confined {
     pub(super) required: Level,
     pub(super) network: bool,
+    /// The ignored folders that it may write and undo does not cover.
+    pub(super) ignored: Vec<Target>,
 }
 
 impl Confined {
     /// Returns whether what the command changes can be taken back: that needs the layer of a full sandbox.
-    pub(super) fn can_be_undone(self) -> bool {
+    pub(super) fn can_be_undone(&self) -> bool {
         self.required == Level::Full
+    }
+
+    /// Says what undo would bring back.
+    pub(super) fn undo(&self) -> Undo {
+        Undo { but_for: self.ignored.clone(), sends: self.network }
     }
 }
 
@@ -64,34 +74,43 @@ pub(super) struct Judge {
     scene: Scene,
     policy: Policy,
     situation: Situation<'static>,
-    confined: Confined,
+    state: WorkspaceState,
+    required: Level,
+    /// Whether all commands have the network.
+    network: bool,
 }
 
 impl Judge {
-    /// Gets ready for the workspace that the command line names. No state is touched.
+    /// Gets ready for the workspace that the command line names. No state is changed.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
         let Ground { settings, workspace, rulebook } = Ground::open(common, Manner::Telling)?;
         let surroundings = &settings.surroundings;
         Ok(Self {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
+            state: WorkspaceState::new(&settings.environment.state_folder, workspace.path()),
             workspace,
             policy: rulebook.policy(),
             situation: Situation { contained: contained(surroundings.network), ..mode(common).into() },
-            confined: Confined { required: surroundings.required, network: surroundings.network },
+            required: surroundings.required,
+            network: surroundings.network,
         })
     }
 
     /// Reads and judges a command.
     pub(super) fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
-        let ruling = self.policy.judge(TOOL, &effects, self.situation);
-        let judged = self.policy.judge_each(TOOL, &effects, self.situation);
-        let has_network = effects.iter().any(Effect::gives_network);
+        let folders = if effects.iter().all(only_looks) { Vec::new() } else { self.workspace.ignored(&self.state) };
+        let ignored = Ignored(&folders);
+        let situation = Situation { ignored, ..self.situation };
+        let ruling = self.policy.judge(TOOL, &effects, situation);
+        let judged = self.policy.judge_each(TOOL, &effects, situation);
+        let has_network = self.network || effects.iter().any(Effect::gives_network);
+        let offers = self.policy.offers(TOOL, &effects, situation);
         Explained {
             command: command.to_owned(),
             parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
-            confined: Confined { network: self.confined.network || has_network, ..self.confined },
-            grants: self.policy.offers(TOOL, &effects, self.situation).iter().map(ToString::to_string).collect(),
+            confined: Confined { required: self.required, network: has_network, ignored: ignored.written_by(&effects) },
+            grants: offers.iter().map(|scope| scope.in_words(ignored)).collect(),
             ruling,
         }
     }
@@ -103,6 +122,11 @@ impl JudgedPart {
         let (from, to) = step.part;
         Some(Self { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
     }
+}
+
+/// Returns whether this needs no look at the ignored folders, which takes a while in a large workspace.
+fn only_looks(effect: &Effect) -> bool {
+    matches!(effect, Effect::Step(Step { does: Does::Nothing | Does::Read(_) | Does::List(_), .. }))
 }
 
 /// What is known without trying the sandbox: the settings may give every command the network.

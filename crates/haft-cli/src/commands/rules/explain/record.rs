@@ -28,7 +28,7 @@ pub(super) fn of(explained: &Explained) -> Value {
     let Explained { command, ruling, parts, confined, grants } = explained;
     let mut record = json!({
         "command": command,
-        "decision": code(ruling.decision),
+        "decision": ruling.decision.code(),
         "rule": ruling.rule,
         "reason": ruling.reason,
     });
@@ -40,6 +40,7 @@ pub(super) fn of(explained: &Explained) -> Value {
         "required": confined.required.code(),
         "network": confined.network,
         "undo": confined.can_be_undone(),
+        "ignored": confined.ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     record["grants"] = json!(grants);
     record
@@ -48,22 +49,13 @@ pub(super) fn of(explained: &Explained) -> Value {
 /// Returns the record of a line that holds no command. What is not understood is asked about.
 pub(super) fn no_command(reason: &str) -> Value {
     json!({
-        "decision": code(Decision::Ask),
+        "decision": Decision::Ask.code(),
         "rule": "not understood",
         "reason": reason,
         "instead": "write one JSON string, or {\"id\": …, \"command\": \"…\"}, per line",
         "effects": [],
         "grants": [],
     })
-}
-
-/// Returns the word for a decision.
-pub(super) fn code(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
 }
 
 fn of_part(command: &str, part: &JudgedPart) -> Value {
@@ -74,7 +66,7 @@ fn of_part(command: &str, part: &JudgedPart) -> Value {
         "does": part.does,
         "part": cut,
         "sort": part.sort.name(),
-        "decision": code(part.ruling.decision),
+        "decision": part.ruling.decision.code(),
         "rule": part.ruling.rule,
     })
 }

@@ -6,12 +6,13 @@
 mod marked;
 mod wrap;
 
+use std::collections::HashSet;
+
 use haft::path::one_line;
 use haft::process::Level;
 use haft_policy::decision::Decision;
 
 use super::judged::{Confined, Explained, JudgedPart};
-use super::record::code;
 use crate::screen::{Part, safe};
 use crate::wrapped::wrapped;
 use wrap::{columns_of, cut};
@@ -24,6 +25,8 @@ const MOST_PARTS: usize = 12;
 const INDENT: usize = 7;
 /// Fewest columns for what a part does, in a table.
 const NARROWEST: usize = 24;
+/// Most characters of a part of the command that are looked at: a thousand parts may each be the whole command.
+const LONGEST_PART: usize = 400;
 /// Most columns of a part of the command, in a table.
 const WIDEST_PART: usize = 26;
 
@@ -89,7 +92,7 @@ pub(super) fn lines(explained: &Explained, width: usize) -> Vec<ShownLine> {
     }
     if ruling.decision != Decision::Deny {
         let when = if ruling.decision == Decision::Ask { "If allowed, it runs: " } else { "It runs: " };
-        lines.extend(said(when, &how_it_runs(explained.confined), width));
+        lines.extend(said(when, &how_it_runs(&explained.confined), width));
     }
     for grant in &explained.grants {
         lines.extend(said("Can be granted: ", grant, width));
@@ -106,13 +109,9 @@ fn tone_of(decision: Decision) -> Tone {
 }
 
 fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
-    let mut rows: Vec<Row> = Vec::new();
-    for part in &explained.parts {
-        let row = Row::of(&explained.command, part);
-        if !rows.contains(&row) {
-            rows.push(row);
-        }
-    }
+    let mut told = HashSet::new();
+    let all = explained.parts.iter().map(|part| Row::of(&explained.command, part));
+    let mut rows: Vec<Row> = all.filter(|row| told.insert(row.clone())).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.decision));
     let more = rows.split_off(rows.len().min(MOST_PARTS));
     let mut lines = Table::fitting(&rows, width).map_or_else(
@@ -127,7 +126,7 @@ fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
 }
 
 /// What is said of one part.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Row {
     part: String,
     does: String,
@@ -138,6 +137,7 @@ struct Row {
 impl Row {
     fn of(command: &str, part: &JudgedPart) -> Self {
         let text = command.get(part.part.clone()).unwrap_or_default().trim();
+        let text = text.char_indices().nth(LONGEST_PART).map_or(text, |(end, _)| &text[..end]);
         Self {
             part: safe(&one_line(text)).into_owned(),
             does: format!("would {}", safe(&one_line(&part.does))),
@@ -148,7 +148,7 @@ impl Row {
 
     /// One below the other, for narrow screens.
     fn stacked(&self, width: usize) -> Vec<ShownLine> {
-        let decision = format!("  {:<width$}", code(self.decision), width = INDENT - 2);
+        let decision = format!("  {:<width$}", self.decision.code(), width = INDENT - 2);
         let first = ShownLine::default().with(tone_of(self.decision), decision);
         let mut lines = vec![first.with(Tone::Strong, cut(&self.part, width - INDENT))];
         let below = |text: &str| wrapped(text, width - INDENT, 0);
@@ -180,7 +180,7 @@ impl Table {
         let first = ShownLine::indented(2)
             .with(Tone::Plain, padded(&cut(&row.part, self.part), self.part + 2))
             .with(Tone::Plain, padded(&does.next().unwrap_or_default(), self.does + 2))
-            .with(tone_of(row.decision), format!("{:<5}", code(row.decision)))
+            .with(tone_of(row.decision), format!("{:<5}", row.decision.code()))
             .with(Tone::Faint, format!("  {}", row.rule));
         let rest = does.map(|text| ShownLine::indented(self.part + 4).with(Tone::Plain, text));
         std::iter::once(first).chain(rest).collect()
@@ -200,13 +200,16 @@ fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
     lines
 }
 
-fn how_it_runs(confined: Confined) -> String {
+fn how_it_runs(confined: &Confined) -> String {
     let sandbox = match confined.required {
         Level::Full => "in the full sandbox",
         Level::Partial => "in a partial sandbox at least",
         Level::None => "without a required sandbox",
     };
     let network = if confined.network { "with the network, to any host" } else { "without the network" };
-    let undo = if confined.can_be_undone() { "undo covers its changes" } else { "undo may not cover its changes" };
-    format!("{sandbox}, {network}; {undo}")
+    if confined.can_be_undone() {
+        format!("{sandbox}, {network}, {}", confined.undo())
+    } else {
+        format!("{sandbox}, {network}; undo may not cover its changes")
+    }
 }

@@ -7,6 +7,7 @@ fn told(text: &str) -> Vec<String> {
     assert!(matches!(reading.acts.first(), Some(Act::Code(_))), "{text}");
     let act = |act: &Act| match act {
         Act::Path(deed, value) => format!("{deed:?} {}", value.shown()),
+        Act::ConnectElsewhere => "connect elsewhere".to_owned(),
         Act::Connect(host) => format!("connect {}", host.as_deref().unwrap_or("?")),
         Act::Unknown(_) => "unknown".to_owned(),
         Act::Process(_) => "process".to_owned(),

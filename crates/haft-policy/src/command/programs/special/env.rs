@@ -2,7 +2,6 @@
 
 use super::super::super::act::{Act, Deed, Inner, Reading};
 use super::super::super::value::{Piece, Value};
-use super::super::reading::assignment;
 
 pub(super) fn read(words: &[Value]) -> Reading {
     let mut reading = Reading::default();
@@ -45,7 +44,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     }
     let mut rest = &words[at.min(words.len())..];
     while let Some((name, value)) = rest.first().and_then(assignment) {
-        reading.inner.push(Inner::Variable(name, value));
+        reading.inner.push(variable(name, value));
         rest = &rest[1..];
     }
     if rest.is_empty() {
@@ -54,6 +53,36 @@ pub(super) fn read(words: &[Value]) -> Reading {
         reading.inner.push(Inner::Words(rest.to_vec()));
     }
     reading
+}
+
+/// Takes `a-b=c` apart: for `env`, any word with `=` in it is a variable.
+fn assignment(word: &Value) -> Option<(String, Value)> {
+    let mut name = Value::default();
+    let mut pieces = word.pieces().iter();
+    for piece in pieces.by_ref() {
+        let Piece::Text(text) = piece else {
+            name.push(piece.clone());
+            continue;
+        };
+        let Some((last, first)) = text.split_once('=') else {
+            name.push(piece.clone());
+            continue;
+        };
+        name.push(Piece::Text(last.to_owned()));
+        let mut value = Value::text(first);
+        pieces.cloned().for_each(|piece| value.push(piece));
+        return Some((name.shown(), value));
+    }
+    None
+}
+
+/// bash takes variables of a certain name for functions.
+fn variable(name: String, value: Value) -> Inner {
+    let function = name.strip_prefix("BASH_FUNC_").and_then(|rest| rest.strip_suffix("%%").or(rest.strip_suffix("()")));
+    let Some(function) = function else { return Inner::Variable(name, value) };
+    let mut script = Value::text(function);
+    script.append(&value);
+    Inner::Script(script, Vec::new())
 }
 
 enum Flag {

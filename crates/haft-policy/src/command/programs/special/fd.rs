@@ -1,8 +1,11 @@
 //! `fd`: a pattern, paths to start from, and perhaps a command that it runs for what it finds.
 
 use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
+use super::super::super::patterns;
 use super::super::super::value::{Piece, Value};
+use super::super::reading::names_in;
 use super::find::{put_in, something_below};
+use super::names::{Names, found_below, plain_name};
 
 const WITH_VALUE: &[&str] = &[
     "-d",
@@ -69,16 +72,27 @@ pub(super) fn read(words: &[Value]) -> Reading {
             reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
         }
     }
+    let asked = operands.first().and_then(Value::known).and_then(|pattern| name_asked_for(pattern, words));
+    let names = Names { asked: asked.into_iter().collect(), may_be_others: true };
     paths.extend(operands.into_iter().skip(1));
     if paths.is_empty() {
         paths.push(Value::text("."));
     }
     reading.acts.extend(paths.iter().map(|path| Act::Path(Deed::List, path.clone())));
-    for (command, path) in commands.iter().flat_map(|command| paths.iter().map(move |path| (command, path))) {
-        reading.inner.push(Inner::Words(with_found(command, &something_below(path))));
+    let named = found_below(&paths, &names);
+    let found = if named.is_empty() { paths.iter().map(something_below).collect() } else { named.clone() };
+    for (command, path) in commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {
+        reading.inner.push(Inner::Words(with_found(command, path)));
     }
-    reading.output = Flow::Paths(paths);
+    reading.output = Flow::Paths(paths.iter().map(names_in).chain(named).collect());
     reading
+}
+
+/// Returns the name that a pattern asks for: a regular expression, unless it is told otherwise.
+fn name_asked_for(pattern: &str, words: &[Value]) -> Option<Value> {
+    let is_glob = words.iter().any(|word| matches!(word.known(), Some("-g" | "--glob")));
+    let name = if is_glob { Some(patterns::as_value(pattern)) } else { plain_name(pattern).map(Value::text) };
+    name.filter(|name| name.pieces() != [Piece::Glob])
 }
 
 fn is_bundle_with_run(word: &str) -> bool {

@@ -1,7 +1,11 @@
 //! `find`: paths to start from, then an expression of which some parts run, remove or write.
 
+use haft::effect::Danger;
+
 use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::super::value::{Piece, Value};
+use super::super::reading::names_in;
+use super::names::{found_below, names};
 
 /// Parts without a value that change nothing.
 const PLAIN: &[&str] = &[
@@ -121,14 +125,29 @@ const CHOOSING: &[&str] = &[
     "-empty",
 ];
 
+/// More commands than this are not looked at.
+const MOST_RUNS: usize = 4_000;
+
 pub(super) fn read(words: &[Value]) -> Reading {
-    let mut find = Find { words, at: 0, starts: Vec::new(), reading: Reading::default(), chooses: false };
+    let mut find = Find { words, at: 0, starts: Vec::new(), found: Vec::new(), reading: Reading::default() };
     find.take_starts();
-    find.chooses = chooses(&words[find.at..]);
+    let expression = words.get(find.at..).unwrap_or_default();
+    let names = names(expression);
+    if names.asked.len().saturating_mul(find.starts.len()) > MOST_RUNS {
+        find.refuse();
+        return find.reading;
+    }
+    let named = found_below(&find.starts, &names);
+    find.found = match chooses(expression) {
+        false => find.starts.clone(),
+        true if named.is_empty() => find.starts.iter().map(something_below).collect(),
+        true => named.clone(),
+    };
     while let Some(word) = find.next() {
         find.part(word);
     }
-    find.reading.output = Flow::Paths(find.starts);
+    let printed = if named.is_empty() { find.starts.iter().map(names_in).collect() } else { named };
+    find.reading.output = Flow::Paths(printed);
     find.reading
 }
 
@@ -136,8 +155,9 @@ struct Find<'a> {
     words: &'a [Value],
     at: usize,
     starts: Vec<Value>,
+    /// What is found: something below the starts, or the starts with all that is in them.
+    found: Vec<Value>,
     reading: Reading,
-    chooses: bool,
 }
 
 impl<'a> Find<'a> {
@@ -149,6 +169,14 @@ impl<'a> Find<'a> {
 
     fn unknown(&mut self, why: impl Into<String>) {
         self.reading.acts.push(Act::Unknown(why.into()));
+    }
+
+    /// What lies beyond a limit could be anything.
+    fn refuse(&mut self) {
+        let danger = Act::Danger(Danger::HiddenCode, "run more commands than are looked at".to_owned());
+        if self.reading.acts.last() != Some(&danger) {
+            self.reading.acts.push(danger);
+        }
     }
 
     fn take_starts(&mut self) {
@@ -182,8 +210,8 @@ impl<'a> Find<'a> {
         match word.known() {
             Some("-exec" | "-execdir" | "-ok" | "-okdir") => self.run(),
             Some("-delete") => {
-                let removed = self.found();
-                self.reading.acts.extend(removed.into_iter().map(|path| Act::Path(Deed::Remove, path)));
+                let removed = self.found.iter().map(|path| Act::Path(Deed::Remove, path.clone()));
+                self.reading.acts.extend(removed);
             }
             Some("-fprint" | "-fprint0" | "-fls") => self.write(),
             Some("-fprintf") => {
@@ -219,15 +247,13 @@ impl<'a> Find<'a> {
             }
             command.push(word.clone());
         }
-        for found in self.found() {
-            let words = command.iter().map(|word| put_in(word, "{}", &found)).collect();
+        if self.reading.inner.len() + self.found.len() > MOST_RUNS {
+            return self.refuse();
+        }
+        for found in &self.found {
+            let words = command.iter().map(|word| put_in(word, "{}", found)).collect();
             self.reading.inner.push(Inner::Words(words));
         }
-    }
-
-    /// Returns what is found: something below the starts, or the starts with all that is in them.
-    fn found(&self) -> Vec<Value> {
-        if self.chooses { self.starts.iter().map(something_below).collect() } else { self.starts.clone() }
     }
 }
 

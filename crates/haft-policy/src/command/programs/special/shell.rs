@@ -3,6 +3,28 @@
 use super::super::super::act::{Act, Deed, Inner, Language, Reading};
 use super::super::super::value::{Piece, Value};
 
+/// Letters that are flags; `o` and `O` take the next word.
+const LETTERS: &str = "abcefhiklmnoprstuvxBCDEHOPT";
+/// Long names without a value. bash takes them behind one dash, too.
+const LONG: &[&str] = &[
+    "debug",
+    "debugger",
+    "dump-po-strings",
+    "dump-strings",
+    "help",
+    "login",
+    "no-globalrcs",
+    "no-rcs",
+    "noediting",
+    "noprofile",
+    "norc",
+    "posix",
+    "pretty-print",
+    "restricted",
+    "verbose",
+    "version",
+];
+
 pub(super) fn read(words: &[Value]) -> Reading {
     let mut shell = Shell::default();
     let mut at = 0;
@@ -16,6 +38,9 @@ pub(super) fn read(words: &[Value]) -> Reading {
         }
         at += shell.take(word, words.get(at));
     }
+    if shell.doubts {
+        shell.run_what_may_be_text(words);
+    }
     let rest = words.get(at..).unwrap_or_default();
     shell.run(if rest.first().and_then(Value::known) == Some("-") { &rest[1..] } else { rest });
     shell.reading
@@ -25,40 +50,75 @@ pub(super) fn read(words: &[Value]) -> Reading {
 struct Shell {
     has_text: bool,
     reads_input: bool,
-    only_checks: bool,
+    /// How often it is told to check only.
+    checks: usize,
+    /// Whether something may take that back: `+n`, `+o noexec`, or that it is interactive.
+    takes_back: bool,
+    doubts: bool,
     reading: Reading,
 }
 
 impl Shell {
     /// Takes a flag; returns how many further words it takes.
     fn take(&mut self, word: &Value, next: Option<&Value>) -> usize {
-        if word.known().is_none() {
+        let Some(flag) = word.known() else {
             self.doubt();
+            return 0;
+        };
+        let name = flag.trim_start_matches('-');
+        if let Some(file) = ["rcfile=", "init-file="].iter().find_map(|before| name.strip_prefix(before)) {
+            self.reading.acts.push(Act::Path(Deed::Run, Value::text(file)));
+            return 0;
         }
-        match word.prefix() {
-            "--rcfile" | "--init-file" => {
+        match name {
+            "rcfile" | "init-file" => {
                 self.reading.acts.extend(next.map(|file| Act::Path(Deed::Run, file.clone())));
                 1
             }
-            long if long.starts_with("--") => {
-                let file = ["--rcfile=", "--init-file="].iter().find_map(|flag| word.strip_prefix(flag));
-                self.reading.acts.extend(file.map(|file| Act::Path(Deed::Run, file)));
+            _ if flag.starts_with('-') && LONG.contains(&name) => 0,
+            _ if flag.starts_with("--") => {
+                self.doubt();
                 0
             }
-            letters => {
-                if letters.starts_with('-') {
-                    self.has_text |= letters.contains('c');
-                    self.reads_input |= letters.contains('s');
-                    self.only_checks |= letters.contains('n');
-                }
-                // `-o NAME` and `-O NAME`, also at the end of a bundle.
-                letters.matches(['o', 'O']).count()
-            }
+            _ => self.take_letters(flag),
         }
     }
 
+    fn take_letters(&mut self, flag: &str) -> usize {
+        let letters = &flag[1..];
+        let takes_next = letters.matches(['o', 'O']).count();
+        // For some shells the rest of the word is the name that `-o` takes, for others it is more flags.
+        let is_ambiguous = takes_next > 0 && letters.trim_end_matches(['o', 'O']).len() + takes_next != letters.len();
+        if is_ambiguous || letters.contains(|letter| !LETTERS.contains(letter)) {
+            self.doubt();
+        }
+        if flag.starts_with('-') {
+            self.has_text |= letters.contains('c');
+            self.reads_input |= letters.contains('s');
+            self.checks += letters.matches('n').count();
+            self.takes_back |= letters.contains('i');
+        } else {
+            self.takes_back |= letters.contains(['n', 'o']);
+        }
+        takes_next
+    }
+
     fn doubt(&mut self) {
+        self.doubts = true;
         self.reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
+    }
+
+    fn only_checks(&self) -> bool {
+        self.checks == 1 && !self.takes_back && !self.doubts
+    }
+
+    /// Where it is not sure which words are flags, whatever stands behind `-c` may be the text.
+    fn run_what_may_be_text(&mut self, words: &[Value]) {
+        let is_flag = |word: &Value| word.known().is_some_and(|flag| flag.starts_with('-') && flag.contains('c'));
+        let text = words.iter().position(is_flag).and_then(|at| words.get(at + 1..)).unwrap_or_default();
+        if let Some((text, parameters)) = text.split_first() {
+            self.reading.inner.push(Inner::Script(text.clone(), parameters.to_vec()));
+        }
     }
 
     fn run(&mut self, operands: &[Value]) {
@@ -67,18 +127,21 @@ impl Shell {
                 self.doubt();
                 self.reading.acts.push(Act::Path(Deed::Run, script.clone()));
             }
-            Some((script, _)) if self.only_checks && !self.has_text => {
+            Some((script, _)) if self.only_checks() && !self.has_text => {
                 self.reading.acts.push(Act::Path(Deed::Read, script.clone()));
             }
-            _ if self.only_checks => {}
+            _ if self.only_checks() => {}
             Some((text, parameters)) if self.has_text => {
                 self.reading.inner.push(Inner::Script(text.clone(), parameters.to_vec()));
             }
             None if self.has_text => {}
-            Some((script, _)) if !self.reads_input && !is_input(script) => {
+            Some((script, parameters)) if !self.reads_input && is_input(script) => {
+                self.reading.inner.push(Inner::Input(Language::Shell, parameters.to_vec()));
+            }
+            Some((script, _)) if !self.reads_input => {
                 self.reading.acts.push(Act::Path(Deed::Run, script.clone()));
             }
-            _ => self.reading.inner.push(Inner::Input(Language::Shell)),
+            _ => self.reading.inner.push(Inner::Input(Language::Shell, operands.to_vec())),
         }
     }
 }

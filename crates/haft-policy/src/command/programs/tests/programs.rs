@@ -47,15 +47,17 @@ fn help_and_version_alone_do_nothing() {
 
 #[test]
 fn find_runs_removes_and_writes_below_its_starts() {
-    assert_eq!(shipped("find a b -name x -print0"), "List a; List b; prints names below a b");
-    assert_eq!(shipped("find"), "List .; prints names below .");
-    assert_eq!(shipped("find /x -name y -delete"), "List /x; Remove /x/…; prints names below /x");
-    assert_eq!(shipped("find /x -type f -delete"), "List /x; Remove /x; prints names below /x");
-    assert_eq!(shipped("find . ! -name y -delete"), "List .; Remove .; prints names below .");
+    assert_eq!(shipped("find a b -name x -print0"), "List a; List b; prints a/x a/…/x b/x b/…/x");
+    assert_eq!(shipped("find"), "List .; prints ./*");
+    assert_eq!(shipped("find /x -name y -delete"), "List /x; Remove /x/y; Remove /x/…/y; prints /x/y /x/…/y");
+    assert_eq!(shipped("find /x -type f -delete"), "List /x; Remove /x; prints /x/*");
+    assert_eq!(shipped("find . ! -name y -delete"), "List .; Remove .; prints ./*");
     let run = shipped("find a b -name x -exec rm -f {} ; -okdir sh -c x{}y {} +");
-    let both = "runs [rm -f a/…]; runs [rm -f b/…]; runs [sh -c xa/…y a/…]; runs [sh -c xb/…y b/…]";
-    assert_eq!(run, format!("List a; List b; {both}; prints names below a b"));
-    assert_eq!(shipped("find . -fprint /x -ls"), "List .; Replace /x; prints names below .");
+    let found = ["a/x", "a/…/x", "b/x", "b/…/x"];
+    let removed = found.map(|path| format!("runs [rm -f {path}]")).join("; ");
+    let run_in_shell = found.map(|path| format!("runs [sh -c x{path}y {path}]")).join("; ");
+    assert_eq!(run, format!("List a; List b; {removed}; {run_in_shell}; prints {}", found.join(" ")));
+    assert_eq!(shipped("find . -fprint /x -ls"), "List .; Replace /x; prints ./*");
     assert!(shipped("find . -files0-from x").contains("Read x; Unknown"));
     assert!(shipped("find . -frobnicate").contains("Unknown"));
     assert!(shipped("find . …").contains("Unknown"));
@@ -63,10 +65,10 @@ fn find_runs_removes_and_writes_below_its_starts() {
 
 #[test]
 fn fd_runs_a_command_for_what_it_finds() {
-    assert_eq!(shipped("fd -e rs x src"), "List src; prints names below src");
-    assert_eq!(shipped("fd x -x rm {}"), "List .; runs [rm ./…]; prints names below .");
-    assert_eq!(shipped("fd . /a -X rm -f"), "List /a; runs [rm -f /a/…]; prints names below /a");
-    assert_eq!(shipped("fd --exec=rm"), "List .; runs [rm ./…]; prints names below .");
+    assert_eq!(shipped("fd -e rs 'x|y' src"), "List src; prints src/*");
+    assert_eq!(shipped("fd x* -x rm {}"), "List .; runs [rm ./…]; prints ./*");
+    assert_eq!(shipped("fd . /a -X rm -f"), "List /a; runs [rm -f /a/…]; prints /a/*");
+    assert_eq!(shipped("fd --exec=rm"), "List .; runs [rm ./…]; prints ./*");
 }
 
 #[test]
@@ -97,7 +99,7 @@ fn shells_run_text_a_file_or_their_input() {
     assert_eq!(shipped("bash -euo pipefail -c ls"), "sh [ls] ()");
     assert_eq!(shipped("bash -- x.sh a"), "Run x.sh");
     assert_eq!(shipped("bash"), "runs its input as Shell");
-    assert_eq!(shipped("sh -s -- a"), "runs its input as Shell");
+    assert_eq!(shipped("sh -s -- a"), "runs its input as Shell (a)");
     assert_eq!(shipped("sh -"), "runs its input as Shell");
     assert_eq!(shipped("sh /dev/stdin"), "runs its input as Shell");
     assert_eq!(shipped("bash --rcfile x -i"), "Run x; runs its input as Shell");
@@ -119,8 +121,8 @@ fn kill_tells_processes_from_everything() {
 #[test]
 fn what_echo_and_printf_print_is_known() {
     assert_eq!(shipped("echo -n a  b"), "prints a  b");
-    assert_eq!(shipped("echo -e \\x72m"), "prints rm");
-    assert_eq!(shipped("echo a …"), "prints a …");
+    assert_eq!(shipped("echo -e \\x72m"), "prints rm\n");
+    assert_eq!(shipped("echo a …"), "prints a …\n");
     assert_eq!(shipped("printf \\162m_%s ~"), "prints rm ~");
     assert_eq!(shipped("printf %s%s, a b c"), "prints ab,c,");
     assert_eq!(shipped("printf 100%%_%05d 3"), "prints 100% …");

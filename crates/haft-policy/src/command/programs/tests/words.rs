@@ -269,8 +269,8 @@ fn what_a_program_prints_is_told() {
     let rows = "ls\n  operands list\n  flags any\n  output paths\n  with -x output decoded\n\
                 curl\n  operands url\n  value -o create\n  unless -o output downloaded\n";
 
-    assert_eq!(by(rows, "ls"), "prints names below .");
-    assert_eq!(by(rows, "ls a b"), "List a; List b; prints names below a b");
+    assert_eq!(by(rows, "ls"), "prints ./*");
+    assert_eq!(by(rows, "ls a b"), "List a; List b; prints a/* b/*");
     assert_eq!(by(rows, "ls -x"), "prints Decoded");
     assert_eq!(by(rows, "curl http://x.example/y"), "Connect x.example; prints Downloaded");
     assert_eq!(by(rows, "curl -o y x.example"), "Create y; Connect x.example");
@@ -282,7 +282,7 @@ fn addresses_name_a_host_and_some_hand_out_secrets() {
 
     assert_eq!(by(rows, "a https://me:pw@x.example:80/y?z"), "Connect x.example");
     assert_eq!(by(rows, "a https://x.example/…"), "Connect x.example");
-    assert_eq!(by(rows, "a https://…"), "Connect ?");
+    assert_eq!(by(rows, "a https://…"), "Connect elsewhere");
     assert_eq!(by(rows, "a file:///etc/x"), "Read /etc/x");
     assert_eq!(by(rows, "a ext::ls_-l"), "sh [ls -l] ()");
     for address in ["169.254.169.254", "0xa9fea9fe", "2852039166", "0251.0376.0251.0376", "metadata.google.internal."] {
@@ -316,8 +316,8 @@ fn words_with_a_form_of_their_own_are_taken_apart() {
     assert_eq!(by(rows, "a -d @x"), "Read x");
     assert_eq!(by(rows, "a -d f=@x;type=text/plain"), "Read x");
     assert_eq!(by(rows, "a -d me@x"), "");
-    assert_eq!(by(rows, "a -o ProxyCommand=ls_%h"), "sh [ls %h] ()");
-    assert_eq!(by(rows, "a -o proxycommand_ls"), "sh [ls] ()");
+    assert_eq!(by(rows, "a -o ProxyCommand=ls_%h"), "Connect elsewhere; sh [ls %h] ()");
+    assert_eq!(by(rows, "a -o proxycommand_ls"), "Connect elsewhere; sh [ls] ()");
     assert_eq!(by(rows, "a -o Port=22"), "");
     assert_eq!(by(rows, "a -t exec=ls"), "sh [ls] ()");
     assert_eq!(by(rows, "a -t dot"), "");
@@ -325,9 +325,24 @@ fn words_with_a_form_of_their_own_are_taken_apart() {
 
 #[test]
 fn a_star_in_a_condition_stands_for_any_text() {
-    let check = |pattern, word| super::super::flags::matches(pattern, word);
+    let check = |pattern, word| super::super::super::patterns::fits(pattern, word);
 
     assert!(check("a*c", "abc") && check("a*c", "ac") && check("*", "") && check("*b*d*", "abcde"));
     assert!(!check("a*c", "abd") && !check("ab*bc", "abc") && !check("*b*b*", "abc") && !check("a", "ab"));
     assert!(!check(&"*a".repeat(40), &"a".repeat(39)));
+}
+
+#[test]
+fn a_flag_of_two_words_takes_a_name_and_then_a_value() {
+    let rows = "jq\n  operands text read\n  pair --rawfile read\n  pair --arg text\n";
+
+    assert_eq!(by(rows, "jq --rawfile x a.env . b"), "Read a.env; Read b");
+    assert_eq!(by(rows, "jq --arg x y . b"), "Read b");
+}
+
+#[test]
+fn shell_text_that_the_input_gives_more_words_is_run_both_ways() {
+    let rows = "parallel\n  operands fed\n";
+
+    assert_eq!(by(rows, "parallel rm x").matches("rm").count(), 2);
 }

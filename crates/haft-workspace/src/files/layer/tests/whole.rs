@@ -1,5 +1,8 @@
 //! Ignored folders that programs fill by themselves, the layers' own folders, and grounds without layers.
 
+use haft::path::Target;
+
+use super::super::ignored;
 use super::*;
 
 #[test]
@@ -107,6 +110,21 @@ fn an_ignored_folder_that_was_there_lies_outside_the_layer_and_is_named_when_it_
     });
     let failed = failed.map(|settled| settled.notes);
     assert!(failed.is_err_and(|error| error.what.contains("undo does not take it back: target")));
+}
+
+#[test]
+fn an_ignored_folder_outside_the_layer_is_named_before_anything_runs_and_naming_it_remembers_nothing() {
+    let scene = Scene::new(&[(".gitignore", "target\nout\n"), ("target/a", ""), ("lib/build/a", "")]);
+    let named = |targets: Vec<Target>| targets.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let look = || named(ignored(&scene.root, &scene.state));
+    assert_eq!(look(), ["target"]);
+    assert!(!scene.state.apart().exists());
+    assert_eq!(named(scene.layers.ignored()), ["target"]);
+    // A line that the model adds opens nothing, and names nothing.
+    scene.write("lib/.gitignore", "build\n");
+    assert_eq!(look(), ["target"]);
+    fs::remove_dir_all(scene.workspace().join("target")).expect("it is there");
+    assert_eq!((look(), named(scene.layers.ignored())), (vec![], vec![]));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use haft_policy::decision::Decision;
 
 use super::wrap::columns_of;
-use super::{Explained, INDENT, ShownLine, Tone, code, tone_of};
+use super::{Explained, INDENT, ShownLine, Tone, tone_of};
 use crate::screen::safe;
 
 /// Most rows of a command.
@@ -24,7 +24,7 @@ pub(super) fn command(explained: &Explained, width: usize) -> Vec<ShownLine> {
     let mut lines = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let first = match number {
-            0 => ShownLine::default().with(tone_of(decision), format!("{:<INDENT$}", code(decision))),
+            0 => ShownLine::default().with(tone_of(decision), format!("{:<INDENT$}", decision.code())),
             _ => ShownLine::indented(INDENT),
         };
         lines.push(row.iter().fold(first, |line, cell| {
@@ -47,6 +47,7 @@ fn marks(row: &[Cell]) -> Option<String> {
 
 fn rows(explained: &Explained, width: usize) -> Vec<Vec<Cell>> {
     let deciding = deciding(explained);
+    let mut deciding = deciding.iter().peekable();
     let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
     let mut columns = 0;
     for (index, c) in explained.command.char_indices() {
@@ -60,8 +61,9 @@ fn rows(explained: &Explained, width: usize) -> Vec<Vec<Cell>> {
             columns = 0;
         }
         columns += columns_of(&shown);
+        while deciding.next_if(|(_, to)| *to <= index).is_some() {}
         if let Some(row) = rows.last_mut().filter(|_| c != '\n') {
-            row.push(Cell { shown, decides: deciding.iter().any(|&(from, to)| (from..to).contains(&index)) });
+            row.push(Cell { shown, decides: deciding.peek().is_some_and(|(from, _)| *from <= index) });
         }
     }
     rows

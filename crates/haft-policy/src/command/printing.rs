@@ -1,6 +1,6 @@
 //! What `echo` and `printf` print: text that often goes into another program.
 
-use super::super::value::{Piece, Value};
+use super::value::{Piece, Value};
 
 /// Returns what `echo` prints with these words.
 pub(super) fn echoed(words: &[Value]) -> Value {
@@ -52,9 +52,15 @@ fn fill<'a>(format: &str, words: &mut impl Iterator<Item = &'a Value>, text: &mu
         rest = &rest[at + 1..];
         let end = rest.find(|letter: char| letter.is_ascii_alphabetic() || letter == '%').unwrap_or(rest.len());
         let letter = rest[end..].chars().next();
+        let is_plain = end == 0;
         rest = &rest[(end + usize::from(letter.is_some())).min(rest.len())..];
         match letter {
             Some('%') => text.push(Piece::Text("%".to_owned())),
+            // A width or a length cuts and fills.
+            Some(letter) if !is_plain && letter != '%' => {
+                let _ = words.next();
+                text.push(Piece::Unknown);
+            }
             Some('s') => text.append(&words.next().cloned().unwrap_or_default()),
             Some('b') => {
                 let word = words.next().cloned().unwrap_or_default();
@@ -142,5 +148,6 @@ mod tests {
         assert_eq!(formatted("100%%", &[]).shown(), "100%");
         assert_eq!(formatted("%q", &words(&["x"])).shown(), "…");
         assert_eq!(formatted("a%", &[]).shown(), "a…");
+        assert_eq!(formatted("%.2s", &words(&["rmdir"])).shown(), "…");
     }
 }
