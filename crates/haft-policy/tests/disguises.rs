@@ -258,6 +258,14 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         filled("cd ..; ls; "),
         filled("${x:-"),
         filled("ls | "),
+        filled("x=1 && y=2; "),
+        filled("while :; do x=$y; "),
+        format!("for x in {{a..z}}{{1..7}}; do {} done", "cat $x; ".repeat(LONGEST / 10)),
+        format!("for x in {{1..190}}; do echo {}; done", "$x ".repeat(LONGEST / 4)),
+        format!("trap 'x=1' DEBUG; {}", "true; ".repeat(LONGEST / 7)),
+        (0..LONGEST / 16).map(|number| format!("x{number}=1 && (:); ")).collect(),
+        (0..LONGEST / 32).map(|number| format!("true && f() {{ f {number}; }}; ")).collect(),
+        format!("while :; do {} done", "while :; do x=$x$y; y=$x; done; ".repeat(LONGEST / 40)),
     ];
     for command in worst {
         let timed = || {

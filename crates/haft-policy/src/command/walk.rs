@@ -1,20 +1,29 @@
 //! Walks through a command in the order in which the shell would run it, and finds what it would do.
 //!
-//! Conditions are not decided: every branch is walked, and what a branch sets is added to what was there. A loop is
-//! walked twice, because what its end sets is there at its beginning. What a subshell sets stays in it.
+//! Conditions are not decided: every branch is walked, and what a branch sets is added to what was there
+//! (`branching`). What a subshell sets stays in it.
 //!
 //! Not here: what programs do with their words (`programs`), the values of words (`expand`).
 
 mod arithmetic;
+mod assigning;
+mod branching;
 mod builtins;
 mod carry;
+mod copies;
 mod edits;
 mod expand;
+mod input;
+mod moving;
 mod outputs;
 mod pipes;
 mod redirects;
 mod state;
 mod telling;
+#[cfg(test)]
+mod tests;
+mod traps;
+mod variable;
 mod variables;
 
 use std::collections::{HashMap, HashSet};
@@ -27,12 +36,15 @@ use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::Value;
 use super::{Locate, Scene};
 use crate::zone::Zone;
+use assigning::How;
+use branching::Jumps;
 use state::{Shell, Unset};
+use variable::Assigned;
 
 /// How deep commands may lie in each other.
 const DEEPEST: usize = 32;
 /// How much is looked at in one command.
-const MOST_WORK: usize = 300_000;
+const MOST_WORK: usize = 320_000;
 /// How many words commands may hand on to those that they run.
 const MOST_HANDED_ON: usize = 100_000;
 
@@ -59,8 +71,10 @@ pub(super) struct Walk<'a> {
     words: Arc<[String]>,
     /// How deep in nested texts, functions and substitutions.
     depth: usize,
-    /// How deep in branches that may not run.
-    conditional: usize,
+    /// The states in which something was left before its end.
+    jumps: Jumps,
+    /// Whether a trap is walked through just now.
+    is_in_trap: bool,
     /// What is known of files and descriptors that this command has filled.
     arrived: HashMap<String, Flow>,
     /// Links that this command makes, and where they lead.
@@ -95,7 +109,8 @@ impl<'a> Walk<'a> {
             part: (0, 0),
             words: Arc::from([]),
             depth: 0,
-            conditional: 0,
+            jumps: Jumps::default(),
+            is_in_trap: false,
             arrived: HashMap::new(),
             links: HashMap::new(),
             connections: Vec::new(),
@@ -115,6 +130,7 @@ impl<'a> Walk<'a> {
         self.part = (0, text.len());
         self.script(&syntax::parse(text), None);
         self.part = (0, text.len());
+        self.end_of_shell();
         self.look_at_the_whole();
         if self.found.is_empty() {
             self.tell(Does::Nothing);
@@ -182,22 +198,6 @@ impl<'a> Walk<'a> {
         flow.unwrap_or_default()
     }
 
-    /// Walks through something whose variables and folder are its own.
-    fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.shell.clone();
-        let result = walk(self);
-        self.shell = before;
-        result
-    }
-
-    /// Walks through something that may not run: what it sets is added to what was there.
-    fn perhaps<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
-        self.conditional += 1;
-        let result = walk(self);
-        self.conditional -= 1;
-        result
-    }
-
     /// Walks through something nested, unless it lies too deep.
     fn deeper<T: Default>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= DEEPEST {
@@ -211,9 +211,7 @@ impl<'a> Walk<'a> {
     }
 
     fn stage(&mut self, stage: &Stage, input: Option<&Flow>) -> Flow {
-        self.work += 1;
-        if self.work > MOST_WORK {
-            self.emit(beyond_limit("run more commands than are looked at"));
+        if !self.has_time(1) {
             return Flow::Unknown;
         }
         let before = self.part;
@@ -235,6 +233,15 @@ impl<'a> Walk<'a> {
         printed
     }
 
+    /// Counts work, and returns whether it may be done.
+    fn has_time(&mut self, work: usize) -> bool {
+        self.work += work;
+        if self.work > MOST_WORK {
+            self.emit(beyond_limit("run more commands than are looked at"));
+        }
+        self.work <= MOST_WORK
+    }
+
     /// Walks through a stage with its redirections.
     fn redirected(&mut self, stage: &Stage, input: Option<&Flow>) -> Flow {
         let redirected = self.redirects(stage);
@@ -250,12 +257,12 @@ impl<'a> Walk<'a> {
         match node {
             Node::Simple(assignments, words) => self.simple(assignments, words, input),
             Node::Group(script) => self.deeper(|walk| walk.script(script, input)),
-            Node::Subshell(script) => self.deeper(|walk| walk.apart(|walk| walk.script(script, input))),
+            Node::Subshell(script) => self.deeper(|walk| walk.subshell(|walk| walk.script(script, input))),
             Node::If(scripts) => self.deeper(|walk| walk.branches(scripts, input)),
             Node::While(condition, body) => self.deeper(|walk| walk.repeated(&[condition, body], input)),
-            Node::For(name, words, body) => self.deeper(|walk| walk.for_each(name, words.as_deref(), body, input)),
+            Node::For(name, words, body) => self.deeper(|walk| walk.for_each(name, words.as_deref(), (body, input))),
             Node::CountingFor(words, body) => {
-                self.touch(words);
+                self.calculate(words);
                 self.deeper(|walk| walk.repeated(&[body], input))
             }
             Node::Case(word, arms) => self.deeper(|walk| walk.arms(word, arms, input)),
@@ -264,7 +271,11 @@ impl<'a> Walk<'a> {
                 Flow::Unknown
             }
             Node::Test(words) => {
-                self.touch(words);
+                match words.as_slice() {
+                    // `[[ … ]]` has several.
+                    [_] => self.calculate(words),
+                    words => self.touch(words),
+                }
                 self.evaluate_words(words);
                 self.shell.reads_secrets.clear();
                 self.tell(Does::Nothing);
@@ -277,40 +288,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn branches(&mut self, scripts: &[Script], input: Option<&Flow>) -> Flow {
-        let flows: Vec<Flow> = scripts.iter().map(|script| self.perhaps(|walk| walk.script(script, input))).collect();
-        flows.into_iter().reduce(pipes::either).unwrap_or_default()
-    }
-
-    fn repeated(&mut self, scripts: &[&Script], input: Option<&Flow>) -> Flow {
-        // What is set at the end of a round is there in the next one. Loops in loops are not walked four times.
-        let rounds = if self.depth <= 3 { 2 } else { 1 };
-        let mut flow = Flow::Unknown;
-        for _ in 0..rounds {
-            for script in scripts {
-                flow = self.perhaps(|walk| walk.script(script, input));
-            }
-        }
-        if matches!(flow, Flow::Text(_)) { Flow::Unknown } else { flow }
-    }
-
-    fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &Script, input: Option<&Flow>) -> Flow {
-        let values = match words {
-            Some(words) => words.iter().flat_map(|word| self.fields(word)).flatten().collect(),
-            None => self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()]),
-        };
-        let values = if values.is_empty() { vec![Value::default()] } else { values };
-        self.shell.set_any(name, values);
-        self.repeated(&[body], input)
-    }
-
-    fn arms(&mut self, word: &Word, arms: &[(Vec<Word>, Script)], input: Option<&Flow>) -> Flow {
-        self.touch(std::slice::from_ref(word));
-        arms.iter().for_each(|(patterns, _)| self.touch(patterns));
-        let flows: Vec<Flow> = arms.iter().map(|(_, script)| self.perhaps(|walk| walk.script(script, input))).collect();
-        flows.into_iter().reduce(pipes::either).unwrap_or_default()
-    }
-
     /// Expands words for the sake of the substitutions in them.
     fn touch(&mut self, words: &[Word]) {
         for word in words {
@@ -319,20 +296,22 @@ impl<'a> Walk<'a> {
     }
 
     fn define(&mut self, name: &str, body: &Stage) {
-        if state::multiplies(name, body) {
+        if copies::multiplies(name, body) {
             self.emit(Act::Danger(Danger::Exhaustion, format!("start copies of {name} without end")));
         }
-        Arc::make_mut(&mut self.shell.functions).insert(name.to_owned(), Arc::new(body.clone()));
+        self.shell.define(name, Arc::new(body.clone()));
         // Whether it is called or not, it is told.
         self.deeper(|walk| {
             walk.apart(|walk| {
                 walk.shell.parameters = None;
+                walk.shell.enter();
                 walk.perhaps(|walk| walk.stage(body, None))
             })
         });
     }
 
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
+        self.interrupted();
         let before = self.found.len();
         let flow = self.simple_once(assignments, words, input);
         if self.found.len() == before {
@@ -355,14 +334,10 @@ impl<'a> Walk<'a> {
     }
 
     fn simple_once(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
-        let assigned: Vec<(String, Vec<Value>)> = assignments.iter().map(|one| self.assigned(one)).collect();
+        let assigned: Vec<(String, Assigned)> = assignments.iter().map(|one| self.assigned(one)).collect();
         if words.is_empty() {
-            for (assignment, (name, values)) in assignments.iter().zip(assigned) {
-                if assignment.values.len() == 1 && !assignment.is_partial {
-                    self.assign_any(&name, values);
-                } else {
-                    self.assign(&name, values, assignment.is_partial);
-                }
+            for (assignment, (name, assigned)) in assignments.iter().zip(assigned) {
+                self.assign(&name, assigned, How::of(assignment));
             }
             // `$(<file)` is the content of the file.
             return if assignments.is_empty() {
@@ -371,24 +346,30 @@ impl<'a> Walk<'a> {
                 Flow::Text(Value::default())
             };
         }
-        for (name, values) in &assigned {
-            self.environment(name, values);
+        for (name, assigned) in &assigned {
+            self.environment(name, &assigned.all_values());
         }
-        let mut flow = None;
         let lines = self.command_lines(words);
         let only_tests =
             lines.iter().flat_map(|words| words.first()).all(|name| matches!(name.known(), Some("test" | "[")));
         if only_tests {
             self.shell.reads_secrets.clear();
         }
-        for words in lines {
-            let printed = self.run(&words, input);
-            flow = Some(match flow {
-                None => printed,
-                Some(before) => pipes::either(before, printed),
-            });
+        self.with_variables(assigned, |walk| walk.run_each(&lines, input))
+    }
+
+    /// Runs one of these command lines: each from the same state.
+    fn run_each(&mut self, lines: &[Vec<Value>], input: Option<&Flow>) -> Flow {
+        let [first, others @ ..] = lines else { return Flow::Unknown };
+        let before = self.shell.clone();
+        let mut flow = self.run(first, input);
+        for words in others {
+            let earlier = std::mem::replace(&mut self.shell, before.clone());
+            let printed = self.run(words, input);
+            self.or(earlier);
+            flow = pipes::either(flow, printed);
         }
-        flow.unwrap_or_default()
+        flow
     }
 }
 

@@ -137,7 +137,7 @@ impl Reader<'_> {
             None => (number(&text), Some(None)),
         };
         Ok(match (from, length) {
-            (Some(_), Some(_)) if index.is_some() => Operation::Element,
+            (Some(_), Some(_)) if index.as_ref().is_some_and(|index| !is_every(index)) => Operation::Element,
             (Some(from), Some(length)) => Operation::Slice(from, length),
             _ => Operation::Strange(vec![word]),
         })
@@ -162,6 +162,12 @@ impl Reader<'_> {
         let parts = self.parts(frame)?;
         Ok(Word { parts, span: self.span(start..self.at) })
     }
+}
+
+/// `[@]` and `[*]`.
+fn is_every(index: &Word) -> bool {
+    let text = plain_text(&index.parts);
+    text.is_some_and(|text| matches!(text.trim_matches(['[', ']']), "@" | "*"))
 }
 
 /// Keeps an index that runs something.

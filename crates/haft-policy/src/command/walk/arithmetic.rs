@@ -68,7 +68,7 @@ impl Walk<'_> {
                 });
             }
             script.push(Piece::Text("\"".to_owned()));
-            self.perhaps(|walk| walk.apart(|walk| walk.run_text(&script, &[], None)));
+            self.perhaps(|walk| walk.apart(|walk| walk.run_text(&script, None)));
         }
     }
 }

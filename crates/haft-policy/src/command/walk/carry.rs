@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::places::Place;
+use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
+use super::state::{Function, Shell};
+use super::variable::Assigned;
 use super::variables::is_secret_name;
 use super::{Danger, Does, Walk, pipes};
 
@@ -13,19 +16,41 @@ use super::{Danger, Does, Walk, pipes};
 const GAP: &str = "_haft_gap";
 /// The longest text that is read as a script within another.
 const LONGEST_TEXT: usize = 64 * 1024;
+/// How much work it is to look at what a program does with its words.
+const WORK_OF_RUN: usize = 12;
+
+/// Who runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// The shell itself, which knows functions.
+    Shell,
+    /// A program, or a built-in that passes over functions: `env rm`, `command rm`.
+    Program,
+}
 /// About so many bytes of a text are a word.
 const BYTES_OF_A_WORD: usize = 4;
 
 impl Walk<'_> {
-    /// Runs a program with its words; returns what it prints.
+    /// Runs a command of the shell with its words; returns what it prints.
     pub(super) fn run(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+        self.run_from(Caller::Shell, words, input)
+    }
+
+    pub(super) fn run_from(&mut self, caller: Caller, words: &[Value], input: Option<&Flow>) -> Flow {
         let Some(name) = words.first() else { return Flow::Text(Value::default()) };
+        if !self.has_time(WORK_OF_RUN) {
+            return Flow::Unknown;
+        }
         let before = std::mem::replace(&mut self.words, shown(words));
         let next = self.lists.len() + 1;
         let list = *self.lists.entry(self.words.clone()).or_insert(next);
         let list_before = std::mem::replace(&mut self.list, list);
         let found = self.found.len();
-        let flow = self.deeper(|walk| walk.run_named(name, words, input));
+        let function = name.known().filter(|_| caller == Caller::Shell).and_then(|name| self.shell.function(name));
+        let flow = self.deeper(|walk| match function {
+            Some(function) => walk.call(&function, words, input),
+            None => walk.run_program(name, words, input),
+        });
         if self.found.len() == found {
             self.tell(Does::Nothing);
         }
@@ -34,14 +59,40 @@ impl Walk<'_> {
         flow
     }
 
-    fn run_named(&mut self, name: &Value, words: &[Value], input: Option<&Flow>) -> Flow {
-        let Some(known) = name.known() else { return self.run_unknown(words, input) };
-        if let Some(function) = self.shell.functions.get(known).cloned() {
-            let outer = self.shell.parameters.replace(words[1..].to_vec());
-            let flow = self.deeper(|walk| walk.stage(&function, input));
-            self.shell.parameters = outer;
-            return flow;
+    /// Calls a function: each that it may be, from the same state.
+    fn call(&mut self, function: &Function, words: &[Value], input: Option<&Flow>) -> Flow {
+        if let ([body], false) = (function.bodies.as_slice(), function.may_be_missing) {
+            return self.call_body(body, words, input);
         }
+        let before = self.shell.clone();
+        let mut flows = Vec::new();
+        let mut after: Option<Shell> = None;
+        let bodies = function.bodies.iter().map(Some);
+        for body in bodies.chain(function.may_be_missing.then_some(None)) {
+            self.shell = before.clone();
+            flows.push(match body {
+                Some(body) => self.call_body(body, words, input),
+                None => self.run_program(&words[0], words, input),
+            });
+            if let Some(after) = after.take() {
+                self.or(after);
+            }
+            after = Some(self.shell.clone());
+        }
+        flows.into_iter().reduce(pipes::either).unwrap_or_default()
+    }
+
+    fn call_body(&mut self, body: &Stage, words: &[Value], input: Option<&Flow>) -> Flow {
+        let outer = self.shell.parameters.replace(vec![words[1..].to_vec()]);
+        self.shell.enter();
+        let flow = self.deeper(|walk| walk.returning(|walk| walk.stage(body, input)));
+        self.shell.leave();
+        self.shell.parameters = outer;
+        flow
+    }
+
+    fn run_program(&mut self, name: &Value, words: &[Value], input: Option<&Flow>) -> Flow {
+        let Some(known) = name.known() else { return self.run_unknown(words, input) };
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
@@ -226,16 +277,16 @@ impl Walk<'_> {
                 }
                 for value in &given {
                     let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
-                    self.run(&words, None);
+                    self.run_from(Caller::Program, &words, None);
                 }
                 None
             }
             Inner::Folder(folder) => {
                 let folders = self.shell.folders.iter().map(|before| before.changed(&folder)).collect();
-                self.shell.move_to(folders, true);
+                self.shell.move_to(folders);
                 None
             }
-            Inner::Script(text, parameters) => Some(self.run_text(&text, &parameters, input)),
+            Inner::Script(text, parameters) => Some(self.run_new_shell(&text, &parameters, input)),
             Inner::Input(language, parameters) => Some(self.run_input(language, &parameters, input)),
             Inner::Text(language, text) => {
                 if let Some(origin) = text.origin() {
@@ -245,7 +296,9 @@ impl Walk<'_> {
                 Some(self.carry_out(reading, input))
             }
             Inner::Variable(name, value) => {
-                self.environment(&name, &[value]);
+                self.environment(&name, std::slice::from_ref(&value));
+                self.put(&name, Assigned::one(value));
+                self.shell.export(&name);
                 None
             }
         }
@@ -258,7 +311,7 @@ impl Walk<'_> {
             self.emit(super::beyond_limit("hand on more words than are looked at"));
             return Flow::Unknown;
         }
-        self.run(words, input)
+        self.run_from(Caller::Program, words, input)
     }
 
     pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
@@ -285,7 +338,7 @@ impl Walk<'_> {
     fn run_text_in(&mut self, language: Language, parameters: &[Value], text: &Value) -> Flow {
         if language == Language::Shell {
             let all: Vec<Value> = std::iter::once(Value::text("sh")).chain(parameters.iter().cloned()).collect();
-            return self.run_text(text, &all, None);
+            return self.run_new_shell(text, &all, None);
         }
         let reading = languages::read(language, text);
         self.carry_out(reading, None)
@@ -299,8 +352,24 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs text as a shell script, with its parameters from `$0` on.
-    pub(super) fn run_text(&mut self, text: &Value, parameters: &[Value], input: Option<&Flow>) -> Flow {
+    /// Runs what comes in as text of this shell, as `source /dev/stdin` does.
+    pub(super) fn source_input(&mut self, input: Option<&Flow>) {
+        match input {
+            Some(Flow::Text(text)) => self.run_text(&text.clone(), None),
+            input => self.run_input(Language::Shell, &[], input),
+        };
+    }
+
+    /// Runs text in a shell of its own, with its words from `$0` on.
+    pub(super) fn run_new_shell(&mut self, text: &Value, words: &[Value], input: Option<&Flow>) -> Flow {
+        self.subshell(|walk| {
+            walk.shell = walk.shell.child(words);
+            walk.run_text(text, input)
+        })
+    }
+
+    /// Runs text as a part of this shell.
+    pub(super) fn run_text(&mut self, text: &Value, input: Option<&Flow>) -> Flow {
         if let Some(origin) = text.origin() {
             self.emit(pipes::danger_of(origin));
         }
@@ -314,11 +383,9 @@ impl Walk<'_> {
             return Flow::Unknown;
         }
         let tree = syntax::parse(&script);
-        let outer = self.shell.parameters.replace(parameters.iter().skip(1).cloned().collect());
-        self.shell.set(GAP, vec![Value::unknown()]);
+        self.put(GAP, Assigned::one(Value::unknown()));
         let flow = self.deeper(|walk| walk.script(&tree, input));
         self.shell.forget(GAP);
-        self.shell.parameters = outer;
         flow
     }
 }
@@ -363,7 +430,7 @@ fn words_of(input: Option<&Flow>) -> Vec<Value> {
     }
 }
 
-fn split_at_blanks(text: &Value) -> Vec<Value> {
+pub(super) fn split_at_blanks(text: &Value) -> Vec<Value> {
     let mut words = vec![Value::default()];
     for piece in text.pieces() {
         let Piece::Text(known) = piece else {

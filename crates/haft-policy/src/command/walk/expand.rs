@@ -3,15 +3,16 @@
 //! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
 
 use super::super::act::Act;
-use super::super::syntax::{Assignment, Direction, Operation, Parameter, Quoting, Word, WordPart};
+use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::edits::edited;
 use super::state::Unset;
+use super::variable::Assigned;
 use super::variables::is_secret_name;
 use super::{Walk, pipes};
 
 /// How many values of one word are followed.
-const MOST_OF_WORD: usize = 24;
+const MOST_OF_WORD: usize = 200;
 /// How long a value may be.
 const LONGEST_VALUE: usize = 64 * 1024;
 /// How many lines of values one command may become.
@@ -144,7 +145,7 @@ impl Walk<'_> {
     }
 
     /// Returns the values of a word that is not split.
-    fn unsplit(&mut self, word: &Word) -> Vec<Value> {
+    pub(super) fn unsplit(&mut self, word: &Word) -> Vec<Value> {
         let quoted: Vec<WordPart> = word.parts.iter().cloned().map(as_quoted).collect();
         let joined = |fields: Vec<Value>| {
             let mut value = Value::default();
@@ -159,30 +160,8 @@ impl Walk<'_> {
         self.fields(&Word { parts: quoted, span: word.span.clone() }).into_iter().map(joined).collect()
     }
 
-    /// Returns what an assignment sets: each value is one that the variable may have, or one of an array.
-    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Vec<Value>) {
-        let read_before = std::mem::take(&mut self.shell.reads_unset);
-        let mut values = self.values_of(assignment);
-        if self.shell.reads_unset && self.shell.unset == Unset::Unknown {
-            self.shell.unset = Unset::Empty;
-            let empty = self.values_of(assignment);
-            self.shell.unset = Unset::Unknown;
-            values.extend(empty);
-        }
-        let mut different: Vec<Value> = Vec::new();
-        for value in values {
-            if !different.contains(&value) {
-                different.push(self.bounded(value));
-            }
-        }
-        let values = different;
-        self.shell.reads_unset |= read_before;
-        values.iter().for_each(|value| self.evaluate(value));
-        (assignment.name.clone(), values)
-    }
-
     /// A value that grows without end is not followed.
-    fn bounded(&mut self, value: Value) -> Value {
+    pub(super) fn bounded(&mut self, value: Value) -> Value {
         let length: usize = value.pieces().iter().map(Piece::length).sum();
         if length <= LONGEST_VALUE {
             return value;
@@ -191,16 +170,18 @@ impl Walk<'_> {
         Value::unknown()
     }
 
-    fn values_of(&mut self, assignment: &Assignment) -> Vec<Value> {
-        match assignment.values.as_slice() {
-            [one] => self.unsplit(one),
-            several => several.iter().flat_map(|word| self.fields(word)).flatten().collect(),
-        }
-    }
-
     /// Returns all lines that the words of a command may become.
     pub(super) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
-        let each: Vec<Vec<Vec<Value>>> = words.iter().map(|word| self.fields(word)).collect();
+        let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
+        let mut most_values = 1;
+        for word in words {
+            each.push(self.fields(word));
+            most_values = each.last().map_or(1, Vec::len).max(most_values);
+            if most_values > 1 && most_values * each.len() > MOST_FIELDS {
+                self.emit(super::beyond_limit("have words with more values than are looked at"));
+                break;
+            }
+        }
         let count = each.iter().map(Vec::len).try_fold(1_usize, |all, one| all.checked_mul(one.max(1)));
         if count.is_some_and(|count| count <= MOST_LINES) {
             return every_combination(&each);
@@ -217,13 +198,17 @@ impl Walk<'_> {
             self.shell.reads_secrets.push(parameter.name.clone());
         }
         match &parameter.operation {
-            Operation::Plain | Operation::Required => values.unwrap_or_else(|| self.unset()),
+            Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),
+            // An array without an index is its first field.
+            Operation::Plain | Operation::Required => {
+                values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
+            }
             Operation::Default(word) => {
                 let mut all = values.clone().unwrap_or_default();
                 let defaults = self.unsplit(word);
                 all.extend(defaults.into_iter().map(|value| vec![value]));
                 if values.is_none() {
-                    self.shell.set_any(&parameter.name, all.iter().flatten().cloned().collect());
+                    self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
                 }
                 all
             }
@@ -234,7 +219,16 @@ impl Walk<'_> {
             }
             Operation::Slice(from, length) => {
                 let values = values.unwrap_or_else(|| self.unset());
-                values.into_iter().map(|list| sliced(&list, *from, *length)).collect()
+                let is_list = is_all(&parameter.name) || self.shell.is_array(&parameter.name);
+                let name = self.shell.name.clone();
+                let one = |list: Vec<Value>| match is_list {
+                    true if is_all(&parameter.name) => {
+                        sliced_list(&[std::slice::from_ref(&name), &list[..]].concat(), *from, *length)
+                    }
+                    true => sliced_list(&list, *from, *length),
+                    false => sliced(&list, *from, *length),
+                };
+                values.into_iter().map(one).collect()
             }
             Operation::Edited(edit, words) => {
                 let values = values.unwrap_or_else(|| self.unset());
@@ -259,20 +253,16 @@ impl Walk<'_> {
 
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
-            "@" | "*" => Some(vec![self.shell.parameters.clone().unwrap_or_else(|| vec![Value::unknown()])]),
+            "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])),
             "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
                 // A number: neither blanks nor slashes are in it.
                 Some(vec![vec![number()]])
             }
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
-            "0" => Some(vec![vec![Value::text("bash")]]),
+            "0" => Some(vec![vec![self.shell.name.clone()]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
-                let known = self.shell.parameters.as_ref();
                 let index = number.parse::<usize>().unwrap_or(usize::MAX).wrapping_sub(1);
-                Some(vec![vec![match known {
-                    Some(parameters) => parameters.get(index).cloned().unwrap_or_default(),
-                    None => Value::unknown(),
-                }]])
+                self.numbered(index)
             }
             name => {
                 let values = self.shell.values(name);
@@ -280,6 +270,16 @@ impl Walk<'_> {
                 values
             }
         }
+    }
+
+    /// Returns what `$1` and its kin may be. One that is missing is like a variable that nobody has set.
+    fn numbered(&mut self, index: usize) -> Option<Vec<Vec<Value>>> {
+        let Some(lists) = self.shell.parameters.as_ref() else { return Some(vec![vec![Value::unknown()]]) };
+        let values: Vec<Option<Value>> = lists.iter().map(|list| list.get(index).cloned()).collect();
+        let is_set = values.iter().any(Option::is_some);
+        self.shell.reads_unset |= values.iter().any(Option::is_none);
+        let unset = self.unset().into_iter().flatten().next().unwrap_or_default();
+        is_set.then(|| values.into_iter().map(|value| vec![value.unwrap_or_else(|| unset.clone())]).collect())
     }
 
     /// Returns the characters at which a value is split, unless it is quoted.
@@ -358,6 +358,25 @@ fn as_quoted(part: WordPart) -> WordPart {
         WordPart::Substitution(script, _) => WordPart::Substitution(script, Quoting::Quoted),
         other => other,
     }
+}
+
+fn is_all(name: &str) -> bool {
+    matches!(name, "@" | "*")
+}
+
+fn first_of(list: Vec<Value>) -> Vec<Value> {
+    match list.is_empty() {
+        true => vec![Value::default()],
+        false => list.into_iter().take(1).collect(),
+    }
+}
+
+/// Returns a part of a list; of one with a gap nobody knows how long it is.
+fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+    let count = list.len() as i64;
+    let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
+    let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
+    list[begin as usize..end as usize].to_vec()
 }
 
 fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {

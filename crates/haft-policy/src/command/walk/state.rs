@@ -1,4 +1,7 @@
 //! What the shell knows at a moment: its folder, its variables, its functions.
+//!
+//! What may or may not have happened is not told to whoever writes: both states are walked, and [`Shell::join`] holds
+//! everything that either of them holds. So nothing that is set under a condition takes the place of what was there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,28 +9,40 @@ use std::sync::Arc;
 use super::super::Scene;
 use super::super::act::Flow;
 use super::super::places::Folder;
-use super::super::syntax::{Node, Script, Stage, WordPart};
+use super::super::syntax::Stage;
 use super::super::value::Value;
+use super::variable::{Assigned, Fit, Variable};
 
-/// How many values of a variable are followed.
-const MOST_VALUES: usize = 24;
 /// How many folders are followed.
 const MOST_FOLDERS: usize = 6;
+/// How many meanings of a function are followed.
+const MOST_BODIES: usize = 8;
+/// How many references are followed from one to the next.
+const MOST_REFERENCES: usize = 8;
 
 /// The state of a shell. Where it depends on what happens, it holds all there may be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shell {
     /// The folders it may be in; at least one.
     pub(super) folders: Vec<Folder>,
     /// The folders it may have been in before, for `cd -`.
     pub(super) folders_before: Vec<Folder>,
-    /// The values that a variable may have, each a list: one for a plain variable, several for an array.
-    variables: Arc<HashMap<String, Vec<Vec<Value>>>>,
-    /// Variables that stand for others (`declare -n`).
-    pub(super) references: HashMap<String, String>,
-    pub(super) functions: Arc<HashMap<String, Arc<Stage>>>,
-    /// `$1`, `$2`, …; nothing where they are not known.
-    pub(super) parameters: Option<Vec<Value>>,
+    /// The folders below the present one on the stack of `pushd`, the newest last; each may be one of several.
+    pub(super) stack: Vec<Vec<Folder>>,
+    variables: Arc<HashMap<String, Variable>>,
+    /// What the local variables of the functions that run just now hide, the innermost function last.
+    hidden: Vec<HashMap<String, Hidden>>,
+    /// Variables that stand for others (`declare -n`), and for which they may.
+    references: HashMap<String, Vec<String>>,
+    functions: Arc<HashMap<String, Function>>,
+    /// The lists that `$1`, `$2`, … may be; nothing where they are not known.
+    pub(super) parameters: Option<Vec<Vec<Value>>>,
+    /// What `$0` is.
+    pub(super) name: Value,
+    /// What runs at signals, and at which.
+    pub(super) traps: Vec<(Value, Vec<String>)>,
+    /// Whether programs get all variables that are set from now on (`set -a`).
+    pub(super) exports_all: bool,
     /// What the shell itself reads, once `exec` has redirected it.
     pub(super) input: Option<Flow>,
     /// Whether patterns find hidden names too.
@@ -49,16 +64,39 @@ pub(super) enum Unset {
     Empty,
 }
 
+/// What a name may run instead of the program of that name.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Function {
+    pub(super) bodies: Vec<Arc<Stage>>,
+    /// Whether it may not be defined, so that the program runs.
+    pub(super) may_be_missing: bool,
+    /// Whether shells that are started know it too (`export -f`).
+    is_exported: bool,
+}
+
+/// A variable that a local one of the same name hides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hidden {
+    variable: Option<Variable>,
+    /// Whether the local one may not have been declared, so that what was set is the outer one.
+    may_be_seen: bool,
+}
+
 impl Shell {
     pub(super) fn new(scene: &Scene) -> Self {
         let folder = Folder::Known(scene.folder.clone());
         let mut shell = Self {
             folders: vec![folder.clone()],
             folders_before: vec![folder],
+            stack: Vec::new(),
             variables: Arc::default(),
+            hidden: Vec::new(),
             references: HashMap::new(),
             functions: Arc::default(),
-            parameters: Some(Vec::new()),
+            parameters: Some(vec![Vec::new()]),
+            name: Value::text("bash"),
+            traps: Vec::new(),
+            exports_all: false,
             input: None,
             finds_hidden: false,
             unset: Unset::Unknown,
@@ -76,66 +114,307 @@ impl Shell {
             ("IFS", " \t\n"),
             ("OSTYPE", "linux-gnu"),
         ];
-        known.into_iter().for_each(|(name, value)| shell.set(name, vec![Value::text(value)]));
+        for (name, value) in known {
+            let _ = shell.put(name, Assigned::one(Value::text(value)));
+            shell.export(name);
+        }
         shell
     }
 
-    /// Sets a variable to this and nothing else.
-    pub(super) fn set(&mut self, name: &str, value: Vec<Value>) {
-        Arc::make_mut(&mut self.variables).insert(name.to_owned(), vec![value]);
-    }
-
-    /// Sets a variable to one of these.
-    pub(super) fn set_any(&mut self, name: &str, mut values: Vec<Value>) {
-        if values.len() > MOST_VALUES {
-            values.truncate(MOST_VALUES);
-            values.push(Value::unknown());
+    /// Returns the state of a shell that this one starts, with the words from `$0` on.
+    pub(super) fn child(&self, words: &[Value]) -> Self {
+        let exported = self.variables.iter().filter(|(_, variable)| variable.is_exported);
+        let functions = self.functions.iter().filter(|(_, function)| function.is_exported);
+        Self {
+            stack: Vec::new(),
+            variables: Arc::new(exported.map(|(name, variable)| (name.clone(), variable.clone())).collect()),
+            hidden: Vec::new(),
+            references: HashMap::new(),
+            functions: Arc::new(functions.map(|(name, one)| (name.clone(), one.clone())).collect()),
+            parameters: Some(vec![words.get(1..).unwrap_or_default().to_vec()]),
+            name: words.first().cloned().unwrap_or_else(|| Value::text("bash")),
+            traps: Vec::new(),
+            exports_all: false,
+            ..self.clone()
         }
-        Arc::make_mut(&mut self.variables)
-            .insert(name.to_owned(), values.into_iter().map(|value| vec![value]).collect());
     }
 
-    /// Adds a value that a variable may have as well.
-    pub(super) fn add(&mut self, name: &str, value: Vec<Value>) {
-        let values =
-            Arc::make_mut(&mut self.variables).entry(name.to_owned()).or_insert_with(|| vec![vec![Value::default()]]);
-        match values.len() {
-            _ if values.contains(&value) => {}
-            MOST_VALUES => values.push(vec![Value::unknown()]),
-            length if length > MOST_VALUES => {}
-            _ => values.push(value),
+    /// Sets a variable: the only way to do so.
+    pub(super) fn put(&mut self, name: &str, assigned: Assigned) -> Fit {
+        let targets = self.targets(name);
+        let is_certain = targets.len() == 1;
+        let mut fit = Fit::Within;
+        for target in targets {
+            if target == "OLDPWD" {
+                self.folders_before = assigned.first_values().map(|value| Folder::Unknown.changed(value)).collect();
+            }
+            let before = self.variables.get(&target).cloned();
+            let is_exported = self.exports_all || before.as_ref().is_some_and(|before| before.is_exported);
+            let (mut variable, its_fit) = Variable::new(assigned.clone());
+            variable.is_exported = is_exported;
+            fit = fit.and(its_fit);
+            if !is_certain {
+                let (joined, its_fit) = Variable::joined(before.as_ref(), Some(&variable));
+                variable = joined.unwrap_or(variable);
+                fit = fit.and(its_fit);
+            }
+            Arc::make_mut(&mut self.variables).insert(target, variable);
+        }
+        fit
+    }
+
+    /// Gives a variable to the programs that follow.
+    pub(super) fn export(&mut self, name: &str) {
+        if let Some(variable) = Arc::make_mut(&mut self.variables).get_mut(name) {
+            variable.is_exported = true;
+        }
+    }
+
+    /// Gives a function to the shells that follow.
+    pub(super) fn export_function(&mut self, name: &str) {
+        if let Some(function) = Arc::make_mut(&mut self.functions).get_mut(name) {
+            function.is_exported = true;
+            function.may_be_missing = true;
         }
     }
 
     pub(super) fn forget(&mut self, name: &str) {
-        Arc::make_mut(&mut self.variables).remove(name);
-        Arc::make_mut(&mut self.functions).remove(name);
+        for target in self.targets(name) {
+            Arc::make_mut(&mut self.variables).remove(&target);
+        }
+        if self.functions.contains_key(name) {
+            Arc::make_mut(&mut self.functions).remove(name);
+        }
+    }
+
+    pub(super) fn forget_reference(&mut self, name: &str) {
+        self.references.remove(name);
+    }
+
+    /// Returns a variable as it is, to be put back by [`Self::restore`].
+    pub(super) fn saved(&self, name: &str) -> Option<Variable> {
+        self.variables.get(name).cloned()
+    }
+
+    pub(super) fn restore(&mut self, name: &str, variable: Option<Variable>) {
+        let variables = Arc::make_mut(&mut self.variables);
+        match variable {
+            Some(variable) => variables.insert(name.to_owned(), variable),
+            None => variables.remove(name),
+        };
+    }
+
+    /// Lets a name stand for another from now on.
+    pub(super) fn refer(&mut self, name: &str, target: &str) {
+        self.references.insert(name.to_owned(), vec![target.to_owned()]);
+    }
+
+    /// Returns the variables that a name may stand for.
+    fn targets(&self, name: &str) -> Vec<String> {
+        let mut targets = vec![name.to_owned()];
+        for _ in 0..MOST_REFERENCES {
+            let next: Vec<String> = targets
+                .iter()
+                .flat_map(|target| self.references.get(target).cloned().unwrap_or_else(|| vec![target.clone()]))
+                .collect();
+            if next == targets {
+                break;
+            }
+            targets = next;
+            targets.sort();
+            targets.dedup();
+        }
+        targets
     }
 
     /// Returns the values that a variable may have; nothing when nobody has set it.
     pub(super) fn values(&self, name: &str) -> Option<Vec<Vec<Value>>> {
-        let name = self.references.get(name).map_or(name, String::as_str);
-        if name == "PWD" {
-            return Some(folder_values(&self.folders));
-        }
-        if name == "OLDPWD" {
-            return Some(folder_values(&self.folders_before));
-        }
-        self.variables.get(name).cloned()
+        let all: Vec<Option<Vec<Vec<Value>>>> = self.targets(name).iter().map(|name| self.values_of(name)).collect();
+        let is_set = all.iter().any(Option::is_some);
+        is_set.then(|| {
+            all.into_iter().flat_map(|values| values.unwrap_or_else(|| vec![vec![Value::default()]])).collect()
+        })
     }
 
-    /// Moves to other folders, or perhaps moves to them.
-    pub(super) fn move_to(&mut self, mut folders: Vec<Folder>, is_certain: bool) {
-        self.folders_before = self.folders.clone();
-        if !is_certain {
-            folders.extend(self.folders.iter().cloned());
+    fn values_of(&self, name: &str) -> Option<Vec<Vec<Value>>> {
+        match (self.variables.get(name), name) {
+            (Some(variable), _) => Some(variable.values.clone()),
+            (None, "PWD") => Some(folder_values(&self.folders)),
+            (None, "OLDPWD") => Some(folder_values(&self.folders_before)),
+            (None, _) => None,
         }
-        folders.dedup();
-        if folders.len() > MOST_FOLDERS {
-            folders.truncate(MOST_FOLDERS);
-            folders.push(Folder::Unknown);
+    }
+
+    /// Returns whether a variable is an array.
+    pub(super) fn is_array(&self, name: &str) -> bool {
+        self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.is_array))
+    }
+
+    pub(super) fn function(&self, name: &str) -> Option<Function> {
+        self.functions.get(name).cloned()
+    }
+
+    pub(super) fn define(&mut self, name: &str, body: Arc<Stage>) {
+        let function = Function { bodies: vec![body], ..Function::default() };
+        Arc::make_mut(&mut self.functions).insert(name.to_owned(), function);
+    }
+
+    /// Begins a function: variables that it declares are its own.
+    pub(super) fn enter(&mut self) {
+        self.hidden.push(HashMap::new());
+    }
+
+    /// Ends a function: what its variables hid is seen again.
+    pub(super) fn leave(&mut self) {
+        for (name, hidden) in self.hidden.pop().unwrap_or_default() {
+            let variable = match hidden.may_be_seen {
+                true => Variable::joined(hidden.variable.as_ref(), self.variables.get(&name)).0,
+                false => hidden.variable,
+            };
+            self.restore(&name, variable);
         }
-        self.folders = folders;
+    }
+
+    /// Makes a variable local to the function that runs just now; returns whether there is one.
+    pub(super) fn hide(&mut self, name: &str) -> bool {
+        let variable = self.variables.get(name).cloned();
+        let Some(hidden) = self.hidden.last_mut() else { return false };
+        hidden.entry(name.to_owned()).or_insert(Hidden { variable, may_be_seen: false });
+        true
+    }
+
+    /// Moves to other folders.
+    pub(super) fn move_to(&mut self, folders: Vec<Folder>) {
+        self.folders_before = std::mem::take(&mut self.folders);
+        add_folders(&mut self.folders, folders);
+        if self.variables.contains_key("PWD") || self.variables.contains_key("OLDPWD") {
+            ["PWD", "OLDPWD"].into_iter().for_each(|name| self.restore(name, None));
+        }
+    }
+
+    /// Takes what another state holds as well.
+    pub(super) fn join(&mut self, other: &Shell) -> Fit {
+        add_folders(&mut self.folders, other.folders.clone());
+        add_folders(&mut self.folders_before, other.folders_before.clone());
+        self.join_stack(&other.stack);
+        let fit = self.join_variables(other).and(self.join_functions(other));
+        for (name, targets) in &other.references {
+            let own = self.references.entry(name.clone()).or_insert_with(|| vec![name.clone()]);
+            add_new(own, targets);
+        }
+        for (name, own) in self.references.iter_mut().filter(|(name, _)| !other.references.contains_key(*name)) {
+            add_new(own, std::slice::from_ref(name));
+        }
+        match (&mut self.parameters, &other.parameters) {
+            (Some(own), Some(others)) => add_new(own, others),
+            (own, _) => *own = None,
+        }
+        if self.name != other.name {
+            self.name = Value::unknown();
+        }
+        add_new(&mut self.traps, &other.traps);
+        self.exports_all |= other.exports_all;
+        self.reads_unset |= other.reads_unset;
+        add_new(&mut self.reads_secrets, &other.reads_secrets);
+        fit
+    }
+
+    fn join_stack(&mut self, other: &[Vec<Folder>]) {
+        if self.stack != other {
+            let mut all = Vec::new();
+            self.stack.iter().chain(other).for_each(|folders| add_folders(&mut all, folders.clone()));
+            self.stack = vec![all; self.stack.len().max(other.len())];
+        }
+    }
+
+    fn join_variables(&mut self, other: &Shell) -> Fit {
+        let mut fit = Fit::Within;
+        if !Arc::ptr_eq(&self.variables, &other.variables) {
+            let own = Arc::make_mut(&mut self.variables);
+            let missing: Vec<String> =
+                own.keys().filter(|name| !other.variables.contains_key(*name)).cloned().collect();
+            for name in other.variables.keys().chain(&missing) {
+                if own.get(name) != other.variables.get(name) {
+                    let (joined, its_fit) = Variable::joined(own.get(name), other.variables.get(name));
+                    own.extend(joined.map(|joined| (name.clone(), joined)));
+                    fit = fit.and(its_fit);
+                }
+            }
+        }
+        for (own, other) in self.hidden.iter_mut().zip(&other.hidden) {
+            own.iter_mut().filter(|(name, _)| !other.contains_key(*name)).for_each(|(_, one)| one.may_be_seen = true);
+            for (name, hidden) in other {
+                own.entry(name.clone()).or_insert_with(|| Hidden { may_be_seen: true, ..hidden.clone() });
+            }
+        }
+        fit
+    }
+
+    fn join_functions(&mut self, other: &Shell) -> Fit {
+        if Arc::ptr_eq(&self.functions, &other.functions) {
+            return Fit::Within;
+        }
+        let own = Arc::make_mut(&mut self.functions);
+        own.iter_mut().filter(|(name, _)| !other.functions.contains_key(*name)).for_each(|(_, one)| {
+            one.may_be_missing = true;
+        });
+        let mut fit = Fit::Within;
+        for (name, function) in other.functions.iter() {
+            let missing = Function { may_be_missing: true, ..Function::default() };
+            let one = own.entry(name.clone()).or_insert(missing);
+            add_new(&mut one.bodies, &function.bodies);
+            one.may_be_missing |= function.may_be_missing;
+            one.is_exported |= function.is_exported;
+            if one.bodies.len() > MOST_BODIES {
+                one.bodies.truncate(MOST_BODIES);
+                fit = Fit::Beyond;
+            }
+        }
+        fit
+    }
+
+    /// Returns whether it is the same state, whatever was read in it.
+    pub(super) fn is_like(&self, other: &Shell) -> bool {
+        let (reads_unset, reads_secrets) = (self.reads_unset, self.reads_secrets.clone());
+        *self == Shell { reads_unset, reads_secrets, ..other.clone() }
+    }
+
+    /// Returns how much there is to copy.
+    pub(super) fn size(&self) -> usize {
+        self.variables.len() + self.functions.len()
+    }
+
+    /// Takes for unknown whatever is not as it was: for loops that do not come to an end.
+    pub(super) fn blur(&mut self, before: &Shell) {
+        let changed = |(name, one): &(&String, &Variable)| before.variables.get(*name) != Some(*one);
+        let names: Vec<String> = self.variables.iter().filter(changed).map(|(name, _)| name.clone()).collect();
+        for name in names {
+            let unknown = Variable::new(Assigned::one(Value::unknown())).0;
+            let joined = Variable::joined(self.variables.get(&name), Some(&unknown)).0;
+            self.restore(&name, joined);
+        }
+        if self.folders != before.folders {
+            add_folders(&mut self.folders, vec![Folder::Unknown]);
+        }
+        if self.parameters != before.parameters {
+            self.parameters = None;
+        }
+    }
+}
+
+fn add_new<T: Clone + PartialEq>(own: &mut Vec<T>, others: &[T]) {
+    for other in others {
+        if !own.contains(other) {
+            own.push(other.clone());
+        }
+    }
+}
+
+fn add_folders(own: &mut Vec<Folder>, others: Vec<Folder>) {
+    add_new(own, &others);
+    if own.len() > MOST_FOLDERS + 1 || (own.len() > MOST_FOLDERS && !own.contains(&Folder::Unknown)) {
+        own.truncate(MOST_FOLDERS);
+        own.push(Folder::Unknown);
     }
 }
 
@@ -145,50 +424,4 @@ fn folder_values(folders: &[Folder]) -> Vec<Vec<Value>> {
         Folder::Unknown => vec![Value::unknown()],
     };
     folders.iter().map(value).collect()
-}
-
-/// Returns whether a function starts itself more than once at a time: a fork bomb.
-pub(super) fn multiplies(name: &str, body: &Stage) -> bool {
-    let mut calls = OwnCalls { name, count: 0, at_once: false };
-    calls.in_stage(body, 0);
-    calls.count > 0 && calls.at_once
-}
-
-/// The calls of a function in its own body.
-struct OwnCalls<'a> {
-    name: &'a str,
-    count: usize,
-    /// Whether one does not wait for the end of another.
-    at_once: bool,
-}
-
-impl OwnCalls<'_> {
-    fn in_script(&mut self, script: &Script, depth: usize) {
-        for item in &script.items {
-            let before = self.count;
-            item.stages.iter().for_each(|stage| self.in_stage(stage, depth + 1));
-            let added = self.count - before;
-            self.at_once |= added > 0 && (item.in_background || added > 1 || item.stages.len() > 1);
-        }
-    }
-
-    fn in_stage(&mut self, stage: &Stage, depth: usize) {
-        if depth > 40 {
-            return;
-        }
-        match &stage.node {
-            Node::Simple(_, words) => {
-                let first = words.first().map(|word| word.parts.as_slice());
-                self.count += usize::from(matches!(first, Some([WordPart::Text(text, _)]) if text == self.name));
-            }
-            Node::Group(script) | Node::Subshell(script) => self.in_script(script, depth),
-            Node::If(scripts) => scripts.iter().for_each(|script| self.in_script(script, depth)),
-            Node::While(condition, body) => {
-                [condition, body].into_iter().for_each(|script| self.in_script(script, depth));
-            }
-            Node::For(_, _, body) | Node::CountingFor(_, body) => self.in_script(body, depth),
-            Node::Case(_, arms) => arms.iter().for_each(|(_, script)| self.in_script(script, depth)),
-            Node::Function(..) | Node::Test(_) | Node::Opaque(_) => {}
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Variables that make programs run something, and what is assigned to them.
+//! Variables that make programs run something.
 
 use haft::effect::Danger;
 
@@ -220,55 +220,8 @@ impl Walk<'_> {
             // LESSOPEN begins with a bar, and an alias of git with an exclamation mark.
             let bare = ["|", "!"].iter().find_map(|mark| value.strip_prefix(mark));
             let value = bare.unwrap_or_else(|| value.clone());
-            self.deeper(|walk| walk.apart(|walk| walk.run_text(&value, &[], None)));
+            self.deeper(|walk| walk.run_new_shell(&value, &[], None));
         }
-    }
-
-    /// Assigns a variable of the shell itself.
-    pub(super) fn assign(&mut self, name: &str, values: Vec<Value>, is_partial: bool) {
-        if meaning(name) != Meaning::Data {
-            self.environment(name, &values);
-        }
-        let is_certain = self.conditional == 0;
-        match (is_partial, is_certain) {
-            (true, _) => self.assign_more(name, values),
-            (false, true) if values.len() == 1 => self.shell.set(name, values),
-            (false, true) => {
-                self.shell.set_any(name, values.clone());
-                self.shell.add(name, values);
-            }
-            (false, false) => {
-                values.iter().for_each(|value| self.shell.add(name, vec![value.clone()]));
-                self.shell.add(name, values);
-            }
-        }
-    }
-
-    /// Assigns a plain variable that may have any of these values.
-    pub(super) fn assign_any(&mut self, name: &str, values: Vec<Value>) {
-        if meaning(name) != Meaning::Data {
-            self.environment(name, &values);
-        }
-        if self.conditional == 0 {
-            self.shell.set_any(name, values);
-        } else {
-            values.into_iter().for_each(|value| self.shell.add(name, vec![value]));
-        }
-    }
-
-    /// `x+=y`: the old values with the new one behind, and as another value of an array.
-    fn assign_more(&mut self, name: &str, values: Vec<Value>) {
-        let before = self.shell.values(name).unwrap_or_else(|| vec![vec![Value::default()]]);
-        let mut all: Vec<Value> = Vec::new();
-        for list in before {
-            for value in &values {
-                let mut joined = list.first().cloned().unwrap_or_default();
-                joined.append(value);
-                all.push(joined);
-                self.shell.add(name, list.iter().chain([value]).cloned().collect());
-            }
-        }
-        all.into_iter().for_each(|value| self.shell.add(name, vec![value]));
     }
 }
 

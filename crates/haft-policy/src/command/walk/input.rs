@@ -1,0 +1,103 @@
+//! `read` and `mapfile`: variables that are set from the input.
+
+use super::super::act::Flow;
+use super::super::value::{Origin, Value};
+use super::variable::Assigned;
+use super::{Walk, pipes};
+
+impl Walk<'_> {
+    pub(super) fn read(&mut self, words: &[Value], input: Option<&Flow>) {
+        let callback = words.iter().position(|word| word.known() == Some("-C")).and_then(|at| words.get(at + 1));
+        if let Some(callback) = callback {
+            self.perhaps(|walk| walk.apart(|walk| walk.run_text(callback, None)));
+        }
+        let value = match input {
+            Some(Flow::Text(text)) if text.known().is_some() => return self.read_text(words, text),
+            Some(Flow::Paths(paths)) => {
+                names_read(words).iter().for_each(|name| self.put(name, Assigned::any(paths.clone())));
+                return;
+            }
+            Some(Flow::Downloaded) => pipes::foreign(Origin::Network),
+            Some(Flow::Decoded) => pipes::foreign(Origin::Decoded),
+            _ => Value::unknown(),
+        };
+        for name in names_read(words) {
+            self.put(name, Assigned::one(value.clone()));
+        }
+    }
+
+    /// Each line of a known text, each part of a line, and each end of one is a value that may be read.
+    fn read_text(&mut self, words: &[Value], text: &Value) {
+        let text = text.known().unwrap_or_default();
+        let mut separators = self.separators();
+        separators.extend(words.windows(2).filter_map(|pair| match pair[0].known() {
+            Some("-d" | "-rd") => pair[1].known(),
+            _ => None,
+        }));
+        let mut values: Vec<Value> = Vec::new();
+        let mut parts: Vec<Value> = Vec::new();
+        let lines: Vec<Value> = text.lines().map(|line| Value::text(line.trim())).collect();
+        for line in text.lines() {
+            let line = line.trim();
+            values.push(Value::text(line));
+            for (at, _) in line.match_indices(|letter| separators.contains(letter)) {
+                values.push(Value::text(line[at..].trim_start_matches(|letter| separators.contains(letter))));
+            }
+            let of_line = line.split(|letter| separators.contains(letter)).filter(|part| !part.is_empty());
+            parts.extend(of_line.map(Value::text));
+        }
+        values.extend(parts.iter().cloned());
+        let has_flag = |letter: char| words.iter().any(|word| is_flag(word) && word.prefix().contains(letter));
+        if has_flag('n') || has_flag('N') {
+            values.push(Value::unknown());
+        }
+        let mut values: Vec<Vec<Value>> = values.into_iter().map(|value| vec![value]).collect();
+        values.extend([lines, parts].into_iter().filter(|list| list.len() > 1));
+        let mut once = Vec::new();
+        values.into_iter().for_each(|list| {
+            if !once.contains(&list) {
+                once.push(list);
+            }
+        });
+        if once.is_empty() {
+            once.push(vec![Value::default()]);
+        }
+        for name in names_read(words) {
+            self.put(name, Assigned::any_of(once.clone()));
+        }
+    }
+
+    /// Returns the characters at which `read` splits.
+    fn separators(&self) -> String {
+        let values = self.shell.values("IFS").unwrap_or_default();
+        let mut separators = String::from(" \t");
+        separators.extend(values.iter().flatten().filter_map(Value::known));
+        separators
+    }
+}
+
+fn is_flag(word: &Value) -> bool {
+    word.prefix().starts_with('-')
+}
+
+fn names_read(words: &[Value]) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match word.known() {
+            Some(
+                "-d" | "-n" | "-N" | "-p" | "-t" | "-u" | "-i" | "-a" | "-C" | "-c" | "-O" | "-ra" | "-rd" | "-rp",
+            ) => {
+                if let Some("-a" | "-ra") = word.known() {
+                    names.extend(rest.next().and_then(Value::known));
+                } else {
+                    rest.next();
+                }
+            }
+            Some(flag) if flag.starts_with('-') => {}
+            Some(name) => names.push(name),
+            None => {}
+        }
+    }
+    if names.is_empty() { vec!["REPLY", "MAPFILE"] } else { names }
+}

@@ -1,0 +1,185 @@
+//! What a shell knows at each moment decides what a command does.
+
+use crate::command::examples::decision;
+use crate::decision::Decision;
+
+fn denied(commands: &[&str]) {
+    let weak: Vec<&&str> = commands.iter().filter(|command| decision(command) != Decision::Deny).collect();
+    assert!(weak.is_empty(), "not refused: {weak:#?}");
+}
+
+fn at_least_asked(commands: &[&str]) {
+    let weak: Vec<&&str> = commands.iter().filter(|command| decision(command) == Decision::Allow).collect();
+    assert!(weak.is_empty(), "allowed: {weak:#?}");
+}
+
+fn allowed(commands: &[&str]) {
+    let strict: Vec<&&str> = commands.iter().filter(|command| decision(command) != Decision::Allow).collect();
+    assert!(strict.is_empty(), "not allowed: {strict:#?}");
+}
+
+#[test]
+fn a_function_hides_a_program_only_from_the_shell_that_defines_it() {
+    denied(&[
+        "rm(){ :; }; command rm -rf ~",
+        "rm(){ :; }; env rm -rf /",
+        "rm(){ :; }; exec rm -rf ~",
+        "rm(){ :; }; bash -c 'rm -rf ~'",
+        "rm(){ :; }; echo ~ | xargs rm -rf",
+        "f(){ rm -rf \"$1\"; }; export -f f; bash -c 'f ~'",
+    ]);
+    allowed(&["cat(){ :; }; cat /etc/shadow"]);
+}
+
+#[test]
+fn a_function_that_may_not_be_defined_may_be_the_program() {
+    denied(&[
+        "if false; then rm(){ :; }; fi; rm -rf ~",
+        "false && rm(){ :; }; rm -rf ~",
+        "f(){ cat \"$1\"; }; false && f(){ :; }; f /etc/shadow",
+        "rm(){ :; }; unset -f rm; rm -rf ~",
+    ]);
+}
+
+#[test]
+fn text_that_runs_in_the_same_shell_has_its_parameters() {
+    denied(&[
+        "set -- ~; eval 'rm -rf \"$1\"'",
+        "f(){ eval 'rm -rf \"$1\"'; }; f ~",
+        "set -- /etc/shadow; trap 'cat \"$1\"' EXIT",
+        "set -- /etc/shadow; source /dev/stdin <<< 'cat \"$1\"'",
+        "f(){ rm -rf \"$1/\"; }; f",
+    ]);
+}
+
+#[test]
+fn a_new_shell_has_the_name_that_it_is_given() {
+    denied(&[
+        "sh -c 'cat $0' /etc/shadow",
+        "sh -c '\"$0\" \"$@\"' rm -rf /",
+        "sh -c 'sh -c \"cat \\$0\" $0' /etc/shadow",
+    ]);
+    at_least_asked(&["bash -c 'echo x > $0' notes.txt"]);
+    allowed(&["sh -c 'cat \"$1\"' sh README.md", "sh -c 'echo $0'"]);
+}
+
+#[test]
+fn parameters_are_shifted_set_and_sliced() {
+    denied(&[
+        "set -- README.md ~/.ssh/id_rsa; shift; cat \"$1\"",
+        "sh -c 'shift; cat \"$1\"' x README.md /etc/shadow",
+        "set -- a b /etc/shadow; shift 2; cat \"$1\"",
+        "set -e ~; rm -rf \"$1\"",
+        "set - ~; rm -rf \"$1\"",
+        "set -eo pipefail ~; rm -rf \"$1\"",
+        "set -- echo rm -rf ~; \"${@:2}\"",
+        "set -- cat ~/.netrc; \"${@:1:2}\"",
+        "a=(echo rm -rf ~); \"${a[@]:1}\"",
+    ]);
+    allowed(&["set -euo pipefail; cat README.md", "set -- /etc/shadow README.md; shift; cat \"$1\""]);
+}
+
+#[test]
+fn a_local_variable_ends_with_its_function() {
+    denied(&[
+        "x=~/.ssh/id_rsa; f(){ local x=README.md; }; f; cat \"$x\"",
+        "x=~/.ssh/id_rsa; f(){ declare x=README.md; }; f; cat \"$x\"",
+        "f(){ declare -g x=/etc/shadow; }; f; cat \"$x\"",
+        "x=README.md; f(){ if true; then local y; else local x; fi; x=/etc/shadow; }; f; cat \"$x\"",
+        "f(){ x=/etc/shadow; return; x=README.md; }; f; cat \"$x\"",
+    ]);
+    allowed(&["x=README.md; f(){ local x=/etc/shadow; }; f; cat \"$x\""]);
+}
+
+#[test]
+fn a_variable_in_front_of_a_command_is_there_for_it_alone() {
+    denied(&[
+        "x=README.md; x=/etc/shadow bash -c 'cat \"$x\"'",
+        "x=README.md; x=/etc/shadow eval 'cat \"$x\"'",
+        "x=README.md; env x=/etc/shadow bash -c 'cat \"$x\"'",
+        "f(){ cat \"$x\"; }; x=README.md; x=/etc/shadow f",
+        "x=/etc/shadow; x=README.md true; cat \"$x\"",
+    ]);
+    allowed(&["x=README.md; x=/etc/shadow true; cat \"$x\""]);
+}
+
+#[test]
+fn a_new_shell_has_the_variables_that_are_exported() {
+    denied(&[
+        "x=src; bash -c 'rm -rf \"$x/\"'",
+        "set -a; x=/etc/shadow; bash -c 'cat \"$x\"'",
+        "export x=/etc/shadow; bash -c 'cat \"$x\"'",
+        "x=/etc/shadow; export x; bash -c 'cat \"$x\"'",
+    ]);
+}
+
+#[test]
+fn references_arrays_and_folders_are_assigned() {
+    denied(&[
+        "declare -n r=x; x=README.md; r=/etc/shadow; cat \"$x\"",
+        "declare -a a=(/etc/shadow); cat ${a[0]}",
+        "declare -a a=(rm -rf ~); \"${a[@]}\"",
+        "y='-rf /'; declare -a a=(rm $y); \"${a[@]}\"",
+        "OLDPWD=/etc; cd -; cat shadow",
+        "PWD=/etc; cat \"$PWD/shadow\"",
+        "a=(); a+=(rm); a+=(-rf); a+=(~); \"${a[@]}\"",
+    ]);
+    at_least_asked(&["x=5; (( x = 1 + 2 )); rm -rf \"$x\""]);
+}
+
+#[test]
+fn what_is_set_under_a_condition_is_added() {
+    denied(&[
+        "x=~/.ssh/id_rsa; false && read x <<< README.md; cat \"$x\"",
+        "x=/etc/shadow; for x in $(true); do :; done; cat \"$x\"",
+        "set -- /etc/shadow; false && set -- README.md; cat \"$1\"",
+        "x=/etc/shadow; false && unset x; cat \"$x\"",
+        "IFS=: read -r a b <<< 'README.md:/etc/shadow'; cat \"$b\"",
+        "true && a=(rm -rf ~); \"${a[@]}\"",
+        "x=README.md; while :; do x=/etc/shadow; break; x=README.md; done; cat \"$x\"",
+        "[ -n \"$1\" ] && d=src; rm -rf \"$d/\"",
+    ]);
+    allowed(&["x=/etc/shadow; read x <<< README.md; cat \"$x\""]);
+}
+
+#[test]
+fn a_loop_is_walked_until_nothing_changes() {
+    let shifted = "x=README.md y=src/a.rs z=/etc/shadow; while :; do cat \"$x\"; x=$y; y=$z; done";
+    let nested = format!("{{ {{ {{ {{ {shifted}; }}; }}; }}; }}");
+    let long =
+        "a=1 b=2 c=3 d=4 e=5 f=6 g=7 h=/etc; while :; do rm -rf \"$a\"; a=$b; b=$c; c=$d; d=$e; e=$f; f=$g; g=$h; done";
+    denied(&[shifted, &nested]);
+    at_least_asked(&[long]);
+}
+
+#[test]
+fn the_stack_of_folders_is_kept() {
+    denied(&[
+        "pushd /etc; pushd /home/somebody/work; pushd +1; cat shadow",
+        "cd /etc; pushd /tmp; pushd /home/somebody/work; popd; popd; cat shadow",
+        "pushd /etc; pushd /home/somebody/work; pushd; cat shadow",
+        "pushd -n /etc; popd; cat shadow",
+    ]);
+    allowed(&["pushd src; popd; cat README.md"]);
+}
+
+#[test]
+fn traps_run_later() {
+    denied(&[
+        "trap 'cd /etc' DEBUG; cat shadow",
+        "x=README.md; trap 'cat \"$x\"' EXIT; x=/etc/shadow",
+        "x=README.md; ( trap 'cat \"$x\"' EXIT; x=/etc/shadow )",
+        "x=README.md; trap 'cat \"$x\"' EXIT; x=/etc/shadow; exit; x=README.md",
+        "bash -c 'x=README.md; trap \"cat \\$x\" EXIT; x=/etc/shadow'",
+    ]);
+}
+
+#[test]
+fn a_variable_may_have_many_values() {
+    let numbers: Vec<String> = (1..=25).map(|number| number.to_string()).collect();
+    let array = format!("a=(rm -rf ~ {}); \"${{a[@]}}\"", numbers.join(" "));
+    let names: Vec<String> = (1..=300).map(|number| format!("f{number}")).collect();
+    let beyond = format!("for x in {} ~; do rm -rf \"$x\"; done", names.join(" "));
+    denied(&["for x in {1..30} ~; do rm -rf \"$x\"; done", &array, &beyond]);
+    allowed(&["for i in {1..900}; do echo \"$i\"; done"]);
+}

@@ -1,0 +1,139 @@
+//! One variable of a shell, with all the values that it may have.
+
+use std::collections::HashSet;
+
+use super::super::value::Value;
+
+/// How many values of a variable are followed.
+const MOST_VALUES: usize = 200;
+/// How many numbers among them, where there are more: `{1..1000}` is counted through, and names nothing.
+const MOST_NUMBERS: usize = 20;
+
+/// A variable that is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Variable {
+    /// The values that it may have, each a list: one for a plain variable, several for an array.
+    pub(super) values: Vec<Vec<Value>>,
+    pub(super) is_array: bool,
+    /// Whether programs get it.
+    pub(super) is_exported: bool,
+}
+
+/// What is assigned to a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Assigned {
+    values: Vec<Vec<Value>>,
+    is_array: bool,
+}
+
+/// Whether all values that a variable may have are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Fit {
+    Within,
+    Beyond,
+}
+
+impl Fit {
+    pub(super) fn and(self, other: Fit) -> Fit {
+        if self == Fit::Within { other } else { self }
+    }
+}
+
+impl Assigned {
+    /// This value.
+    pub(super) fn one(value: Value) -> Self {
+        Self { values: vec![vec![value]], is_array: false }
+    }
+
+    /// One of these values.
+    pub(super) fn any(values: Vec<Value>) -> Self {
+        Self { values: values.into_iter().map(|value| vec![value]).collect(), is_array: false }
+    }
+
+    /// An array of these values.
+    pub(super) fn list(values: Vec<Value>) -> Self {
+        Self { values: vec![values], is_array: true }
+    }
+
+    /// An array that is one of these.
+    pub(super) fn any_list(values: Vec<Vec<Value>>) -> Self {
+        Self { values, is_array: true }
+    }
+
+    /// One of these lists, of which nobody knows whether they are arrays.
+    pub(super) fn any_of(values: Vec<Vec<Value>>) -> Self {
+        Self { values, is_array: false }
+    }
+
+    pub(super) fn lists(&self) -> &[Vec<Value>] {
+        &self.values
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        self.is_array
+    }
+
+    /// Returns what it may be where no field is named.
+    pub(super) fn first_values(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter().filter_map(|list| list.first())
+    }
+
+    /// Returns all values in it.
+    pub(super) fn all_values(&self) -> Vec<Value> {
+        self.values.iter().flatten().cloned().collect()
+    }
+}
+
+impl Variable {
+    pub(super) fn new(assigned: Assigned) -> (Self, Fit) {
+        let (values, fit) = bounded(assigned.values);
+        (Self { values, is_array: assigned.is_array, is_exported: false }, fit)
+    }
+
+    /// Returns a variable that is one of two; one that is not set is empty.
+    pub(super) fn joined(one: Option<&Variable>, other: Option<&Variable>) -> (Option<Self>, Fit) {
+        let (mut joined, other) = match (one, other) {
+            (None, None) => return (None, Fit::Within),
+            (Some(one), other) => (one.clone(), other),
+            (None, Some(other)) => (Self { values: vec![vec![Value::default()]], ..other.clone() }, Some(other)),
+        };
+        let empty = [vec![Value::default()]];
+        for list in other.map_or(&empty[..], |other| &other.values) {
+            if !joined.values.contains(list) {
+                joined.values.push(list.clone());
+            }
+        }
+        joined.is_exported |= other.is_some_and(|other| other.is_exported);
+        joined.is_array &= other.is_none_or(|other| other.is_array);
+        let (values, fit) = bounded(joined.values);
+        (Some(Self { values, ..joined }), fit)
+    }
+}
+
+fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, Fit) {
+    if values.len() > 1 {
+        let mut seen = HashSet::new();
+        values.retain(|list| seen.insert(list.clone()));
+    }
+    if values.len() <= MOST_VALUES {
+        return (values, Fit::Within);
+    }
+    let mut numbers = 0;
+    values.retain(|list| {
+        numbers += usize::from(is_number(list));
+        !is_number(list) || numbers <= MOST_NUMBERS
+    });
+    let unknown = vec![Value::unknown()];
+    if numbers > MOST_NUMBERS && !values.contains(&unknown) {
+        values.push(unknown);
+    }
+    let fit = if values.len() > MOST_VALUES { Fit::Beyond } else { Fit::Within };
+    values.truncate(MOST_VALUES);
+    (values, fit)
+}
+
+fn is_number(list: &[Value]) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(list, [value] if value.known().is_some_and(is_number))
+}
