@@ -99,7 +99,8 @@ mod tests {
         })
     }
 
-    const SEALED: Surroundings = Surroundings { level: Level::Full, uncovered: None, network: false, ignored: Vec::new() };
+    const SEALED: Surroundings =
+        Surroundings { level: Level::Full, uncovered: None, network: false, ignored: Vec::new() };
 
     fn check(effect: Effect, expected: &[Bit]) {
         check_where(&SEALED, &[effect], expected);
