@@ -276,3 +276,19 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         assert!((0..TRIES).any(|_| timed() < MOST_TIME), "{}…", &command[..24]);
     }
 }
+
+#[test]
+fn text_that_a_program_makes_is_not_run() {
+    for command in [
+        "awk 'BEGIN{print \"rm -rf /\"}' | bash",
+        "jq -rn '\"rm -rf /\"' | sh",
+        "echo ls | sed 's/.*/rm -rf ~/' | sh",
+        "echo 'echo rm -rf /' | cut -c6- | sh",
+        "eval \"$(awk 'BEGIN{print 1}')\"",
+    ] {
+        assert_eq!(decision(command), Decision::Deny, "{command}");
+    }
+    for command in ["echo a:b | cut -d: -f1", "echo v1 | sed s/v//", "awk 'BEGIN{print 1}'"] {
+        assert_eq!(decision(command), Decision::Allow, "{command}");
+    }
+}

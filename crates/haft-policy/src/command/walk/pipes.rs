@@ -45,13 +45,13 @@ pub(super) fn either(one: Flow, other: Flow) -> Flow {
     }
 }
 
-/// Returns what is known of a text of which something may have been cut or changed.
+/// Returns what is known of a text that a program may have cut or changed, or have made itself out of nothing.
 pub(super) fn perhaps_changed(flow: Flow) -> Flow {
     match flow {
-        Flow::Text(text) if text.is_empty() => Flow::Text(text),
-        Flow::Text(text) => Flow::OneOf(vec![text, Value::unknown()]),
+        Flow::Text(text) if text.is_empty() => Flow::Decoded,
+        Flow::Text(text) => Flow::OneOf(vec![text, foreign(Origin::Decoded)]),
         Flow::OneOf(mut texts) => {
-            texts.push(Value::unknown());
+            texts.push(foreign(Origin::Decoded));
             one_of(texts.into_iter())
         }
         other => other,
