@@ -123,5 +123,15 @@ impl fmt::Display for Undo {
     }
 }
 
+/// Returns whether all parts of a command only look, so that it does not matter what undo does not cover.
+pub fn only_looks(effects: &[Effect]) -> bool {
+    let mut parts = effects.iter().filter_map(|effect| match effect {
+        Effect::Step(step) => Some(&step.does),
+        _ => None,
+    });
+    let looks = |does: &Does| matches!(does, Does::Nothing | Does::Read(_) | Does::List(_));
+    parts.clone().next().is_some() && parts.all(looks)
+}
+
 #[cfg(test)]
 mod tests;

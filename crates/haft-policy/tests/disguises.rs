@@ -292,3 +292,14 @@ fn text_that_a_program_makes_is_not_run() {
         assert_eq!(decision(command), Decision::Allow, "{command}");
     }
 }
+
+#[test]
+fn a_loop_over_many_names_is_judged_by_all_of_them() {
+    let names: Vec<String> = (0..120).map(|number| format!("a{number}")).collect();
+    let names = names.join(" ");
+    assert_eq!(decision("for i in {1..100}; do echo $i; done"), Decision::Allow);
+    assert_eq!(decision("for i in {1..5000}; do echo a$i b$i; done"), Decision::Allow);
+    assert_eq!(decision(&format!("for x in {names}; do cat $x $x.txt; done")), Decision::Allow);
+    assert_eq!(decision(&format!("for x in {names} ~; do rm -rf $x b$x; done")), Decision::Deny);
+    assert_eq!(decision(&format!("for x in {names} rm; do $x -rf ~; done")), Decision::Deny);
+}

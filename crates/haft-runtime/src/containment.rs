@@ -5,7 +5,7 @@ use haft::effect::Effect;
 use haft::path::Target;
 use haft::process::Level;
 use haft_policy::containment::Containment;
-use haft_policy::ignored::{Ignored, Undo};
+use haft_policy::ignored::{Ignored, Undo, only_looks};
 
 /// What stands around commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,13 +21,18 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Asks the doors.
+    /// Asks the doors, but for ignored folders.
     pub fn of(doors: &Doors) -> Self {
         let confinement = doors.processes.confinement();
         // Where the level could not be tried, nothing is taken for granted.
         let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
-        let (uncovered, ignored) = (doors.files.uncovered(), doors.files.ignored());
-        Self { level, uncovered, ignored, network: confinement.network }
+        Self { level, uncovered: doors.files.uncovered(), ignored: Vec::new(), network: confinement.network }
+    }
+
+    /// Asks the doors about a command with these effects. Finding ignored folders takes a while, so it is done for what writes.
+    pub fn around(effects: &[Effect], doors: &Doors) -> Self {
+        let ignored = if only_looks(effects) { Vec::new() } else { doors.files.ignored() };
+        Self { ignored, ..Self::of(doors) }
     }
 
     /// Returns whether a command would be contained, apart from what it does itself.

@@ -65,7 +65,7 @@ pub(crate) async fn authorize(
     planned: Planned,
 ) -> Result<Authorized, ToolError> {
     let runs_command = planned.plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
-    let around = runs_command.then(|| Surroundings::of(&cx.session.ground.doors));
+    let around = runs_command.then(|| Surroundings::around(&planned.plan.effects, &cx.session.ground.doors));
     let bench = Bench { cx, policy, around };
     let ruling = bench.judge(&planned);
     match ruling.decision {

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use haft::effect::{Does, Effect, Step};
+use haft::effect::Effect;
 use haft::path::Target;
 use haft::process::Level;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
 use haft_policy::decision::Ruling;
-use haft_policy::ignored::{Ignored, Undo};
+use haft_policy::ignored::{Ignored, Undo, only_looks};
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
 use haft_tools::bash::reading::{read_command, scene};
@@ -99,7 +99,7 @@ impl Judge {
     /// Reads and judges a command.
     pub(super) fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
-        let folders = if effects.iter().all(only_looks) { Vec::new() } else { self.workspace.ignored(&self.state) };
+        let folders = if only_looks(&effects) { Vec::new() } else { self.workspace.ignored(&self.state) };
         let ignored = Ignored(&folders);
         let situation = Situation { ignored, ..self.situation };
         let ruling = self.policy.judge(TOOL, &effects, situation);
@@ -122,11 +122,6 @@ impl JudgedPart {
         let (from, to) = step.part;
         Some(Self { does: step.does.to_string(), part: from..to, sort: EffectSort::of(effect), ruling })
     }
-}
-
-/// Returns whether this needs no look at the ignored folders, which takes a while in a large workspace.
-fn only_looks(effect: &Effect) -> bool {
-    matches!(effect, Effect::Step(Step { does: Does::Nothing | Does::Read(_) | Does::List(_), .. }))
 }
 
 /// What is known without trying the sandbox: the settings may give every command the network.
