@@ -12,7 +12,7 @@ use haft_policy::ignored::{Ignored, Undo, only_looks};
 pub struct Surroundings {
     /// The level of the sandbox.
     pub level: Level,
-    /// Why what commands change could not be taken back, where that is known.
+    /// Why what commands change could not be taken back with the full sandbox, where that is known.
     pub uncovered: Option<String>,
     /// The ignored folders that undo does not cover, also where it covers the rest.
     pub ignored: Vec<Target>,
@@ -26,7 +26,9 @@ impl Surroundings {
         let confinement = doors.processes.confinement();
         // Where the level could not be tried, nothing is taken for granted.
         let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
-        Self { level, uncovered: doors.files.uncovered(), ignored: Vec::new(), network: confinement.network }
+        // Below the full level there is no layer at all, so nothing is looked up about one.
+        let uncovered = if level == Level::Full { doors.files.uncovered() } else { None };
+        Self { level, uncovered, ignored: Vec::new(), network: confinement.network }
     }
 
     /// Asks the doors about a command with these effects. Finding ignored folders takes a while, so it is done for what writes.
