@@ -152,7 +152,8 @@ impl Policy {
     /// somebody wrote about running commands.
     fn judge_told(&self, tool: &str, (run, told): (&Effect, &Effect), situation: Situation<'_>) -> Option<Ruling> {
         let stricter = self.rules.iter().filter(|rule| rule.decision != Decision::Allow);
-        let judged = stricter.filter_map(|rule| rule.on_effect(tool, run)).reduce(Ruling::stricter)?;
+        let sort = EffectSort::of(run);
+        let judged = stricter.filter_map(|rule| rule.on_effect(tool, run, sort)).reduce(Ruling::stricter)?;
         let is_granted = situation.grants.iter().any(|grant| grant.is_of_command(told));
         Some(if judged.is_ordinary_question() && is_granted { judged.granted() } else { judged })
     }
@@ -176,10 +177,11 @@ impl Policy {
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
     /// of a default rule is left, those that allow.
     fn judge_by_rules(&self, tool: &str, effect: &Effect, contained: Containment) -> Ruling {
-        let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
-            rules.iter().filter_map(|rule| rule.on_effect(tool, effect)).collect()
-        };
+        // Finding the sort looks at paths, so it is done once for all rules.
         let sort = EffectSort::of(effect);
+        let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
+            rules.iter().filter_map(|rule| rule.on_effect(tool, effect, sort)).collect()
+        };
         let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
         let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
         if contained != Containment::Contained && sort == EffectSort::CommandCreatesInside {

@@ -223,11 +223,11 @@ impl Rule {
         is_meant.then(|| self.ruling(&format!("call {tool}")))
     }
 
-    /// Returns the rule's opinion on an effect of a call of this tool, if it has one.
-    pub fn on_effect(&self, tool: &str, effect: &Effect) -> Option<Ruling> {
+    /// Returns the rule's opinion on an effect of this sort of a call of this tool, if it has one.
+    pub fn on_effect(&self, tool: &str, effect: &Effect, sort: EffectSort) -> Option<Ruling> {
         let fit = match &self.matches {
             Pattern::Tool(_) => Fit::Not,
-            Pattern::Effect(sort) => Fit::exactly_if(*sort == EffectSort::of(effect)),
+            Pattern::Effect(wanted) => Fit::exactly_if(*wanted == sort),
             Pattern::Written(conditions) => conditions.fit(tool, effect),
         };
         match (fit, self.decision) {
