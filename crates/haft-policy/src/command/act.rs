@@ -13,6 +13,8 @@ pub enum Act {
     Connect(Option<String>),
     /// Opens a connection to a host that nobody knows, whatever hosts it names: through another one, or to more.
     ConnectElsewhere,
+    /// Opens a connection to fetch a program, unless this path is there.
+    Fetch(Value),
     /// See `haft::effect::Does` for these.
     Publish(String),
     /// Runs code of the workspace.

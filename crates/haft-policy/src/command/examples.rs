@@ -22,6 +22,11 @@ const THERE: &[(&str, FileKind)] = &[
     ("a.txt", FileKind::File),
     ("Makefile", FileKind::File),
     (".git", FileKind::Folder),
+    ("node_modules", FileKind::Folder),
+    ("node_modules/.bin", FileKind::Folder),
+    ("node_modules/.bin/eslint", FileKind::File),
+    ("node_modules/.bin/prettier", FileKind::File),
+    ("node_modules/.bin/tsc", FileKind::File),
 ];
 
 /// A link in the workspace, and where it leads.

@@ -65,6 +65,10 @@ impl Draft {
             Role::Remote(deed) => self.remote(deed, word),
             Role::Command if rest.is_empty() => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
             Role::Command => self.reading.inner.push(Inner::Words(rest.to_vec())),
+            Role::Package => {
+                self.act(package(word));
+                self.word(Role::Command, word, rest);
+            }
             Role::Joined => self.reading.inner.push(Inner::Script(joined(rest), Vec::new())),
             Role::RemoteCommand if self.host_is_here => {
                 self.reading.inner.push(Inner::Script(joined(rest), Vec::new()));
@@ -109,7 +113,7 @@ impl Draft {
         }
         let Some(folder) = self.folder else { return self.reading };
         for act in acts {
-            if let Act::Path(_, path) = act {
+            if let Act::Path(_, path) | Act::Fetch(path) = act {
                 *path = below(&folder, path);
             }
         }
@@ -268,6 +272,14 @@ pub(crate) fn below(folder: &Value, path: &Value) -> Value {
     whole.push(Piece::Text("/".to_owned()));
     whole.append(path);
     whole
+}
+
+/// A program of a package is where the package manager of the folder puts it, or it is fetched.
+fn package(word: &Value) -> Act {
+    match word.known() {
+        Some(name) if !name.contains('/') => Act::Fetch(Value::text(format!("node_modules/.bin/{name}"))),
+        _ => Act::Connect(None),
+    }
 }
 
 fn symbolic_mode_sets_id(mode: &str) -> bool {

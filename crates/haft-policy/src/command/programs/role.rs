@@ -17,6 +17,8 @@ pub(crate) enum Role {
     Remote(Deed),
     /// A program, with all words after it.
     Command,
+    /// Like `Command`, for a program that is fetched unless it is installed in the folder.
+    Package,
     /// Shell text, of this word and all after it with blanks between.
     Joined,
     /// Like `Joined`, on the host that was named before.
@@ -81,6 +83,7 @@ impl Role {
             "remote" => Role::Remote(Deed::Read),
             "remote>" => Role::Remote(Deed::Replace),
             "command" => Role::Command,
+            "package" => Role::Package,
             "joined" => Role::Joined,
             "remote-command" => Role::RemoteCommand,
             "script" => Role::Script,
@@ -116,7 +119,7 @@ impl Role {
 
     /// Returns whether all words from here on belong to it.
     pub(crate) fn takes_the_rest(self) -> bool {
-        matches!(self, Role::Command | Role::Joined | Role::RemoteCommand | Role::Fed)
+        matches!(self, Role::Command | Role::Package | Role::Joined | Role::RemoteCommand | Role::Fed)
     }
 
     /// Returns whether nothing is done with the word but reading what it names.

@@ -18,6 +18,8 @@ impl Walk<'_> {
         let does = match act {
             Act::Path(deed, path) => return self.emit_path(deed, &path),
             Act::Connect(host) => Does::Connect(host.map(Host)),
+            Act::Fetch(program) if self.is_there(&program) => return,
+            Act::Fetch(_) => Does::Connect(None),
             Act::ConnectElsewhere => Does::Connect(None),
             Act::Publish(words) => Does::Publish(words),
             Act::Code(words) => Does::Code(words),
@@ -47,6 +49,15 @@ impl Walk<'_> {
             }
             self.emit_place(deed, place, &path);
         }
+    }
+
+    /// Returns whether something is at a path, in whichever folder the command may be.
+    fn is_there(&self, path: &Value) -> bool {
+        let is_at = |place: Place| match place {
+            Place::At(place) => self.locate.locate(&place).kind.is_some(),
+            Place::Anywhere => false,
+        };
+        self.shell.folders.iter().all(|folder| is_at(folder.place(path)))
     }
 
     /// With `dotglob` a star finds hidden names too.

@@ -1,6 +1,6 @@
 //! What a shell knows at each moment decides what a command does.
 
-use crate::command::examples::decision;
+use crate::command::examples::{decision, steps_in_scene};
 use crate::decision::Decision;
 
 fn denied(commands: &[&str]) {
@@ -182,4 +182,15 @@ fn a_variable_may_have_many_values() {
     let beyond = format!("for x in {} ~; do rm -rf \"$x\"; done", names.join(" "));
     denied(&["for x in {1..30} ~; do rm -rf \"$x\"; done", &array, &beyond]);
     allowed(&["for i in {1..900}; do echo \"$i\"; done"]);
+}
+
+#[test]
+fn a_program_of_a_package_is_fetched_unless_it_is_installed() {
+    let connects = |command: &str| steps_in_scene(command).iter().any(haft::effect::Effect::gives_network);
+    for command in ["npx tsc --noEmit", "npm exec -- eslint src", "cd src/..; npx prettier -c .", "bunx tsc"] {
+        assert!(!connects(command), "{command}");
+    }
+    for command in ["npx cowsay", "npx tsc@latest", "cd src; npx tsc", "npx ../tsc", "npx \"$x\"", "npx -p tsc x"] {
+        assert!(connects(command), "{command}");
+    }
 }
