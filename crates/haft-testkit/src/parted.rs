@@ -42,12 +42,7 @@ impl Tool for Parted {
     }
 
     async fn run(&self, args: PartedArgs, _draft: (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let command = Command {
-            words: vec!["sh".into()],
-            line: args.command.clone(),
-            folder: "/".into(),
-            time: Duration::from_secs(1),
-        };
+        let command = Command::new(vec!["sh".into()], args.command.as_str(), "/".into(), Duration::from_secs(1));
         cx.run(&command, &|_, _| {}).await?;
         Ok(ToolOutput::text(format!("ran {}", args.command)))
     }

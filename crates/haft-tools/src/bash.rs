@@ -103,7 +103,7 @@ impl Tool for Bash {
     async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let Draft { folder, time } = draft;
         let (words, shell_note) = words(&args.command, cx);
-        let command = Command { words, line: args.command, folder, time: time.seconds };
+        let command = Command::new(words, args.command, folder, time.seconds);
         let listening = Listening::new(cx);
         let ran = cx.run(&command, &|stream, piece| listening.hear(stream, piece)).await;
         let heard = listening.end();

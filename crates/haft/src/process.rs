@@ -10,7 +10,10 @@ use std::ffi::OsString;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use bytes::Bytes;
 
 use crate::BoxFuture;
 use crate::diff::Diff;
@@ -40,6 +43,39 @@ pub trait Processes: Send + Sync {
         ground: &'a dyn Ground,
         heard: Heard<'a>,
     ) -> BoxFuture<'a, Result<Ended, NotRun>>;
+
+    /// Starts a process that serves one call after the other; it is on this ground from the start.
+    fn start<'a>(
+        &'a self,
+        _permit: &'a Permit,
+        _command: &'a Command,
+        _ground: &'a dyn Ground,
+    ) -> BoxFuture<'a, Result<Box<dyn Worker>, NotRun>> {
+        let error = ToolError::of(ErrorKind::Unavailable, "Workers cannot be started here.");
+        Box::pin(async move { Err(NotRun::Failed(error)) })
+    }
+}
+
+/// A process that serves one call after the other.
+///
+/// It talks over a socket of its own, which is descriptor 3 inside: one message per line, in both directions. What it
+/// prints to its output is no message. Dropping it ends it, and everything that it has started.
+pub trait Worker: Send {
+    /// Puts it on the ground of the next call. It must have left the one before.
+    fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>>;
+
+    /// Sends a message, without its line end.
+    fn send<'a>(&'a mut self, message: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>>;
+
+    /// Waits for the next message. What the worker prints meanwhile is passed on. May be dropped while it waits.
+    fn receive<'a>(&'a mut self, heard: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>>;
+
+    /// Takes the ground away, and ends whatever the call has started and left behind; returns how much that was. Then
+    /// nothing can change the ground any more, and it may be settled.
+    fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>>;
+
+    /// Ends it, and everything that it has started, and says how it ended.
+    fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended>;
 }
 
 /// Is told what a command prints, in pieces as they come.
@@ -121,6 +157,39 @@ pub struct Command {
     pub folder: PathBuf,
     /// How long it may run.
     pub time: Duration,
+    /// What it reads from its input; nothing is there beyond that.
+    pub input: Bytes,
+    /// Variables beside those that every command has.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Folders and files that it may read beside those that every command may, by their real paths, also hidden ones.
+    pub readable: Vec<PathBuf>,
+    /// What of its changes comes into the workspace.
+    pub keeps: Keeps,
+}
+
+impl Command {
+    /// Runs these words in this folder for so long; the line is how it was planned and judged.
+    pub fn new(words: Vec<OsString>, line: impl Into<String>, folder: PathBuf, time: Duration) -> Self {
+        Self {
+            words,
+            line: line.into(),
+            folder,
+            time,
+            input: Bytes::new(),
+            environment: Vec::new(),
+            readable: Vec::new(),
+            keeps: Keeps::All,
+        }
+    }
+}
+
+/// What of a command's changes comes into the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Everything that rules let in.
+    All,
+    /// Only what it had said that it would change; the rest is left out and named.
+    Only(Arc<[Target]>),
 }
 
 /// Which stream of a command.

@@ -108,7 +108,7 @@ impl House {
     /// Returns a command of a clean shell.
     pub fn script(&self, script: &str, seconds: f64) -> Command {
         let words = ["/bin/bash", "--noprofile", "--norc", "-c", script].map(OsString::from).to_vec();
-        Command { words, line: script.into(), folder: self.path(), time: Duration::from_secs_f64(seconds) }
+        Command::new(words, script, self.path(), Duration::from_secs_f64(seconds))
     }
 
     /// Runs a script and makes sure that it ends in its time and leaves nobody.

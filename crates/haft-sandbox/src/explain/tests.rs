@@ -52,12 +52,7 @@ fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
         through: vec!["target".into()],
         read_only: vec![".git/config".into(), ".git/hooks".into()],
     };
-    let command = Command {
-        words: vec!["bash".into()],
-        line: "x".into(),
-        folder: "/srv/space".into(),
-        time: Duration::from_secs(1),
-    };
+    let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
     let (settings, ground) = (settings(), Layered(vec![root]));
     let scene = Scene { settings: &settings, command: &command, ground: &ground, level, network: settings.network };
     explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })

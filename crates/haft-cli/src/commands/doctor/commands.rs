@@ -89,7 +89,7 @@ async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
     let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
     let cx = RunContext::new(&permit, doors, &Silent, (&session, &desk.settings.limits));
     let words = vec![TRIAL.into()];
-    let command = Command { words, line: TRIAL.to_owned(), folder, time: TRIAL_TIME };
+    let command = Command::new(words, TRIAL, folder, TRIAL_TIME);
     let ran = cx.run(&command, &|_, _| {}).await.map_err(told)?;
     ran.uncovered.map_or(Ok(()), Err)
 }
