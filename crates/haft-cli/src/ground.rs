@@ -31,7 +31,8 @@ impl Ground {
             None => settings,
         };
         let rules = file(brought::RULES);
-        let rulebook = Rulebook::load(&settings, loaded.rules.as_deref().map(|text| (rules.as_path(), text)))?;
+        let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
+        let rulebook = Rulebook::load(&settings, workspace.path(), project)?;
         Ok(Self { settings, workspace, rulebook })
     }
 }

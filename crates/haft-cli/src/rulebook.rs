@@ -7,6 +7,7 @@ use haft_config::settings::Settings;
 use haft_policy::policy::Policy;
 use haft_policy::rules::draft::Known;
 use haft_policy::rules::examples::Reader;
+use haft_policy::rules::paths::Roots;
 
 use crate::screen;
 
@@ -21,9 +22,10 @@ pub(crate) struct Rulebook {
 
 impl Rulebook {
     /// Reads the user's file, and the text of a project's. A mistake in either stops the start.
-    pub(crate) fn load(settings: &Settings, project: Option<(&Path, &str)>) -> anyhow::Result<Self> {
+    pub(crate) fn load(settings: &Settings, workspace: &Path, project: Option<(&Path, &str)>) -> anyhow::Result<Self> {
         let tools = tools();
-        let known = known(&tools, settings);
+        let roots = Roots { home: settings.surroundings.home.clone(), workspace: Some(workspace.to_owned()) };
+        let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
         let own = rules::load(&settings.environment.rules_file(), known)?;
         let project = match project {
             None => Vec::new(),
@@ -47,7 +49,9 @@ impl Rulebook {
 pub(crate) fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mistakes {
     let tools = tools();
     let is_of_project = file.parent().is_some_and(|folder| folder.ends_with(haft_workspace::project::FOLDER));
-    match rules::parse(file, text, known(&tools, settings)) {
+    let roots = Roots { home: settings.surroundings.home.clone(), workspace: None };
+    let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+    match rules::parse(file, text, known) {
         Ok(rules) if is_of_project => Mistakes(rules::of_project(rules).1),
         Ok(_) => Mistakes(Vec::new()),
         Err(mistakes) => mistakes,
@@ -56,8 +60,4 @@ pub(crate) fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mista
 
 fn tools() -> Vec<String> {
     haft_tools::all().iter().map(|tool| tool.spec().name.clone()).collect()
-}
-
-fn known<'a>(tools: &'a [String], settings: &'a Settings) -> Known<'a> {
-    Known { tools, home: &settings.surroundings.home, reader: Reader::default() }
 }

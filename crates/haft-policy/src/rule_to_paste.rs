@@ -135,7 +135,7 @@ impl Sketch {
             ..Draft::default()
         };
         let reader = Reader::default();
-        draft.check(Known { tools: &[], home: reader.home, reader }).ok().map(|written| written.rule)
+        draft.check(Known { tools: &[], roots: reader.roots, reader }).ok().map(|written| written.rule)
     }
 
     fn text(&self) -> String {

@@ -10,7 +10,8 @@ use crate::policy::{Policy, Situation};
 
 /// The home in the scene.
 pub const HOME: &str = "/home/somebody";
-const WORKSPACE: &str = "/home/somebody/work";
+/// The workspace in the scene.
+pub const WORKSPACE: &str = "/home/somebody/work";
 /// What is there in the workspace.
 const THERE: &[(&str, FileKind)] = &[
     ("src", FileKind::Folder),

@@ -6,7 +6,7 @@
 //!
 //! Not here: where paths lead and what is decided (`walk` and `policy`), builtins that change the state of the shell.
 
-mod address;
+pub(crate) mod address;
 pub(super) mod console;
 pub(super) mod examples;
 mod filter;

@@ -9,6 +9,7 @@ use super::fit::Fit;
 use super::names::{GAP, NamePattern};
 use super::paths::{PathPattern, Touch};
 use super::words::{FlagPattern, ProgramPattern};
+use crate::command::programs::address::normal;
 use crate::rule::EffectSort;
 use crate::zone::Zone;
 
@@ -139,7 +140,7 @@ fn fit_of_host(host: &NamePattern, effect: &Effect) -> Fit {
     }
 }
 
-/// The name of a host without user, port and the dot at its end, in small letters.
+/// The name of a host without user, port and the dot at its end, in small letters; an address in its one form.
 fn plain(host: &Host) -> String {
     let name = host.0.rsplit('@').next().unwrap_or_default();
     let name = match name.strip_prefix('[').and_then(|name| name.split_once(']')) {
@@ -148,7 +149,7 @@ fn plain(host: &Host) -> String {
         None if name.matches(':').count() == 1 => name.split(':').next().unwrap_or_default(),
         None => name,
     };
-    name.trim_end_matches('.').to_lowercase()
+    normal(&name.trim_end_matches('.').to_lowercase())
 }
 
 fn fit_of_text(text: &str, effect: &Effect) -> Fit {

@@ -1,13 +1,12 @@
 //! A rule as somebody wrote it, before anybody knows whether it can hold.
 
-use std::path::Path;
-
 use super::WrittenRule;
 use super::conditions::Conditions;
 use super::examples::{self, Examples, Failure, Reader};
 use super::names::NamePattern;
-use super::paths::PathPattern;
+use super::paths::{PathPattern, Roots};
 use super::words::{FlagPattern, ProgramPattern};
+use crate::command::programs::address::normal;
 use crate::decision::{Class, Decision};
 use crate::rule::{EffectSort, Pattern, Rule, defaults};
 use crate::sort_names::{self, Touches};
@@ -50,8 +49,8 @@ pub struct Draft {
 pub struct Known<'a> {
     /// The native names of the tools.
     pub tools: &'a [String],
-    /// The user's home.
-    pub home: &'a Path,
+    /// Where paths are seen from.
+    pub roots: &'a Roots,
     /// What reads examples.
     pub reader: Reader<'a>,
 }
@@ -83,7 +82,7 @@ impl Draft {
         let mut problems = Vec::new();
         let decision = self.decision(&mut problems);
         let name = self.name(&mut problems);
-        let conditions = self.conditions(known.tools, known.home, &mut problems);
+        let conditions = self.conditions(known.tools, known.roots, &mut problems);
         self.check_keys(decision, &mut problems);
         if let Some(conditions) = &conditions {
             self.check_together(conditions, decision, &mut problems);
@@ -106,7 +105,7 @@ impl Draft {
             not_matches: self.not_matches.clone().unwrap_or_default(),
         };
         // A path in the home is another one where examples are read.
-        let there = self.conditions(known.tools, known.reader.home, &mut problems).unwrap_or_default();
+        let there = self.conditions(known.tools, known.reader.roots, &mut problems).unwrap_or_default();
         let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
         let mut failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
         if decision == Decision::Allow {
@@ -169,7 +168,7 @@ impl Draft {
         }
     }
 
-    fn conditions(&self, tools: &[String], home: &Path, problems: &mut Vec<Problem>) -> Option<Conditions> {
+    fn conditions(&self, tools: &[String], roots: &Roots, problems: &mut Vec<Problem>) -> Option<Conditions> {
         let before = problems.len();
         let conditions = Conditions {
             tool: self.tool.as_deref().and_then(|name| tool(name, tools, problems)),
@@ -181,7 +180,7 @@ impl Draft {
             flags: self.flags(problems),
             path: self.path.as_deref().and_then(|text| {
                 let problem = |(problem, fix): (String, String)| Problem::of("path", problem, fix);
-                noted(PathPattern::new(text, home).map_err(problem), problems)
+                noted(PathPattern::new(text, roots).map_err(problem), problems)
             }),
             host: self.host.as_deref().and_then(|text| noted(host(text), problems)),
             text: self.pattern.as_deref().and_then(|text| {
@@ -314,6 +313,7 @@ fn effect(name: &str, problems: &mut Vec<Problem>) -> Option<EffectSort> {
 
 fn host(text: &str) -> Result<NamePattern, Problem> {
     let name = text.trim().trim_end_matches('.').to_lowercase();
+    let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(&name).to_owned();
     if name.is_empty() {
         return Err(Problem::of("host", "the host is blank", "name one, such as \"*.example.com\""));
     }
@@ -322,7 +322,11 @@ fn host(text: &str) -> Result<NamePattern, Problem> {
         let problem = format!("\"{text}\" is not the name of a host");
         return Err(Problem::of("host", problem, "leave out scheme, user, port and path"));
     }
-    Ok(NamePattern::with_stars(&name))
+    if !name.is_ascii() {
+        let problem = format!("\"{text}\" is not how the network writes the name");
+        return Err(Problem::of("host", problem, "write it with \"xn--\", as a browser copies it"));
+    }
+    Ok(NamePattern::with_stars(&normal(&name)))
 }
 
 fn of_failure(failure: Failure) -> Problem {

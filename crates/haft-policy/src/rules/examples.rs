@@ -1,12 +1,13 @@
 //! Examples of a rule: commands that it must match, and commands that it must not.
 
 use std::fmt;
-use std::path::Path;
+use std::sync::LazyLock;
 
 use haft::effect::Effect;
 
 use super::fit::Fit;
-use crate::command::examples::{HOME, steps_in_scene};
+use super::paths::Roots;
+use crate::command::examples::{HOME, WORKSPACE, steps_in_scene};
 use crate::decision::Decision;
 use crate::rule::{EffectSort, Pattern, Rule};
 
@@ -16,15 +17,17 @@ pub const TOOL: &str = "bash";
 /// Reads examples as the shell would, in a workspace that is only imagined: they mean the same on every machine.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// The home there.
-    pub home: &'a Path,
+    /// Where paths are seen from there.
+    pub roots: &'a Roots,
     /// Says what a command would do there.
     pub read: &'a dyn Fn(&str) -> Vec<Effect>,
 }
 
 impl Default for Reader<'_> {
     fn default() -> Self {
-        Self { home: Path::new(HOME), read: &steps_in_scene }
+        static ROOTS: LazyLock<Roots> =
+            LazyLock::new(|| Roots { home: HOME.into(), workspace: Some(WORKSPACE.into()) });
+        Self { roots: &ROOTS, read: &steps_in_scene }
     }
 }
 

@@ -74,6 +74,12 @@ impl NamePattern {
         self.tokens.iter().any(|token| !matches!(token, Token::Letter(_)))
     }
 
+    /// Returns whether it stands for no name at all.
+    pub fn takes_nothing(&self) -> bool {
+        let is_empty = |token: &Token| matches!(token, Token::OneOf { ranges, is_negated: false } if ranges.iter().all(|(first, last)| first > last));
+        self.tokens.iter().any(is_empty)
+    }
+
     /// Compares it with a word; a gap in the word may be anything.
     pub fn fit(&self, word: &str) -> Fit {
         match () {

@@ -5,7 +5,7 @@
 //!
 //! Not here: exclamation marks. A rule says what it is about; another rule says the rest.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use haft::path::{Extent, Target};
 
@@ -18,6 +18,16 @@ pub struct PathPattern {
     text: String,
     parts: Vec<Part>,
     reach: Reach,
+    roots: Roots,
+}
+
+/// Where paths are seen from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roots {
+    /// The home.
+    pub home: PathBuf,
+    /// The workspace, where one is open.
+    pub workspace: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,32 +40,25 @@ enum Part {
 /// Which paths a pattern speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// Those in the workspace.
+    /// Those in the workspace, seen from its root.
     Workspace,
+    /// All, as far as their names tell; in the workspace only the names below its root count.
+    AnyDepth,
     /// Those that begin at `/`, or at the root of the workspace.
-    Everywhere,
+    EitherRoot,
     /// Those that begin at `/`.
-    Elsewhere,
+    Absolute,
 }
 
 impl PathPattern {
     /// Reads a pattern; `~/` is the home. Returns what is wrong with it, and how to mend it.
-    pub fn new(text: &str, home: &Path) -> Result<Self, (String, String)> {
+    pub fn new(text: &str, roots: &Roots) -> Result<Self, (String, String)> {
+        check_text(text)?;
         let wrong = |problem: &str, fix: &str| Err((problem.to_owned(), fix.to_owned()));
-        if text.trim().is_empty() {
-            return wrong("the path is empty", "name a file, a folder or a pattern such as \"secrets/**\"");
-        }
-        if text.starts_with('!') {
-            return wrong(
-                "a path cannot begin with \"!\"",
-                "say what the rule is about; write \"\\\\!\" for a name that begins so",
-            );
-        }
-        let (rest, reach) = match text.strip_prefix("~/") {
-            Some(rest) => (format!("{}/{rest}", home.display()), Reach::Elsewhere),
-            None if text.starts_with('/') || !text.trim_end_matches('/').contains('/') => {
-                (text.to_owned(), Reach::Everywhere)
-            }
+        let (rest, reach) = match (text == "~").then_some("").or_else(|| text.strip_prefix("~/")) {
+            Some(rest) => (format!("{}/{rest}", roots.home.display()), Reach::Absolute),
+            None if text.starts_with('/') => (text.to_owned(), Reach::EitherRoot),
+            None if !text.trim_end_matches('/').contains('/') => (text.to_owned(), Reach::AnyDepth),
             None => (text.to_owned(), Reach::Workspace),
         };
         let rest = rest.trim_end_matches('/');
@@ -73,7 +76,13 @@ impl PathPattern {
         if rest != "**" && parts.iter().all(|part| *part == Part::Deep) {
             return wrong("the path names nothing", "write \"**\" for everything");
         }
-        Ok(Self { text: text.to_owned(), parts, reach })
+        if parts.iter().any(|part| matches!(part, Part::Name(name) if name.takes_nothing())) {
+            return wrong(
+                "letters in brackets that can never match",
+                "write the first letter of a range before the last",
+            );
+        }
+        Ok(Self { text: text.to_owned(), parts, reach, roots: roots.clone() })
     }
 
     /// Returns the pattern as it was written.
@@ -84,17 +93,26 @@ impl PathPattern {
     /// Compares it with where a path leads, which is touched in some way. What may be or hold something that fits
     /// perhaps fits.
     pub fn fit(&self, target: &Target, touch: Touch) -> Fit {
-        let path = target.place().path();
-        let is_spoken_of = match self.reach {
-            Reach::Everywhere => true,
-            Reach::Workspace => path.is_relative(),
-            Reach::Elsewhere => path.is_absolute(),
+        let inside = target.place().path().is_relative() && target.is_inside();
+        let own = inside.then(|| target.place().path().to_owned());
+        let whole = || self.roots.whole(target);
+        let (below_root, from_slash) = match self.reach {
+            Reach::Workspace => (own, None),
+            Reach::AnyDepth if inside => (own, None),
+            Reach::AnyDepth | Reach::Absolute => (None, whole()),
+            Reach::EitherRoot => (own, whole()),
         };
-        if !is_spoken_of {
-            return Fit::Not;
-        }
+        let extent = target.place().extent();
+        let fits = below_root.iter().chain(&from_slash).map(|path| self.fit_of(path, extent, touch));
+        // A name at any depth is meant in the workspace: a permission does not reach beyond it.
+        let is_beyond = self.reach == Reach::AnyDepth && !target.is_inside();
+        let most = if is_beyond { Fit::Loosely } else { Fit::Exactly };
+        fits.max().unwrap_or(Fit::Not).min(most)
+    }
+
+    fn fit_of(&self, path: &Path, extent: Extent, touch: Touch) -> Fit {
         let names = names_of(path, touch);
-        let is_deep = target.place().extent() == Extent::Tree;
+        let is_deep = extent == Extent::Tree;
         let (surely, perhaps) = match touch {
             Touch::Named => (self.follow(&names, Stars::AreLetters), self.follow(&names, Stars::AreLetters)),
             Touch::Whole | Touch::Made | Touch::Listed => {
@@ -177,6 +195,53 @@ impl PathPattern {
     }
 }
 
+impl Roots {
+    /// Returns where a target is, from `/`. What lies beside the workspace or in the home may be named from there.
+    fn whole(&self, target: &Target) -> Option<PathBuf> {
+        let path = target.place().path();
+        match (path.strip_prefix("~"), target) {
+            (Ok(below), Target::Outside(_)) => Some(self.home.join(below)),
+            _ if path.is_absolute() => Some(path.to_owned()),
+            _ => self.workspace.as_ref().map(|workspace| without_steps_up(&workspace.join(path))),
+        }
+    }
+}
+
+fn without_steps_up(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut so_far, part| {
+        match part {
+            Component::ParentDir => _ = so_far.pop(),
+            part => so_far.push(part),
+        }
+        so_far
+    })
+}
+
+/// Finds what looks like something else than it is: such a rule would silently never match.
+fn check_text(text: &str) -> Result<(), (String, String)> {
+    let wrong = |problem: &str, fix: &str| Err((problem.to_owned(), fix.to_owned()));
+    match text {
+        text if text.trim().is_empty() => {
+            wrong("the path is empty", "name a file, a folder or a pattern such as \"secrets/**\"")
+        }
+        text if text.trim() != text => wrong("the path begins or ends with a blank", "remove it"),
+        text if text.starts_with('!') => wrong(
+            "a path cannot begin with \"!\"",
+            "say what the rule is about; write \"\\\\!\" for a name that begins so",
+        ),
+        text if text.starts_with('~') && text != "~" && !text.starts_with("~/") => {
+            wrong("the home of another user is not known", "write its path")
+        }
+        text if text.starts_with('$') => {
+            wrong("variables are not read in rules", "write the path; \"~/\" is your home")
+        }
+        text if text.contains('{') && text.contains(',') && text.contains('}') => {
+            wrong("braces are letters in a path", "make one rule of each, or use \"*\"")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// How something is touched, as far as it matters what its name stands for and what lies below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
@@ -243,10 +308,14 @@ mod tests {
     use super::*;
     use haft::path::Place;
 
+    fn roots() -> Roots {
+        Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) }
+    }
+
     fn fit_of(pattern: &str, (path, extent): (&str, Extent), touch: Touch) -> Fit {
         let place = Place::new(path, extent);
         let target = if path.starts_with('/') { Target::Outside(place) } else { Target::Inside(place) };
-        PathPattern::new(pattern, Path::new("/home/me")).expect("it is a pattern").fit(&target, touch)
+        PathPattern::new(pattern, &roots()).expect("it is a pattern").fit(&target, touch)
     }
 
     fn fit(pattern: &str, path: &str, extent: Extent) -> Fit {
@@ -268,7 +337,7 @@ mod tests {
 
     #[test]
     fn patterns_mean_what_they_mean_in_ignore_files() {
-        check("*.pem", &["a.pem", "x/y/a.pem", "a.pem/b", "/etc/a.pem"], &["a.pem2", "pem"]);
+        check("*.pem", &["a.pem", "x/y/a.pem", "a.pem/b"], &["a.pem2", "pem"]);
         check("secrets/**", &["secrets/a", "secrets/b/c"], &["secrets", "x/secrets/a", "/secrets/a"]);
         check("secrets", &["secrets", "secrets/a", "x/secrets/a"], &["secrets2"]);
         check("secrets/", &["secrets", "secrets/a", "x/secrets/a"], &["my-secrets"]);
@@ -276,8 +345,31 @@ mod tests {
         check("./docs/*.md", &["docs/a.md"], &["docs/x/a.md", "x/docs/a.md"]);
         check("**/gen/*.rs", &["gen/a.rs", "a/b/gen/c.rs"], &["gen/x/c.rs"]);
         check("a/**/z", &["a/z", "a/b/z", "a/b/c/z/x"], &["a/b", "z"]);
-        check("**", &["a", "a/b", "/etc/passwd"], &[]);
+        check("**", &["a", "a/b"], &[]);
         check("~/notes/**", &["/home/me/notes/a"], &["/home/you/notes/a", "home/me/notes/a"]);
+    }
+
+    #[test]
+    fn a_path_is_the_same_from_wherever_it_is_named() {
+        check("~/work/notes/**", &["notes/a", "/home/me/work/notes/a"], &["/home/me/notes/a", "x/notes/a"]);
+        check("/home/me/work/notes.txt", &["notes.txt", "/home/me/work/notes.txt"], &["x/notes.txt"]);
+        let outside = |path: &str| Target::Outside(Place::new(path, Extent::Entry));
+        let fit = |pattern: &str, path: &str| {
+            PathPattern::new(pattern, &roots()).expect("it is a pattern").fit(&outside(path), Touch::Whole)
+        };
+        assert_eq!(fit("~/secret/**", "~/secret/k"), Fit::Exactly);
+        assert_eq!(fit("/home/me/other/**", "../other/f"), Fit::Exactly);
+        assert_eq!(fit("~", "~/x"), Fit::Exactly);
+        assert_eq!(fit("/home/me/other/**", "../another/f"), Fit::Not);
+    }
+
+    #[test]
+    fn a_name_at_any_depth_refuses_everywhere_and_permits_only_in_the_workspace() {
+        for pattern in ["*.pem", "**"] {
+            assert_eq!(fit(pattern, "/etc/a.pem", Extent::Entry), Fit::Loosely, "{pattern}");
+        }
+        // The folders that the workspace lies in are no part of it.
+        assert_eq!(fit("work", "a.txt", Extent::Entry), Fit::Not);
     }
 
     #[test]
@@ -360,8 +452,13 @@ mod tests {
             (".", "the path names nothing"),
             ("!a", "a path cannot begin with \"!\""),
             ("../x", "a path with \"..\" can never match"),
+            ("notes.txt ", "the path begins or ends with a blank"),
+            ("~root/x", "the home of another user is not known"),
+            ("$HOME/x", "variables are not read in rules"),
+            ("notes.{txt,md}", "braces are letters in a path"),
+            ("[z-a].txt", "letters in brackets that can never match"),
         ] {
-            let told = PathPattern::new(pattern, Path::new("/h")).expect_err("it is wrong").0;
+            let told = PathPattern::new(pattern, &roots()).expect_err("it is wrong").0;
             assert_eq!(told, problem);
         }
     }

@@ -2,7 +2,6 @@
 
 mod lattice;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use haft::effect::{Change, CommandLine, Does, Effect, Host, Step};
@@ -10,6 +9,7 @@ use haft::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
 use super::examples::Reader;
+use super::paths::Roots;
 use crate::command::examples::steps_in_scene;
 use crate::decision::{Class, Decision};
 use crate::policy::{Policy, Situation};
@@ -27,8 +27,8 @@ fn known() -> [String; 2] {
 fn checked(draft: &Draft) -> Result<Rule, Vec<String>> {
     let tools = known();
     let read = |command: &str| vec![step(command, Does::Nothing)];
-    let home = Path::new("/home/me");
-    let known = Known { tools: &tools, home, reader: Reader { home, read: &read } };
+    let roots = Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) };
+    let known = Known { tools: &tools, roots: &roots, reader: Reader { roots: &roots, read: &read } };
     let told = |problem: &super::draft::Problem| {
         format!("{}: {}; {}", problem.key.unwrap_or("rule"), problem.problem, problem.fix)
     };
@@ -279,8 +279,8 @@ fn text_that_a_gap_may_hide_is_asked_about_and_never_allowed() {
 #[test]
 fn a_program_that_can_only_be_refused_is_not_allowed_by_a_rule() {
     let read = |command: &str| crate::command::examples::steps_in_scene(command);
-    let home = Path::new("/home/me");
-    let known = Known { tools: &[], home, reader: Reader { home, read: &read } };
+    let roots = Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) };
+    let known = Known { tools: &[], roots: &roots, reader: Reader { roots: &roots, read: &read } };
     let check = |program: &str, example: &str| {
         let (program, matches) = (Some(program.to_owned()), Some(vec![example.to_owned()]));
         Draft { program, matches, ..draft("allow") }.check(known).map_err(|problems| problems[0].problem.clone())

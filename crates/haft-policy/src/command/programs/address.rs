@@ -117,7 +117,7 @@ fn host(text: &str) -> Reading {
 }
 
 /// Returns an address in the one form that it is compared in; a name stays as it is.
-fn normal(name: &str) -> String {
+pub(crate) fn normal(name: &str) -> String {
     let long = name.parse::<Ipv6Addr>().ok();
     let short = number(name).map(Ipv4Addr::from).or(long.and_then(|address| address.to_ipv4_mapped()));
     match (short, long) {

@@ -89,8 +89,9 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
                 ..draft(decision)
             };
             let tools = known();
-            let home = Path::new("/home/me");
-            let known = Known { tools: &tools, home, reader: Reader { home, read: &does_everything } };
+            let roots = Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) };
+            let known =
+                Known { tools: &tools, roots: &roots, reader: Reader { roots: &roots, read: &does_everything } };
             draft.check(known).ok().map(|written| written.rule)
         },
     )
