@@ -17,6 +17,7 @@ use haft_workspace::state::trust::{TrustStore, Trusted};
 use crate::arguments::Common;
 use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen::{self, Part, safe};
+use crate::wrapped::wrapped;
 
 /// The texts of a project that count.
 #[derive(Debug, Default)]
@@ -178,7 +179,7 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
     for name in &found.gone {
         writeln!(output, "  {} (gone)", safe(name))?;
     }
-    writeln!(output, "{MEANING}")?;
+    wrapped(MEANING, screen::talk_width(), 0).iter().try_for_each(|row| writeln!(output, "{row}"))?;
     writeln!(output, "y  yes, I have read them and trust them as they are")?;
     writeln!(output, "n  no, go on without them")?;
     loop {
@@ -198,9 +199,7 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
 
 /// What trust means, in words.
 pub(crate) const MEANING: &str = "\
-Code (settings, rules, tools) is loaded as it is now, and tools with every file of the workspace that they name; what
-changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them
-is mentioned. The rules of a project only make things stricter.";
+Code (settings, rules, tools) is loaded as it is now, and tools with every file of the workspace that they name; what changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub(crate) fn name_of(kind: Kind) -> &'static str {

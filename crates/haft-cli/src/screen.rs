@@ -10,6 +10,8 @@ use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::wrapped::wrapped;
+
 /// The columns of an answer that no terminal shows.
 const USUAL_WIDTH: usize = 100;
 /// The columns of a terminal that does not say so.
@@ -18,8 +20,11 @@ const USUAL_TERMINAL: usize = 80;
 /// Words that are not the answer: to stderr.
 pub(crate) fn talk(text: &str) {
     let mut stderr = anstream::stderr().lock();
+    let text = safe(text);
+    let rows = |columns| text.lines().flat_map(|line| wrapped(line, columns, 0)).collect::<Vec<_>>().join("\n");
+    let shown = columns_on(io::stderr()).map_or_else(|| text.clone(), rows);
     // When nobody can be told, there is nobody to tell that either.
-    let _ = writeln!(stderr, "{}", safe(text));
+    let _ = writeln!(stderr, "{shown}");
 }
 
 /// A line that is not the answer, with its colour: to stderr.

@@ -118,7 +118,7 @@ impl Policy {
         let told = first_step(effects);
         let judge = |effect: &'a Effect| match (effect, told) {
             (Effect::Run(_), Some(told)) => Some((effect, self.judge_told(tool, (effect, told), situation)?)),
-            _ => Some((effect, self.judge_effect(tool, effect, situation))),
+            _ => Some((effect, self.judge_effect(tool, (effect, effects), situation))),
         };
         effects.iter().filter_map(judge).collect()
     }
@@ -158,11 +158,11 @@ impl Policy {
         Some(if judged.is_ordinary_question() && is_granted { judged.granted() } else { judged })
     }
 
-    fn judge_effect(&self, tool: &str, effect: &Effect, situation: Situation<'_>) -> Ruling {
+    fn judge_effect(&self, tool: &str, (effect, all): (&Effect, &[Effect]), situation: Situation<'_>) -> Ruling {
         let Situation { mode, grants, contained, ignored } = situation;
         let lost_in = ignored.lost_by(effect);
         let contained = if lost_in.is_empty() { contained } else { contained.max(Containment::WithoutLayer) };
-        let mut judged = self.judge_by_rules(tool, effect, contained);
+        let mut judged = self.judge_by_rules(tool, (effect, all), contained);
         if !lost_in.is_empty() && judged.decision == Decision::Ask {
             judged.reason = format!("{} {}", judged.reason, not_covered(&lost_in));
         }
@@ -176,7 +176,7 @@ impl Policy {
 
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
     /// of a default rule is left, those that allow.
-    fn judge_by_rules(&self, tool: &str, effect: &Effect, contained: Containment) -> Ruling {
+    fn judge_by_rules(&self, tool: &str, (effect, all): (&Effect, &[Effect]), contained: Containment) -> Ruling {
         // Finding the sort looks at paths, so it is done once for all rules.
         let sort = EffectSort::of(effect);
         let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
@@ -189,7 +189,8 @@ impl Policy {
         }
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
             opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
-        let is_answerable = by_default.is_ordinary_question() && sort.is_answerable();
+        let is_answerable =
+            by_default.is_ordinary_question() && sort.is_answerable() && !gets_network_of_another(effect, all);
         match (others.into_iter().reduce(Ruling::stricter), allowing.into_iter().next()) {
             // Somebody's own words go before ours.
             (Some(added), _) => added.stricter(by_default),
@@ -208,6 +209,19 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
         (Mode::Try, Effect::Step(step)) => matches!(step.does, Does::Publish(_)),
         (Mode::Try, _) => false,
     }
+}
+
+/// Returns whether a part runs code with the network that another part of the command needs. A rule that allows each of
+/// them does not allow that.
+fn gets_network_of_another(effect: &Effect, all: &[Effect]) -> bool {
+    let Effect::Step(step) = effect else { return false };
+    let runs_code = matches!(
+        EffectSort::of(effect),
+        EffectSort::CommandRunsCode | EffectSort::CommandRunsUnknownProgram | EffectSort::CommandNotUnderstood
+    );
+    let is_of_another = |other: &&Effect| matches!(other, Effect::Step(other) if other.part != step.part);
+    let has_own = all.iter().any(|other| !is_of_another(&other) && other.gives_network());
+    runs_code && !has_own && all.iter().filter(is_of_another).any(Effect::gives_network)
 }
 
 /// A command whose parts are told is judged by them.

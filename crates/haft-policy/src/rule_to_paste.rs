@@ -104,7 +104,11 @@ impl Sketch {
         };
         let example = step.command.get(step.part.0..step.part.1)?.trim().to_owned();
         let is_one_line = !example.is_empty() && !example.contains('\n');
-        let (program, breadth) = program(&step.words)?;
+        let (program, breadth) = match &step.does {
+            // What leaves the machine is allowed as it was asked about, and to nowhere else.
+            Does::Publish(_) => (exactly(&step.words)?, Breadth::AsAsked),
+            _ => program(&step.words)?,
+        };
         let is_narrow = breadth == Breadth::AsAsked || path.is_some() || host.is_some();
         (is_one_line && is_narrow).then_some(Sketch { program, path, host, example })
     }
@@ -209,6 +213,12 @@ fn program(words: &[String]) -> Option<(String, Breadth)> {
     let has_flags_only = operands.iter().all(|word| word.starts_with('-') && !word.contains(GAP));
     let breadth = if leading.is_some() || has_flags_only { Breadth::AsAsked } else { Breadth::Wider };
     (!runs_anything).then(|| (named.join(" "), breadth))
+}
+
+/// Returns all words of a part, where a rule can say them.
+fn exactly(words: &[String]) -> Option<String> {
+    let is_sayable = |word: &String| is_plain_word(word);
+    words.iter().all(is_sayable).then(|| words.join(" "))
 }
 
 /// `python` for `python3.11`.

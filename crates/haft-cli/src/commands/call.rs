@@ -90,7 +90,8 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
             // The model does without these; a person may want them.
             let cause = std::error::Error::source(error).map(ToString::to_string);
             for more in [error.detail.clone(), cause].into_iter().flatten() {
-                screen::talk(&format!("({more})"));
+                // What has several lines may be meant to be pasted, so nothing is put around it.
+                screen::talk(&if more.contains('\n') { more } else { format!("({more})") });
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::brought::{MEANING, name_of};
 use crate::exit::Exit;
 use crate::ground::open_workspace;
 use crate::screen::{self, Part};
+use crate::wrapped::wrapped;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
@@ -62,7 +63,7 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
     store.put(folder, trusted.clone()).context("it cannot be remembered what is trusted")?;
     say(&format!("Trusted in {}:", folder.display()))?;
     lines(&trusted).iter().try_for_each(|line| say(line))?;
-    say(MEANING)?;
+    wrapped(MEANING, screen::width(), 0).iter().try_for_each(|row| say(row))?;
     Ok(if refused.is_empty() { Exit::Ok } else { Exit::Failed })
 }
 

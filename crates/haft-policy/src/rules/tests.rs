@@ -384,3 +384,18 @@ fn examples_that_fail_are_told() {
         ]
     );
 }
+
+#[test]
+fn two_permissions_together_do_not_give_code_the_network() {
+    let allows = |program: &str| {
+        let (text, matches) = (Some(program.to_owned()), Some(vec![program.to_owned()]));
+        rule(&Draft { program: text, matches, ..draft("allow") })
+    };
+    let host = Draft { host: Some("api.example.com".to_owned()), effect: Some("network".to_owned()), ..draft("allow") };
+    let rules = [allows("make test"), rule(&host), allows("npm install")];
+    let of = |command: &str| judge(&rules, &steps_in_scene(command)).0;
+    assert_eq!(of("make test; make test"), Decision::Allow);
+    assert_eq!(of("curl -s http://api.example.com/v"), Decision::Allow);
+    assert_eq!(of("make test && curl -s http://api.example.com/v"), Decision::Ask);
+    assert_eq!(of("npm install"), Decision::Allow);
+}

@@ -1,5 +1,6 @@
 //! What is said of a command, as a record for programs.
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use haft_policy::decision::Decision;
@@ -9,15 +10,25 @@ use super::judged::{Explained, Judge, JudgedPart};
 /// Most characters of a part that a record quotes: parts may lie in each other, and each would hold the whole.
 const LONGEST_PART: usize = 400;
 
+/// A command with the id of its line. A key that stands twice is a mistake: another reader may take the other one.
+#[derive(Deserialize)]
+struct Asked {
+    id: Option<Value>,
+    command: String,
+}
+
 /// Answers a line: a JSON string, or an object with a command.
 pub(super) fn answer(judge: &Judge, line: &[u8]) -> Value {
     // A byte order mark is what some editors begin a file with.
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     match serde_json::from_slice(line) {
         Ok(Value::String(command)) => of(&judge.explain(&command)),
-        Ok(Value::Object(fields)) => match fields.get("command") {
-            Some(Value::String(command)) => with_id(fields.get("id"), of(&judge.explain(command))),
-            _ => with_id(fields.get("id"), no_command("The object has no text \"command\".")),
+        Ok(Value::Object(fields)) => match serde_json::from_slice::<Asked>(line) {
+            Ok(asked) => with_id(asked.id.as_ref(), of(&judge.explain(&asked.command))),
+            Err(_) if fields.get("command").is_some_and(Value::is_string) => {
+                with_id(fields.get("id"), no_command("The object has a key twice."))
+            }
+            Err(_) => with_id(fields.get("id"), no_command("The object has no text \"command\".")),
         },
         _ => no_command("The line is neither a JSON string nor a JSON object."),
     }
@@ -75,7 +86,7 @@ fn of_part(command: &str, part: &JudgedPart) -> Value {
 fn with_id(id: Option<&Value>, record: Value) -> Value {
     let Value::Object(fields) = record else { return record };
     let mut named = Map::new();
-    named.extend(id.filter(|id| id.is_string() || id.is_number()).map(|id| ("id".to_owned(), id.clone())));
+    named.extend(id.filter(|id| !id.is_null()).map(|id| ("id".to_owned(), id.clone())));
     named.extend(fields);
     Value::Object(named)
 }
