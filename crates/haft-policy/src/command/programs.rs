@@ -60,7 +60,14 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
     match table.row(name) {
         Some(Ok(row)) => reading::read_row(table, row, words),
         Some(Err(fault)) => Reading { acts: vec![Act::Unknown(fault.to_string())], ..Reading::default() },
-        None => Reading { acts: vec![Act::Program(name.to_owned())], ..Reading::default() },
+        None => match name.strip_prefix("git-").filter(|subcommand| table.has(&format!("git+{subcommand}"))) {
+            // The subcommands of git are programs of its own folder, too.
+            Some(subcommand) => {
+                let words: Vec<Value> = std::iter::once(Value::text(subcommand)).chain(words.iter().cloned()).collect();
+                read_named(table, "git", &words)
+            }
+            None => Reading { acts: vec![Act::Program(name.to_owned())], ..Reading::default() },
+        },
     }
 }
 

@@ -44,9 +44,12 @@ fn lists(program: &str) -> impl Iterator<Item = Vec<Vec<&'static str>>> {
     of_program.map(|names| names.split(' ').map(|name| name.split('+').collect()).collect())
 }
 
-/// Returns the words of the program that `python -m NAME` runs.
+/// Returns the words of the program that `python -m NAME` or `git-NAME` runs.
 pub fn as_module(words: &[String]) -> Option<Vec<String>> {
     let (program, given) = words.split_first()?;
+    if let Some(subcommand) = program.strip_prefix("git-") {
+        return Some(["git", subcommand].into_iter().map(str::to_owned).chain(given.iter().cloned()).collect());
+    }
     if !["python", "pypy"].iter().any(|python| program.starts_with(python)) {
         return None;
     }
@@ -80,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_of_python_is_the_program_that_it_runs() {
+    fn a_module_of_python_or_git_is_the_program_that_it_runs() {
         let module = |command: &str| {
             let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
             as_module(&words).map(|words| words.join(" "))
@@ -88,6 +91,7 @@ mod tests {
         for command in ["python -m pip install x", "python3 -W error -m pip install x", "python3 -Impip install x"] {
             assert_eq!(module(command).as_deref(), Some("pip install x"), "{command}");
         }
+        assert_eq!(module("git-push origin").as_deref(), Some("git push origin"));
         for other in ["python a.py -m pip", "pip install x", "python --help"] {
             assert_eq!(module(other), None, "{other}");
         }

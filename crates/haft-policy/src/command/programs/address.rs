@@ -46,6 +46,19 @@ pub(crate) fn of_url(word: &Value) -> Reading {
     }
 }
 
+/// Returns the name under which a program keeps what it fetches, where the address tells it.
+pub(crate) fn file_name(word: &Value) -> Value {
+    let Some(text) = word.known() else { return Value::unknown() };
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    match path.split_once('/').map(|(_, path)| path.rsplit('/').next().unwrap_or_default()) {
+        None | Some("") => Value::text("index.html"),
+        // Programs read such signs in their own ways.
+        Some(name) if name.contains(['%', '{', '[', '*']) => Value::unknown(),
+        Some(name) => Value::text(name),
+    }
+}
+
 /// Reads a host, perhaps with a user and a port.
 pub(crate) fn of_host(word: &Value) -> Reading {
     match word.known() {

@@ -90,6 +90,14 @@ impl Draft {
             Role::Upload => self.upload(word),
             Role::Console => self.add_inside(console::read(word)),
             Role::Revision(deed) => revision::paths(word).iter().for_each(|path| self.path(deed, path)),
+            Role::Names => {
+                self.path(Deed::Read, word);
+                self.act(Act::Path(Deed::Read, Value::unknown()));
+            }
+            Role::Download => {
+                self.address(address::of_url(word));
+                self.act(Act::Path(Deed::Create, address::file_name(word)));
+            }
             Role::Packed => self.packed(word),
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
@@ -241,6 +249,9 @@ impl Draft {
         } else {
             marks[..2].iter().filter_map(|mark| Some(start.find(mark)? + mark.len())).min()
         };
+        if at.is_some() || word.known().is_none() {
+            self.act(Act::Publish("send data to another machine".to_owned()));
+        }
         let Some(at) = at else {
             if start.is_empty() && word.known().is_none() {
                 self.act(Act::Unknown("a word that may name a file".to_owned()));

@@ -49,6 +49,10 @@ pub(crate) enum Role {
     Console,
     /// A revision or an object of git, such as `HEAD:path`, or else a path.
     Revision(Deed),
+    /// A file with the names of files, which are read as well.
+    Names,
+    /// An address of which a copy is made here, under the last name in it.
+    Download,
     /// A path that is read, beside which a packed copy is made.
     Packed,
     /// A filter of jq or yq.
@@ -104,6 +108,8 @@ impl Role {
             "remote+" => Role::Remote(Deed::Create),
             "revision" => Role::Revision(Deed::Read),
             "revision-list" => Role::Revision(Deed::List),
+            "names" => Role::Names,
+            "download" => Role::Download,
             "packed" => Role::Packed,
             "filter" => Role::Filter,
             "awk-file" => Role::Program(Language::Awk),

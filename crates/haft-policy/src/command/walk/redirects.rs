@@ -4,6 +4,7 @@ use haft::effect::Danger;
 
 use super::super::act::{Act, Deed, Flow};
 use super::super::places::Place;
+use super::super::programs::address;
 use super::super::syntax::{Node, Redirect, RedirectKind, Stage};
 use super::super::value::{Piece, Value};
 use super::Walk;
@@ -58,7 +59,10 @@ impl Walk<'_> {
         for path in targets {
             if let Some(address) = CONNECTIONS.iter().find_map(|folder| path.strip_prefix(folder)) {
                 let host = address.prefix().split('/').next().unwrap_or_default().to_owned();
-                redirected.host = Some(host);
+                redirected.host = Some(address::normal(&host));
+                if redirect.kind != RedirectKind::Read {
+                    self.emit(Act::Publish("send data to another machine".to_owned()));
+                }
                 self.connections.push(redirect.descriptor.map_or_else(|| "…".to_owned(), |number| number.to_string()));
                 continue;
             }

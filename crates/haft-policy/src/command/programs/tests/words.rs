@@ -313,8 +313,8 @@ fn words_with_a_form_of_their_own_are_taken_apart() {
     assert_eq!(by(rows, "a -v /:/host:rw"), "Replace /");
     assert_eq!(by(rows, "a -v type=bind,source=/etc,target=/x"), "Replace /etc");
     assert_eq!(by(rows, "a -v data:/x"), "");
-    assert_eq!(by(rows, "a -d @x"), "Read x");
-    assert_eq!(by(rows, "a -d f=@x;type=text/plain"), "Read x");
+    assert_eq!(by(rows, "a -d @x"), "Publish  send data to another machine; Read x");
+    assert_eq!(by(rows, "a -d f=@x;type=text/plain"), "Publish  send data to another machine; Read x");
     assert_eq!(by(rows, "a -d me@x"), "");
     assert_eq!(by(rows, "a -o ProxyCommand=ls_%h"), "Connect elsewhere; sh [ls %h] ()");
     assert_eq!(by(rows, "a -o proxycommand_ls"), "Connect elsewhere; sh [ls] ()");
