@@ -141,8 +141,20 @@ impl<'a> Reader<'a> {
         if is_read_beside_operands || (plain.is_empty() && draft.runs_nothing()) {
             draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }
-        if let Some(operands) = said {
-            self.by_roles(draft, operands, &plain);
+        let says_where = said.is_some_and(|operands| self.by_roles(draft, operands, &plain));
+        if !says_where {
+            self.here(draft);
+        }
+    }
+
+    /// Adds what is done in the folder that the program is in: no operand has said where.
+    fn here(&self, draft: &mut Draft) {
+        let said = self.said(|says| match says {
+            Says::Here(here) => Some(*here),
+            _ => None,
+        });
+        if let Some(here) = said.flatten() {
+            draft.act(Act::Path(here.deed, Value::text(here.path)));
         }
     }
 
@@ -164,7 +176,9 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn by_roles(&self, draft: &mut Draft, said: &Operands, operands: &[Value]) {
+    /// Takes operands by their roles, and returns whether one of them says where something is done.
+    fn by_roles(&self, draft: &mut Draft, said: &Operands, operands: &[Value]) -> bool {
+        let mut says_where = false;
         if said.are_unknown && !operands.is_empty() {
             let what = format!("what {} does with its words is not in the table of programs", self.row.shown());
             draft.act(Act::Unknown(what));
@@ -184,11 +198,13 @@ impl<'a> Reader<'a> {
             let first = role.filter(|_| last.is_none() || at == 0);
             for role in first.into_iter().chain(last) {
                 draft.word(role, operand, &operands[at..]);
+                says_where |= role.says_where(operand);
             }
             if role.is_some_and(Role::takes_the_rest) {
                 break;
             }
         }
+        says_where
     }
 
     fn output(&self, acts: &[Act]) -> Flow {

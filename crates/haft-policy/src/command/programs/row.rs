@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::super::act::{Act, Language};
+use super::super::act::{Act, Deed, Language};
 use super::parse;
 use super::role::Role;
 use super::table::{Fault, Place};
@@ -54,6 +54,8 @@ pub(crate) enum Says {
     Value(Vec<&'static str>, Role),
     /// What the program does.
     Does(Act),
+    /// What it does in the folder that it is in, where no operand is a path.
+    Here(Option<Here>),
     /// What it prints.
     Output(Output),
     /// The standard input is run when there is no operand.
@@ -75,6 +77,15 @@ pub(crate) struct Operands {
     pub(crate) input: Option<Language>,
     /// Whether operands are a matter that nothing is known about.
     pub(crate) are_unknown: bool,
+}
+
+/// What a program does in the folder that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Here {
+    /// What is done.
+    pub(crate) deed: Deed,
+    /// With which path, seen from there.
+    pub(crate) path: &'static str,
 }
 
 /// What a program prints.
@@ -226,6 +237,9 @@ impl Fact {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
             Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
+            Says::Here(said) => {
+                depends && said.is_some_and(|here| !matches!(here.deed, Deed::Read | Deed::List))
+            }
             Says::Flags | Says::Output(_) | Says::Trait => false,
         }
     }

@@ -138,14 +138,14 @@ fn tests_are_harmless() {
 fn settings_of_git_for_one_command_are_read_for_what_they_run() {
     let named = "Code  let git run ls -l, named by core.pager; sh [ls -l] ()";
     assert_eq!(shipped("git -c core.pager=ls_-l --version"), named);
-    assert_eq!(shipped("git -c CORE.Pager=cat log"), "prints …");
+    assert_eq!(shipped("git -c CORE.Pager=cat log"), "List .; prints …");
     assert!(shipped("git -c alias.x=!ls x").contains("sh [ls] ()"));
     assert!(shipped("git -c core.hooksPath=/x commit").contains("Run /x"));
     assert!(shipped("git -c diff.x.textconv=ls log").contains("sh [ls] ()"));
     assert!(shipped("git -c core.editor=vim_-c_:!ls commit").contains("sh [vim -c :!ls] ()"));
     assert!(shipped("git -c protocol.ext.allow=always status").contains("Unknown"));
     assert!(shipped("git -c … log").contains("Unknown"));
-    assert_eq!(shipped("git -c user.name=x log"), "prints …");
+    assert_eq!(shipped("git -c user.name=x log"), "List .; prints …");
 }
 
 #[test]
