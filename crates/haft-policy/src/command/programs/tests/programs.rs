@@ -160,7 +160,12 @@ fn a_setting_of_git_that_stays_and_runs_something_is_planted() {
         let told = shipped(&format!("git config {planted}"));
         assert_eq!(told, "Settings  change the settings of git; Danger PlantedCode", "{planted}");
     }
-    assert!(shipped("git config --global user.name x").contains("Danger System"));
+    assert_eq!(shipped("git config --global user.name x"), "Settings  change the settings of git");
+    for elsewhere in ["--system user.name x", "--global core.pager less", "--global url.a.insteadOf b", "--global … x"]
+    {
+        assert!(shipped(&format!("git config {elsewhere}")).contains("Danger System"), "{elsewhere}");
+    }
+    assert!(shipped("git config --global --rename-section a.b filter.x").contains("Danger System"));
     assert!(shipped("git config -f /x a.b c").contains("Replace /x"));
     assert!(shipped("git config --unset core.pager").contains("Settings"));
 }
