@@ -91,6 +91,11 @@ impl Draft {
             Role::Console => self.add_inside(console::read(word)),
             Role::Revision(deed) => revision::paths(word).iter().for_each(|path| self.path(deed, path)),
             Role::Packed => self.packed(word),
+            Role::Prefix => {
+                let mut files = word.clone();
+                files.push(Piece::Glob);
+                self.path(Deed::Create, &files);
+            }
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
             Role::Program(_) => self.path(Deed::Run, word),

@@ -39,6 +39,10 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
+        "usage" => {
+            row.usage.extend(rest.split_whitespace());
+            return Ok(Says::Trait);
+        }
         "here" => return here(rest).map(Says::Here),
         "output" => return output(rest).map(Says::Output),
         "keys" => return keys(rest).map(Says::Keys),

@@ -53,6 +53,8 @@ pub(crate) enum Role {
     Revision(Deed),
     /// A path that is read, beside which a packed copy is made.
     Packed,
+    /// How the names of files begin that are written.
+    Prefix,
     /// A filter of jq or yq.
     Filter,
     /// A file with a program in a language, or the standard input.
@@ -107,6 +109,7 @@ impl Role {
             "revision" => Role::Revision(Deed::Read),
             "revision-list" => Role::Revision(Deed::List),
             "packed" => Role::Packed,
+            "prefix" => Role::Prefix,
             "filter" => Role::Filter,
             "awk-file" => Role::Program(Language::Awk),
             "sed-file" => Role::Program(Language::Sed),
@@ -127,7 +130,7 @@ impl Role {
     /// Returns whether a word of this role says where something is done.
     pub(crate) fn says_where(self, word: &Value) -> bool {
         match self {
-            Role::Path(_) | Role::Remote(_) | Role::Packed | Role::Program(_) | Role::Folder => true,
+            Role::Path(_) | Role::Remote(_) | Role::Packed | Role::Prefix | Role::Program(_) | Role::Folder => true,
             Role::Revision(_) => !revision::paths(word).is_empty(),
             _ => false,
         }

@@ -1,5 +1,6 @@
 //! The rules of the format with small rows, and the table that haft comes with.
 
+mod here;
 mod programs;
 mod words;
 
