@@ -190,7 +190,7 @@ impl Row {
 
     /// Returns whether these words do so behind a subcommand. Others than flags may be operands there.
     pub(crate) fn is_usage_of_part(&self, words: &[Value]) -> bool {
-        alone(words).is_some_and(|word| is_flag(word)) && self.is_usage(words)
+        alone(words).is_some_and(is_flag) && self.is_usage(words)
     }
 
     /// Returns the first name, with blanks between the parts of a subcommand.
