@@ -18,6 +18,7 @@ mod printing;
 pub(crate) mod programs;
 pub mod syntax;
 pub mod value;
+mod viewers;
 mod walk;
 
 use std::path::Path;

@@ -50,8 +50,10 @@ pub(crate) fn of_url(word: &Value) -> Reading {
 pub(crate) fn file_name(word: &Value) -> Value {
     let Some(text) = word.known() else { return Value::unknown() };
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let path = rest.split(['?', '#']).next().unwrap_or_default();
-    match path.split_once('/').map(|(_, path)| path.rsplit('/').next().unwrap_or_default()) {
+    let path = rest.split(['?', '#']).next().unwrap_or_default().trim_end_matches(".git");
+    // `host:path`, as git and ssh write it, or a host with a path behind it.
+    let start = if rest.len() == text.len() { path.find([':', '/']) } else { path.find('/') };
+    match start.map(|at| path.split_at(at)).map(|(_, path)| path.rsplit([':', '/']).next().unwrap_or_default()) {
         None | Some("") => Value::text("index.html"),
         // Programs read such signs in their own ways.
         Some(name) if name.contains(['%', '{', '[', '*']) => Value::unknown(),

@@ -8,6 +8,7 @@ use haft::effect::Danger;
 use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::patterns;
 use super::super::value::Value;
+use super::super::viewers::VIEWERS;
 
 /// Keys whose value is a program, in small letters. `*` stands for anything.
 const RUN: &[&str] = &[
@@ -83,19 +84,10 @@ const TURNS: &[&str] = &[
     "http.sslverify",
     "safe.directory",
 ];
-/// Programs that show or edit text, and values that turn a key off.
+/// Programs beside viewers that show or edit text, and values that turn a key off.
 const HARMLESS: &[&str] = &[
     "",
-    "cat",
-    "less",
-    "more",
-    "most",
-    "bat",
-    "delta",
-    "true",
     "false",
-    ":",
-    "head",
     "never",
     "always",
     "auto",
@@ -196,6 +188,12 @@ impl Setting {
     }
 }
 
+/// Returns whether a key, whatever well-known program it may name, makes git run something or leads it elsewhere.
+fn names_what_runs(key: &str, value: &Value) -> bool {
+    let is_key_of_programs = RUN.iter().any(|pattern| patterns::fits(pattern, &key.to_ascii_lowercase()));
+    is_key_of_programs || !matches!(Setting::of(key, value), Setting::Plain)
+}
+
 /// Returns whether it is a well-known program, perhaps with flags.
 fn is_harmless(value: &Value) -> bool {
     let Some(text) = value.known() else { return false };
@@ -205,17 +203,19 @@ fn is_harmless(value: &Value) -> bool {
         word.starts_with('-') && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
     };
     let takes_programs = matches!(program, "vi" | "vim" | "nvim" | "emacs" | "ssh");
-    HARMLESS.contains(&program) && words.all(|word| is_flag(word) && !takes_programs)
+    (VIEWERS.contains(&program) || HARMLESS.contains(&program)) && words.all(|word| is_flag(word) && !takes_programs)
 }
 
 /// The words of `git config`, told apart.
 #[derive(Default)]
 struct Config {
     operands: Vec<Value>,
-    is_outside: bool,
+    is_of_account: bool,
+    is_of_system: bool,
     file: Option<Value>,
     reads: bool,
     removes: bool,
+    is_about_sections: bool,
     edits: bool,
     doubts: bool,
 }
@@ -226,7 +226,8 @@ impl Config {
         let (name, _) = start.split_once('=').unwrap_or((start, ""));
         let value = word.strip_prefix(&format!("{name}=")).filter(|_| start.contains('='));
         match name {
-            "--global" | "--system" => self.is_outside = true,
+            "--global" => self.is_of_account = true,
+            "--system" => self.is_of_system = true,
             "-f" | "--file" => self.file = value.or_else(|| rest.next().cloned()),
             "--blob" | "--type" | "--default" | "-t" | "--comment" | "--value" | "--url" => {
                 if value.is_none() {
@@ -235,10 +236,14 @@ impl Config {
             }
             "-l" | "--list" | "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "--get-color"
             | "--get-colorbool" => self.reads = true,
-            "--unset" | "--unset-all" | "--remove-section" | "--rename-section" => self.removes = true,
+            "--unset" | "--unset-all" => self.removes = true,
+            "--remove-section" | "--rename-section" => (self.removes, self.is_about_sections) = (true, true),
             "-e" | "--edit" => self.edits = true,
             "get" | "list" if self.operands.is_empty() => self.reads = true,
-            "unset" | "remove-section" | "rename-section" if self.operands.is_empty() => self.removes = true,
+            "unset" if self.operands.is_empty() => self.removes = true,
+            "remove-section" | "rename-section" if self.operands.is_empty() => {
+                (self.removes, self.is_about_sections) = (true, true);
+            }
             "edit" if self.operands.is_empty() => self.edits = true,
             "set" if self.operands.is_empty() => {}
             _ if start.starts_with('-') && word.known().is_some() && !is_negative(start) => {}
@@ -246,6 +251,15 @@ impl Config {
                 self.doubts |= start.is_empty() && word.known().is_none();
                 self.operands.push(word.clone());
             }
+        }
+    }
+
+    /// Returns whether one key is set or taken back that makes git run nothing and leads it nowhere else.
+    fn is_harmless(&self) -> bool {
+        let value = self.operands.get(1).cloned().unwrap_or_default();
+        match self.operands.first().and_then(Value::known) {
+            Some(key) => !self.edits && !self.is_about_sections && !names_what_runs(key, &value),
+            None => false,
         }
     }
 
@@ -262,7 +276,7 @@ impl Config {
         if self.edits {
             acts.push(Act::Code("open the settings of git in an editor".to_owned()));
         }
-        if self.is_outside {
+        if self.is_of_system || (self.is_of_account && !self.is_harmless()) {
             acts.push(Act::Danger(Danger::System, "change the settings of git outside of the workspace".to_owned()));
         }
         acts.extend(self.file.map(|file| Act::Path(Deed::Replace, file)));

@@ -99,6 +99,11 @@ impl Draft {
                 self.act(Act::Path(Deed::Create, address::file_name(word)));
             }
             Role::Packed => self.packed(word),
+            Role::Prefix => {
+                let mut files = word.clone();
+                files.push(Piece::Glob);
+                self.path(Deed::Create, &files);
+            }
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
             Role::Program(_) => self.path(Deed::Run, word),

@@ -5,7 +5,7 @@ use haft::effect::Danger;
 use super::super::act::{Act, Deed, Language};
 use super::super::value::Value;
 use super::role::Role;
-use super::row::{Condition, Fact, Operands, Output, Row, Says, Takes, declare};
+use super::row::{Condition, Fact, Here, Operands, Output, Row, Says, Takes, declare};
 
 /// Reads a fact, and notes in the row which flags it names and how words are to be read.
 pub(crate) fn fact(line: &'static str, row: &mut Row) -> Result<Fact, String> {
@@ -39,6 +39,11 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
+        "usage" => {
+            row.usage.extend(rest.split_whitespace());
+            return Ok(Says::Trait);
+        }
+        "here" => return here(rest).map(Says::Here),
         "output" => return output(rest).map(Says::Output),
         "keys" => return keys(rest).map(Says::Keys),
         "input" => return Ok(Says::Input(Language::Shell)),
@@ -125,6 +130,19 @@ fn does(text: &'static str) -> Result<Act, String> {
         "run" => path(Deed::Run),
         "danger" => danger(rest),
         _ => Err(format!("\"{word}\" is nothing that a program does")),
+    }
+}
+
+/// Reads `read`, or `create NAME` for something in the folder, or `none`.
+fn here(text: &'static str) -> Result<Option<Here>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let (word, path) = first_word(text);
+    match role(word)? {
+        Role::Path(Deed::Create) if path.is_empty() => Err("what is made in the folder has no name".to_owned()),
+        Role::Path(deed) => Ok(Some(Here { deed, path: if path.is_empty() { "." } else { path } })),
+        _ => Err(format!("\"{word}\" is nothing that is done in a folder")),
     }
 }
 

@@ -13,9 +13,7 @@ use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
 pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
-    if let [only] = words
-        && matches!(only.known(), Some("--help" | "--version"))
-    {
+    if row.is_usage(words) {
         return Reading::default();
     }
     let given = tell_apart(row, words);
@@ -29,8 +27,11 @@ pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
         return draft.finish();
     }
     reader.does(&mut draft, Whole::Yes);
-    reader.operands(&mut draft);
+    let says_where = reader.operands(&mut draft);
     draft.reading.output = reader.output(&draft.reading.acts);
+    if !says_where {
+        reader.here(&mut draft);
+    }
     draft.finish()
 }
 
@@ -44,18 +45,25 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
         // `gh gist create` has a row beside that of `gh gist`.
         let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
         if let Some(Ok(found)) = next.and_then(|name| table.row(&name)) {
-            return read_row(table, found, &rest[1..]);
+            return read_part(table, (row, found), &rest[1..]);
         }
-        if let Some(found) = table.row(&name) {
-            return match found {
-                Ok(found) => {
-                    super::special::read_subcommand(&name, rest).unwrap_or_else(|| read_row(table, found, rest))
-                }
-                Err(fault) => unknown(fault.to_string()),
-            };
+        match table.row(&name) {
+            Some(Ok(found)) => {
+                let special = super::special::read_subcommand(&name, rest).filter(|_| !row.is_usage_of_part(rest));
+                return special.unwrap_or_else(|| read_part(table, (row, found), rest));
+            }
+            Some(Err(fault)) => return unknown(fault.to_string()),
+            None => {}
         }
     }
     unknown(format!("\"{word}\" of {} is not in the table of programs", row.shown()))
+}
+
+fn read_part(table: &Table, (parent, row): (&Row, &Row), words: &[Value]) -> Reading {
+    // The flags that ask for help are the same for all subcommands, also for those of subcommands.
+    let of_all = parent.names.first().and_then(|name| name.split('+').next()).and_then(|name| table.row(name));
+    let asks_for_help = of_all.is_some_and(|of_all| of_all.is_ok_and(|of_all| of_all.is_usage_of_part(words)));
+    if asks_for_help { Reading::default() } else { read_row(table, row, words) }
 }
 
 /// Whether a row speaks about the whole command, or a subcommand has its own.
@@ -125,7 +133,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn operands(&self, draft: &mut Draft) {
+    /// Adds what is done with the operands, and returns whether one of them says where.
+    fn operands(&self, draft: &mut Draft) -> bool {
         let said = self.said(|says| match says {
             Says::Operands(operands) => Some(operands),
             _ => None,
@@ -141,8 +150,17 @@ impl<'a> Reader<'a> {
         if is_read_beside_operands || (plain.is_empty() && draft.runs_nothing()) {
             draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }
-        if let Some(operands) = said {
-            self.by_roles(draft, operands, &plain);
+        said.is_some_and(|operands| self.by_roles(draft, operands, &plain))
+    }
+
+    /// Adds what is done in the folder that the program is in: no operand has said where.
+    fn here(&self, draft: &mut Draft) {
+        let said = self.said(|says| match says {
+            Says::Here(here) => Some(*here),
+            _ => None,
+        });
+        if let Some(here) = said.flatten() {
+            draft.act(Act::Path(here.deed, Value::text(here.path)));
         }
     }
 
@@ -164,7 +182,9 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn by_roles(&self, draft: &mut Draft, said: &Operands, operands: &[Value]) {
+    /// Takes operands by their roles, and returns whether one of them says where something is done.
+    fn by_roles(&self, draft: &mut Draft, said: &Operands, operands: &[Value]) -> bool {
+        let mut says_where = false;
         if said.are_unknown && !operands.is_empty() {
             let what = format!("what {} does with its words is not in the table of programs", self.row.shown());
             draft.act(Act::Unknown(what));
@@ -184,11 +204,13 @@ impl<'a> Reader<'a> {
             let first = role.filter(|_| last.is_none() || at == 0);
             for role in first.into_iter().chain(last) {
                 draft.word(role, operand, &operands[at..]);
+                says_where |= role.says_where(operand);
             }
             if role.is_some_and(Role::takes_the_rest) {
                 break;
             }
         }
+        says_where
     }
 
     fn output(&self, acts: &[Act]) -> Flow {

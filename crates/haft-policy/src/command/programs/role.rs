@@ -1,6 +1,8 @@
 //! What a word means to the program that gets it.
 
 use super::super::act::{Deed, Language};
+use super::super::value::Value;
+use super::revision;
 
 /// The meaning of an operand, or of the value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub(crate) enum Role {
     Download,
     /// A path that is read, beside which a packed copy is made.
     Packed,
+    /// How the names of files begin that are written.
+    Prefix,
     /// A filter of jq or yq.
     Filter,
     /// A file with a program in a language, or the standard input.
@@ -111,6 +115,7 @@ impl Role {
             "names" => Role::Names,
             "download" => Role::Download,
             "packed" => Role::Packed,
+            "prefix" => Role::Prefix,
             "filter" => Role::Filter,
             "awk-file" => Role::Program(Language::Awk),
             "sed-file" => Role::Program(Language::Sed),
@@ -126,6 +131,15 @@ impl Role {
     /// Returns whether all words from here on belong to it.
     pub(crate) fn takes_the_rest(self) -> bool {
         matches!(self, Role::Command | Role::Package | Role::Joined | Role::RemoteCommand | Role::Fed)
+    }
+
+    /// Returns whether a word of this role says where something is done.
+    pub(crate) fn says_where(self, word: &Value) -> bool {
+        match self {
+            Role::Path(_) | Role::Remote(_) | Role::Packed | Role::Prefix | Role::Program(_) | Role::Folder => true,
+            Role::Revision(_) => !revision::paths(word).is_empty(),
+            _ => false,
+        }
     }
 
     /// Returns whether nothing is done with the word but reading what it names.

@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use super::super::act::{Act, Language};
+use super::super::act::{Act, Deed, Language};
+use super::super::value::Value;
 use super::parse;
 use super::role::Role;
 use super::table::{Fault, Place};
@@ -21,6 +22,8 @@ pub(crate) struct Row {
     pub(crate) examples: Vec<Example>,
     /// Which flags there are, and what they take.
     pub(crate) flags: HashMap<&'static str, Takes>,
+    /// Words that make it print how it is used, or which version it is, where they stand alone.
+    pub(crate) usage: Vec<&'static str>,
     /// What flags look like.
     pub(crate) traits: Traits,
 }
@@ -54,6 +57,8 @@ pub(crate) enum Says {
     Value(Vec<&'static str>, Role),
     /// What the program does.
     Does(Act),
+    /// What it does in the folder that it is in, where no operand is a path.
+    Here(Option<Here>),
     /// What it prints.
     Output(Output),
     /// The standard input is run when there is no operand.
@@ -75,6 +80,15 @@ pub(crate) struct Operands {
     pub(crate) input: Option<Language>,
     /// Whether operands are a matter that nothing is known about.
     pub(crate) are_unknown: bool,
+}
+
+/// What a program does in the folder that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Here {
+    /// What is done.
+    pub(crate) deed: Deed,
+    /// With which path, seen from there.
+    pub(crate) path: &'static str,
 }
 
 /// What a program prints.
@@ -148,8 +162,8 @@ impl Row {
     pub(crate) fn parse(place: &Place) -> Result<Self, Fault> {
         let mut lines = place.text.lines();
         let names: Vec<_> = lines.next().unwrap_or_default().split_whitespace().collect();
-        let traits = Traits::default();
-        let mut row = Self { names, facts: Vec::new(), examples: Vec::new(), flags: HashMap::new(), traits };
+        let (flags, usage, traits) = (HashMap::new(), Vec::new(), Traits::default());
+        let mut row = Self { names, facts: Vec::new(), examples: Vec::new(), flags, usage, traits };
         for (number, line) in lines.enumerate() {
             let line_number = place.line + number + 1;
             let fault = |what| Fault { file: place.file, line: line_number, what };
@@ -167,6 +181,16 @@ impl Row {
         }
         row.traits.has_telling_flags = !row.traits.any_flag || row.facts.iter().any(Fact::tells_of_a_flag);
         Ok(row)
+    }
+
+    /// Returns whether these words make the program print how it is used, or which version it is, and nothing else.
+    pub(crate) fn is_usage(&self, words: &[Value]) -> bool {
+        alone(words).is_some_and(|word| matches!(word, "--help" | "--version") || self.usage.contains(&word))
+    }
+
+    /// Returns whether these words do so behind a subcommand. Others than flags may be operands there.
+    pub(crate) fn is_usage_of_part(&self, words: &[Value]) -> bool {
+        alone(words).is_some_and(is_flag) && self.is_usage(words)
     }
 
     /// Returns the first name, with blanks between the parts of a subcommand.
@@ -192,6 +216,10 @@ impl Row {
         self.facts.push(fact);
         Ok(())
     }
+}
+
+fn alone(words: &[Value]) -> Option<&str> {
+    if let [only] = words { only.known() } else { None }
 }
 
 fn is_flag(name: &str) -> bool {
@@ -226,6 +254,7 @@ impl Fact {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
             Says::Does(_) | Says::Keys(_) | Says::Input(_) => depends,
+            Says::Here(said) => depends && said.is_some_and(|here| !matches!(here.deed, Deed::Read | Deed::List)),
             Says::Flags | Says::Output(_) | Says::Trait => false,
         }
     }

@@ -8,6 +8,7 @@ mod fd;
 mod find;
 mod kill;
 mod names;
+mod sg;
 mod shell;
 mod xargs;
 
@@ -24,6 +25,7 @@ pub(crate) fn read(name: &str, words: &[Value]) -> Option<Reading> {
         "env" | "genv" => env::read,
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" | "ksh93" | "yash" | "csh" | "tcsh"
         | "posh" | "oksh" | "loksh" | "hush" => shell::read,
+        "sg" if sg::is_search(words) => sg::read_search,
         "kill" => kill::read,
         "echo" => echo::read,
         "printf" => echo::read_format,

@@ -1,5 +1,6 @@
 //! The rules of the format with small rows, and the table that haft comes with.
 
+mod here;
 mod programs;
 mod words;
 
@@ -123,7 +124,7 @@ fn examples_are_checked_with_a_judge_and_told_where_they_fail() {
 
     assert!(denied.iter().all(|failure| failure.example.decision != Decision::Deny));
     let first = denied.first().expect("some example is allowed").to_string();
-    assert_eq!(first, "files.txt:9 (ls): ls -la src: wanted Allow, got Deny");
+    assert_eq!(first, "files.txt:10 (ls): ls -la src: wanted Allow, got Deny");
 }
 
 #[test]

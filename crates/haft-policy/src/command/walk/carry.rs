@@ -233,8 +233,10 @@ impl Walk<'_> {
                 _ => None,
             })
             .collect();
+        // Where no file is named, some read what comes in, and only otherwise the folder that they are in.
+        let reads_input = files.is_empty() || input.is_some() && files.iter().all(|path| path.known() == Some("."));
         match &reading.output {
-            Flow::Passed if files.is_empty() => {
+            Flow::Passed if reads_input => {
                 let input = input.cloned().unwrap_or_else(|| Flow::Text(Value::default()));
                 // Others cut, sort or change what goes through them.
                 let is_unchanged = self.words.len() == 1 && self.runs("cat") || self.runs("tee");

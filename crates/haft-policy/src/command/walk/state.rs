@@ -86,8 +86,9 @@ impl Shell {
     pub(super) fn new(scene: &Scene) -> Self {
         let folder = Folder::Known(scene.folder.clone());
         let mut shell = Self {
-            folders: vec![folder.clone()],
-            folders_before: vec![folder],
+            folders: vec![folder],
+            // Whoever started the shell may have been anywhere before.
+            folders_before: vec![Folder::Unknown],
             stack: Vec::new(),
             variables: Arc::default(),
             hidden: Vec::new(),

@@ -4,6 +4,7 @@ use haft::effect::Danger;
 
 use super::super::act::{Act, Deed};
 use super::super::value::Value;
+use super::super::viewers::is_usual_viewer;
 use super::Walk;
 
 /// What a variable means to the programs that read it.
@@ -223,18 +224,6 @@ impl Walk<'_> {
             self.deeper(|walk| walk.run_new_shell(&value, &[], None));
         }
     }
-}
-
-/// Returns whether a command is one of those that people name to look at text.
-pub(in crate::command) fn is_usual_viewer(command: &Value) -> bool {
-    let Some(text) = command.known() else { return false };
-    let mut words = text.split_whitespace();
-    let is_viewer =
-        matches!(words.next(), None | Some("cat" | "less" | "more" | "most" | "delta" | "bat" | "true" | ":" | "head"));
-    is_viewer
-        && words.all(|word| {
-            word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-=".contains(&byte))
-        })
 }
 
 /// Paths that begin with the old value and add only folders of the system change nothing that matters.

@@ -55,41 +55,18 @@ const PLAIN: &[&str] = &[
     "-version",
     "--version",
 ];
-/// Parts with a value that change nothing.
+/// Parts with a value that change nothing and choose no files by more than their sort.
 const WITH_VALUE: &[&str] = &[
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
     "-regextype",
-    "-lname",
-    "-ilname",
     "-type",
     "-xtype",
-    "-size",
     "-maxdepth",
     "-mindepth",
-    "-mtime",
-    "-atime",
-    "-ctime",
-    "-mmin",
-    "-amin",
-    "-cmin",
-    "-newer",
-    "-anewer",
-    "-cnewer",
-    "-samefile",
-    "-inum",
     "-links",
     "-user",
     "-group",
     "-uid",
     "-gid",
-    "-perm",
     "-fstype",
     "-used",
     "-printf",
@@ -97,7 +74,7 @@ const WITH_VALUE: &[&str] = &[
     "-flags",
     "-D",
 ];
-/// Parts that choose files, so that not everything below a start is meant.
+/// Parts with a value that choose files, so that not everything below a start is meant.
 const CHOOSING: &[&str] = &[
     "-name",
     "-iname",
@@ -122,7 +99,6 @@ const CHOOSING: &[&str] = &[
     "-samefile",
     "-inum",
     "-perm",
-    "-empty",
 ];
 
 /// More commands than this are not looked at.
@@ -224,7 +200,9 @@ impl<'a> Find<'a> {
                 self.unknown("where it starts is in a file");
             }
             Some(part) if PLAIN.contains(&part) => {}
-            Some(part) if WITH_VALUE.contains(&part) || part.starts_with("-newer") => {
+            Some(part)
+                if [WITH_VALUE, CHOOSING].iter().any(|parts| parts.contains(&part)) || part.starts_with("-newer") =>
+            {
                 self.next();
             }
             Some(part) if part.starts_with("-O") => {}

@@ -138,14 +138,14 @@ fn tests_are_harmless() {
 fn settings_of_git_for_one_command_are_read_for_what_they_run() {
     let named = "Code  let git run ls -l, named by core.pager; sh [ls -l] ()";
     assert_eq!(shipped("git -c core.pager=ls_-l --version"), named);
-    assert_eq!(shipped("git -c CORE.Pager=cat log"), "prints …");
+    assert_eq!(shipped("git -c CORE.Pager=cat log"), "List .; prints …");
     assert!(shipped("git -c alias.x=!ls x").contains("sh [ls] ()"));
     assert!(shipped("git -c core.hooksPath=/x commit").contains("Run /x"));
     assert!(shipped("git -c diff.x.textconv=ls log").contains("sh [ls] ()"));
     assert!(shipped("git -c core.editor=vim_-c_:!ls commit").contains("sh [vim -c :!ls] ()"));
     assert!(shipped("git -c protocol.ext.allow=always status").contains("Unknown"));
     assert!(shipped("git -c … log").contains("Unknown"));
-    assert_eq!(shipped("git -c user.name=x log"), "prints …");
+    assert_eq!(shipped("git -c user.name=x log"), "List .; prints …");
 }
 
 #[test]
@@ -160,7 +160,12 @@ fn a_setting_of_git_that_stays_and_runs_something_is_planted() {
         let told = shipped(&format!("git config {planted}"));
         assert_eq!(told, "Settings  change the settings of git; Danger PlantedCode", "{planted}");
     }
-    assert!(shipped("git config --global user.name x").contains("Danger System"));
+    assert_eq!(shipped("git config --global user.name x"), "Settings  change the settings of git");
+    for elsewhere in ["--system user.name x", "--global core.pager less", "--global url.a.insteadOf b", "--global … x"]
+    {
+        assert!(shipped(&format!("git config {elsewhere}")).contains("Danger System"), "{elsewhere}");
+    }
+    assert!(shipped("git config --global --rename-section a.b filter.x").contains("Danger System"));
     assert!(shipped("git config -f /x a.b c").contains("Replace /x"));
     assert!(shipped("git config --unset core.pager").contains("Settings"));
 }

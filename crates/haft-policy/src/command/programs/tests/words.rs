@@ -1,6 +1,7 @@
 //! How words become flags, values and operands, and what their roles are.
 
 use super::{Language, by};
+use crate::command::value::Value;
 
 #[test]
 fn operands_have_roles_in_order_and_the_last_one_repeats() {
@@ -345,4 +346,17 @@ fn shell_text_that_the_input_gives_more_words_is_run_both_ways() {
     let rows = "parallel\n  operands fed\n";
 
     assert_eq!(by(rows, "parallel rm x").matches("rm").count(), 2);
+}
+
+#[test]
+fn a_copy_has_the_last_name_of_its_address() {
+    let name = |address: &str| super::super::address::file_name(&Value::text(address)).shown();
+    assert_eq!(name("https://x.example/a/b.zip?c=d#e"), "b.zip");
+    assert_eq!(name("https://git.example/u/tool.git"), "tool");
+    assert_eq!(name("git@git.example:u/tool.git"), "tool");
+    assert_eq!(name("git@git.example:tool.git"), "tool");
+    assert_eq!(name("https://x.example"), "index.html");
+    assert_eq!(name("https://x.example/"), "index.html");
+    assert_eq!(name("x.example/Makefile"), "Makefile");
+    assert_eq!(name("https://x.example/%2e%2e"), Value::unknown().shown());
 }

@@ -1,0 +1,42 @@
+//! `sg` is two programs: one runs a command with the rights of another group, the other one is the short name of
+//! ast-grep, which searches sources.
+
+use super::super::super::act::{Act, Reading};
+use super::super::super::value::Value;
+
+/// Flags that only the search has. The other program takes no flag before the name of the group, but `-`.
+const OF_SEARCH: &[&str] = &[
+    "-p",
+    "-r",
+    "-l",
+    "-k",
+    "-U",
+    "-i",
+    "-A",
+    "-B",
+    "-C",
+    "-j",
+    "--pattern",
+    "--rewrite",
+    "--lang",
+    "--kind",
+    "--json",
+    "--update-all",
+    "--interactive",
+    "--globs",
+    "--color",
+    "--strictness",
+    "--selector",
+];
+
+/// Returns whether these are words of the search.
+pub(super) fn is_search(words: &[Value]) -> bool {
+    let first = words.first().map(Value::prefix).unwrap_or_default();
+    OF_SEARCH.contains(&first.split_once('=').map_or(first, |(flag, _)| flag))
+}
+
+/// Reads them: which of the two programs there is nobody knows, so a person decides.
+pub(super) fn read_search(_words: &[Value]) -> Reading {
+    let act = Act::Unknown("sg may be ast-grep, or run a command with the rights of another group".to_owned());
+    Reading { acts: vec![act], ..Reading::default() }
+}
