@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use haft::guarded::is_secret_variable;
+
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::places::Place;
 use super::super::syntax::Stage;
@@ -9,7 +11,6 @@ use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
 use super::state::{Function, Shell};
 use super::variable::Assigned;
-use super::variables::is_secret_name;
 use super::{Danger, Does, Walk, pipes};
 
 /// The name of the variable that stands for a gap in a text that is read as a script.
@@ -110,7 +111,7 @@ impl Walk<'_> {
         match name {
             "env" | "printenv" if runs_nothing => {
                 self.shows_environment |= operands.is_empty();
-                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_name(name));
+                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_variable(name));
                 for name in secrets {
                     self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
                 }

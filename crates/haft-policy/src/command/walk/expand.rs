@@ -2,13 +2,14 @@
 //!
 //! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
 
+use haft::guarded::is_secret_variable;
+
 use super::super::act::Act;
 use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::edits::edited;
 use super::state::Unset;
 use super::variable::Assigned;
-use super::variables::is_secret_name;
 use super::{Walk, pipes};
 
 /// How many values of one word are followed.
@@ -197,7 +198,7 @@ impl Walk<'_> {
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
-        if values.is_none() && shows_value && is_secret_name(&parameter.name) {
+        if values.is_none() && shows_value && is_secret_variable(&parameter.name) {
             self.shell.reads_secrets.push(parameter.name.clone());
         }
         match &parameter.operation {

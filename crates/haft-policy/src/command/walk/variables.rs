@@ -161,26 +161,6 @@ pub(super) fn matters(name: &str) -> bool {
     meaning(name) != Meaning::Data
 }
 
-/// Parts of names that say that a variable holds a secret.
-const SECRET_PARTS: &[&str] = &[
-    "SECRET",
-    "TOKEN",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "API_KEY",
-    "APIKEY",
-    "PRIVATE_KEY",
-    "ACCESS_KEY",
-];
-
-/// Returns whether a variable holds a secret by its name.
-pub(super) fn is_secret_name(name: &str) -> bool {
-    let name = name.to_uppercase();
-    SECRET_PARTS.iter().any(|part| name.contains(part)) || name.ends_with("_KEY") || name == "PGPASS"
-}
-
 impl Walk<'_> {
     /// Tells what it means that a program gets a variable with one of these values.
     pub(super) fn environment(&mut self, name: &str, values: &[Value]) {
