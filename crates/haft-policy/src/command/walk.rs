@@ -14,6 +14,8 @@ mod copies;
 mod edits;
 mod expand;
 mod input;
+mod linking;
+mod matching;
 mod moving;
 mod outputs;
 mod pipes;
@@ -79,6 +81,8 @@ pub(super) struct Walk<'a> {
     arrived: HashMap<String, Flow>,
     /// Links that this command makes, and where they lead.
     links: HashMap<String, String>,
+    /// The names in folders in which a pattern was tried.
+    listed: HashMap<String, Arc<[String]>>,
     /// Descriptors that are connections.
     connections: Vec<String>,
     /// Whether the whole environment is shown.
@@ -113,6 +117,7 @@ impl<'a> Walk<'a> {
             is_in_trap: false,
             arrived: HashMap::new(),
             links: HashMap::new(),
+            listed: HashMap::new(),
             connections: Vec::new(),
             shows_environment: false,
             connects: 0,

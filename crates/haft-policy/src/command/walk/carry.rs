@@ -5,7 +5,6 @@ use std::sync::Arc;
 use haft::guarded::is_secret_variable;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
-use super::super::places::Place;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
@@ -120,10 +119,14 @@ impl Walk<'_> {
                 self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
             }
             "ln" => {
-                self.link(&operands, words);
+                self.link(words);
                 self.arrive_as_copy(&operands);
             }
-            "cp" | "mv" | "install" => self.arrive_as_copy(&operands),
+            "cp" => {
+                self.link(words);
+                self.arrive_as_copy(&operands);
+            }
+            "mv" | "install" => self.arrive_as_copy(&operands),
             "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
             _ => {}
         }
@@ -135,23 +138,6 @@ impl Walk<'_> {
         let flow = self.content_of(source);
         if flow != Flow::Content {
             self.arrive(copy, &flow);
-        }
-    }
-
-    /// A link that was just made leads elsewhere.
-    fn link(&mut self, operands: &[&Value], words: &[Value]) {
-        let is_symbolic = words[1..].iter().any(|word| {
-            let text = word.prefix();
-            text == "--symbolic" || (text.starts_with('-') && !text.starts_with("--") && text.contains('s'))
-        });
-        let [target, link] = operands else { return };
-        if !is_symbolic {
-            return;
-        }
-        for folder in self.shell.folders.clone() {
-            if let (Place::At(target), Place::At(link)) = (folder.place(target), folder.place(link)) {
-                self.links.insert(link, target);
-            }
         }
     }
 
