@@ -20,6 +20,7 @@ mod moving;
 mod outputs;
 mod pipes;
 mod redirects;
+mod showing;
 mod state;
 mod telling;
 #[cfg(test)]
@@ -282,7 +283,9 @@ impl<'a> Walk<'a> {
                     words => self.touch(words),
                 }
                 self.evaluate_words(words);
-                self.shell.reads_secrets.clear();
+                if !self.shell.traces {
+                    self.shell.reads_secrets.clear();
+                }
                 self.tell(Does::Nothing);
                 Flow::Text(Value::default())
             }
@@ -355,11 +358,7 @@ impl<'a> Walk<'a> {
             self.environment(name, &assigned.all_values());
         }
         let lines = self.command_lines(words);
-        let only_tests =
-            lines.iter().flat_map(|words| words.first()).all(|name| matches!(name.known(), Some("test" | "[")));
-        if only_tests {
-            self.shell.reads_secrets.clear();
-        }
+        self.forget_secrets_of(&lines);
         self.with_variables(assigned, |walk| walk.run_each(&lines, input))
     }
 

@@ -60,6 +60,7 @@ impl Walk<'_> {
         self.evaluate_operands(name, rest);
         match name {
             "echo" => return Some(Flow::Text(printing::echoed(rest))),
+        self.look_at_variables(name, rest);
             "printf" => return Some(self.printf(rest)),
             "pwd" => return Some(self.folder_printed()),
             "cd" | "chdir" => {

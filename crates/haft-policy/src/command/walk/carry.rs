@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use haft::guarded::is_secret_variable;
-
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
@@ -110,10 +108,7 @@ impl Walk<'_> {
         match name {
             "env" | "printenv" if runs_nothing => {
                 self.shows_environment |= operands.is_empty();
-                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_variable(name));
-                for name in secrets {
-                    self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
-                }
+                operands.iter().filter(|name| name.known().is_some()).for_each(|name| self.show_variable(name));
             }
             "kill" | "pkill" | "killall" if Self::names_haft(words) => {
                 self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
@@ -281,6 +276,10 @@ impl Walk<'_> {
                 }
                 let reading = languages::read(language, &text);
                 Some(self.carry_out(reading, input))
+            }
+            Inner::Tracing => {
+                self.shell.traces = true;
+                None
             }
             Inner::Variable(name, value) => {
                 self.environment(&name, std::slice::from_ref(&value));

@@ -2,8 +2,6 @@
 //!
 //! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
 
-use haft::guarded::is_secret_variable;
-
 use super::super::act::Act;
 use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
@@ -198,8 +196,9 @@ impl Walk<'_> {
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
-        if values.is_none() && shows_value && is_secret_variable(&parameter.name) {
-            self.shell.reads_secrets.push(parameter.name.clone());
+        if shows_value && values.is_none() {
+            let secret = self.secret_of(&parameter.name);
+            self.shell.reads_secrets.extend(secret);
         }
         match &parameter.operation {
             Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),

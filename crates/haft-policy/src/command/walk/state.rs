@@ -43,6 +43,8 @@ pub(super) struct Shell {
     pub(super) traps: Vec<(Value, Vec<String>)>,
     /// Whether programs get all variables that are set from now on (`set -a`).
     pub(super) exports_all: bool,
+    /// Whether it prints what it runs, with the values in it (`set -x`).
+    pub(super) traces: bool,
     /// What the shell itself reads, once `exec` has redirected it.
     pub(super) input: Option<Flow>,
     /// Whether patterns find hidden names too.
@@ -97,6 +99,7 @@ impl Shell {
             name: Value::text("bash"),
             traps: Vec::new(),
             exports_all: false,
+            traces: false,
             input: None,
             finds_hidden: false,
             unset: Unset::Unknown,
@@ -210,7 +213,7 @@ impl Shell {
     }
 
     /// Returns the variables that a name may stand for.
-    fn targets(&self, name: &str) -> Vec<String> {
+    pub(super) fn targets(&self, name: &str) -> Vec<String> {
         let mut targets = vec![name.to_owned()];
         for _ in 0..MOST_REFERENCES {
             let next: Vec<String> = targets
@@ -330,6 +333,7 @@ impl Shell {
     fn join_variables(&mut self, other: &Shell) -> Fit {
         let mut fit = Fit::Within;
         if !Arc::ptr_eq(&self.variables, &other.variables) {
+        self.traces |= other.traces;
             let own = Arc::make_mut(&mut self.variables);
             let missing: Vec<String> =
                 own.keys().filter(|name| !other.variables.contains_key(*name)).cloned().collect();

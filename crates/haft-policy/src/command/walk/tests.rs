@@ -1,6 +1,7 @@
 //! What a shell knows at each moment decides what a command does.
 
 mod links;
+mod secrets;
 
 use crate::command::examples::{decision, steps_in_scene};
 use crate::decision::Decision;

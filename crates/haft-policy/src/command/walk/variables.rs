@@ -188,7 +188,21 @@ impl Walk<'_> {
                     values.iter().for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
                 }
             }
-            Meaning::Haft => self.emit(Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))),
+            Meaning::Haft => self.emit(changes_haft(name)),
+        }
+    }
+
+    /// Refuses built-ins that take a variable of haft away, or set it in another way than by `=`.
+    pub(super) fn leave_to_haft(&mut self, builtin: &str, words: &[Value]) {
+        let is_flag = |word: &&Value, flags: &[&str]| word.known().is_some_and(|flag| flags.contains(&flag));
+        let takes = match builtin {
+            "export" => words.iter().any(|word| is_flag(&word, &["-n"])),
+            "declare" | "typeset" | "local" | "readonly" => words.iter().any(|word| is_flag(&word, &["+x"])),
+            _ => true,
+        };
+        let is_of_haft = |word: &&Value| meaning(word.prefix()) == Meaning::Haft;
+        if let Some(name) = words.iter().find(is_of_haft).filter(|_| takes) {
+            self.emit(changes_haft(&name.shown()));
         }
     }
 
@@ -203,6 +217,11 @@ impl Walk<'_> {
             self.deeper(|walk| walk.run_new_shell(&value, &[], None));
         }
     }
+}
+
+/// Says that a variable of haft is set or taken away.
+fn changes_haft(name: &str) -> Act {
+    Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))
 }
 
 /// Returns whether a command is one of those that people name to look at text.
