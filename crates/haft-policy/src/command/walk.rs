@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use haft::effect::{Danger, Does};
 
-use super::act::{Act, Flow};
+use super::act::{Act, Flow, Language};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::Value;
 use super::{Locate, Scene};
@@ -84,6 +84,8 @@ pub(super) struct Walk<'a> {
     links: HashMap<String, String>,
     /// The names in folders in which a pattern was tried.
     listed: HashMap<String, Arc<[String]>>,
+    /// Whether a shell was started that reads what is written to some descriptor.
+    listens: bool,
     /// Descriptors that are connections.
     connections: Vec<String>,
     /// Whether the whole environment is shown.
@@ -119,6 +121,7 @@ impl<'a> Walk<'a> {
             arrived: HashMap::new(),
             links: HashMap::new(),
             listed: HashMap::new(),
+            listens: false,
             connections: Vec::new(),
             shows_environment: false,
             connects: 0,
@@ -178,7 +181,10 @@ impl<'a> Walk<'a> {
 
     fn item(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
         if item.in_background || item.stages.len() > 1 {
-            return self.apart(|walk| walk.pipe(item, input));
+            let interpreters = self.interpreters;
+            let printed = self.apart(|walk| walk.pipe(item, input));
+            self.listens |= item.in_background && self.interpreters > interpreters;
+            return printed;
         }
         match item.link {
             Link::Always => self.pipe(item, input),
@@ -256,6 +262,9 @@ impl<'a> Walk<'a> {
         self.input = input.cloned();
         let printed = self.node(&stage.node, input);
         self.settle_output(stage, &redirected, &printed);
+        if self.listens && redirected.leads_to_descriptor {
+            self.run_input(Language::Shell, &[], Some(&printed));
+        }
         printed
     }
 

@@ -105,6 +105,7 @@ impl Walk<'_> {
                     let home = self.home_of(user);
                     all.iter_mut().for_each(|fields| fields.push(Piece::Text(home.clone())));
                 }
+                WordPart::Stacked(place) => all = multiplied(all, &self.shell.stacked(place), None),
                 WordPart::Parameter(parameter, quoting) => {
                     let values = self.parameter(parameter);
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());
@@ -193,7 +194,7 @@ impl Walk<'_> {
         lines
     }
 
-    fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
+    pub(super) fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
         if shows_value && values.is_none() {
@@ -246,6 +247,8 @@ impl Walk<'_> {
                 all.extend(single);
                 all
             }
+            Operation::Indirect => self.indirect(values),
+            Operation::Prompt => self.prompt(values),
             Operation::Strange(words) => {
                 self.touch(words);
                 self.emit(Act::Unknown(format!("what ${{{}…}} becomes is known only when it runs", parameter.name)));
@@ -291,7 +294,7 @@ impl Walk<'_> {
         (quoting == Quoting::Bare).then_some(set)
     }
 
-    fn unset(&self) -> Vec<Vec<Value>> {
+    pub(super) fn unset(&self) -> Vec<Vec<Value>> {
         match self.shell.unset {
             Unset::Unknown => vec![vec![Value::unknown()]],
             Unset::Empty => vec![vec![Value::default()]],
@@ -303,7 +306,9 @@ impl Walk<'_> {
             Direction::Out => None,
             Direction::In => Some(self.input.clone().unwrap_or_default()),
         };
+        let interpreters = self.interpreters;
         let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, input.as_ref())));
+        self.listens |= self.interpreters > interpreters;
         self.descriptors += 1;
         let path = format!("/dev/fd/{}", self.descriptors);
         if direction == Direction::Out {

@@ -286,6 +286,22 @@ impl Shell {
         true
     }
 
+    /// Returns what `~1`, `~+1` or `~-0` may be: a folder by its place on the stack, from the newest or the oldest on.
+    pub(super) fn stacked(&self, place: &str) -> Vec<Vec<Value>> {
+        let number = place.trim_start_matches(['+', '-']).parse::<usize>().unwrap_or(usize::MAX);
+        let newest_first: Vec<&Vec<Folder>> = std::iter::once(&self.folders).chain(self.stack.iter().rev()).collect();
+        let at = if place.starts_with('-') {
+            newest_first.len().checked_sub(number.saturating_add(1))
+        } else {
+            Some(number)
+        };
+        match at.and_then(|at| newest_first.get(at)) {
+            Some(folders) => folder_values(folders),
+            // It stays as it is written.
+            None => vec![vec![Value::text(format!("~{place}"))]],
+        }
+    }
+
     /// Moves to other folders.
     pub(super) fn move_to(&mut self, folders: Vec<Folder>) {
         self.folders_before = std::mem::take(&mut self.folders);
@@ -317,6 +333,7 @@ impl Shell {
         }
         add_new(&mut self.traps, &other.traps);
         self.exports_all |= other.exports_all;
+        self.traces |= other.traces;
         self.reads_unset |= other.reads_unset;
         add_new(&mut self.reads_secrets, &other.reads_secrets);
         fit
@@ -333,7 +350,6 @@ impl Shell {
     fn join_variables(&mut self, other: &Shell) -> Fit {
         let mut fit = Fit::Within;
         if !Arc::ptr_eq(&self.variables, &other.variables) {
-        self.traces |= other.traces;
             let own = Arc::make_mut(&mut self.variables);
             let missing: Vec<String> =
                 own.keys().filter(|name| !other.variables.contains_key(*name)).cloned().collect();

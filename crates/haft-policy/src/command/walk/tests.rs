@@ -2,6 +2,7 @@
 
 mod links;
 mod secrets;
+mod values;
 
 use crate::command::examples::{decision, steps_in_scene};
 use crate::decision::Decision;

@@ -78,7 +78,7 @@ fn xargs_runs_a_command_with_its_input() {
     assert_eq!(shipped("xargs -I% mv % x"), "runs [mv % x] with its input for %");
     assert_eq!(shipped("xargs --replace mv {} x"), "runs [mv {} x] with its input for {}");
     assert_eq!(shipped("xargs -a list rm"), "Read list; runs [rm …]");
-    assert_eq!(shipped("xargs"), "");
+    assert_eq!(shipped("xargs"), "runs [echo] and its input");
 }
 
 #[test]
