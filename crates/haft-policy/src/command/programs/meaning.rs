@@ -76,6 +76,12 @@ impl Draft {
             Role::RemoteCommand => {}
             Role::Script => self.reading.inner.push(Inner::Script(word.clone(), after.to_vec())),
             Role::Language(language) => self.reading.inner.push(Inner::Text(language, word.clone())),
+            Role::Expression => {
+                let mut text = Value::text("console.log(");
+                text.append(word);
+                text.push(Piece::Text(")".to_owned()));
+                self.reading.inner.push(Inner::Text(Language::General, text));
+            }
             Role::Assignments => {
                 let variable = assignment(word).map(|(name, value)| Inner::Variable(name, value));
                 self.reading.inner.extend(variable);
@@ -303,7 +309,8 @@ pub(crate) fn process(word: &Value) -> Act {
         Some(name) if everything.contains(&name) => {
             Act::Danger(Danger::System, "stop all processes, or the first one".to_owned())
         }
-        Some(name) if name.to_lowercase().contains("haft") => {
+        // What started the shell is haft.
+        Some(name) if name.to_lowercase().contains("haft") || name == "$PPID" => {
             Act::Danger(Danger::Haft, "act on the processes of haft".to_owned())
         }
         _ => Act::Process("act on other processes".to_owned()),
