@@ -41,6 +41,7 @@ use super::{Locate, Scene};
 use crate::zone::Zone;
 use assigning::How;
 use branching::Jumps;
+use matching::Listed;
 use state::{Shell, Unset};
 use variable::Assigned;
 
@@ -83,7 +84,7 @@ pub(super) struct Walk<'a> {
     /// Links that this command makes, and where they lead.
     links: HashMap<String, String>,
     /// The names in folders in which a pattern was tried.
-    listed: HashMap<String, Arc<[String]>>,
+    listed: HashMap<String, Arc<Listed>>,
     /// Whether a shell was started that reads what is written to some descriptor.
     listens: bool,
     /// Descriptors that are connections.

@@ -21,6 +21,14 @@ const MOST_FOUND: usize = 2_000;
 /// In how many folders of one command patterns are tried.
 const MOST_LISTED: usize = 4_000;
 
+/// The names in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    all: Vec<String>,
+    /// Those of them whose content is secret.
+    secrets: Vec<String>,
+}
+
 impl Walk<'_> {
     /// Tells what a pattern such as `~/.s*h/id_*`, `/etc/*` or `certs/*` finds besides itself.
     pub(super) fn found_by_pattern(&mut self, deed: Deed, path: &Value, place: &str) {
@@ -62,17 +70,18 @@ impl Walk<'_> {
             return Vec::new();
         }
         let mut found = vec![String::new()];
-        for part in place.split('/').filter(|part| !part.is_empty()) {
+        let mut parts = place.split('/').filter(|part| !part.is_empty()).peekable();
+        while let Some(part) = parts.next() {
             if !part.contains('*') {
                 found.iter_mut().for_each(|path| path.extend(["/", part]));
                 continue;
             }
+            let is_last = parts.peek().is_none();
             let mut next = Vec::new();
             for folder in &found {
-                let fits =
-                    |name: &&String| name.starts_with('.') <= part.starts_with('.') && patterns::fits(part, name);
-                let names = self.names_in(folder);
-                next.extend(names.iter().filter(fits).map(|name| format!("{folder}/{name}")));
+                let listed = self.names_in(folder);
+                let names = if is_last { &listed.secrets } else { &listed.all };
+                next.extend(names.iter().filter(|name| finds(part, name)).map(|name| format!("{folder}/{name}")));
             }
             next.truncate(MOST_FOUND);
             found = next;
@@ -82,10 +91,19 @@ impl Walk<'_> {
     }
 
     /// Returns the names in a folder, which is looked at once.
-    fn names_in(&mut self, folder: &str) -> Arc<[String]> {
+    fn names_in(&mut self, folder: &str) -> Arc<Listed> {
         if !self.listed.contains_key(folder) && self.listed.len() < MOST_LISTED {
-            self.listed.insert(folder.to_owned(), self.locate.names_in(folder).into());
+            let all = self.locate.names_in(folder);
+            let is_secret = |name: &&String| is_secret(&Path::new(folder).join(name));
+            let secrets = all.iter().filter(is_secret).cloned().collect();
+            self.listed.insert(folder.to_owned(), Arc::new(Listed { all, secrets }));
         }
         self.listed.get(folder).cloned().unwrap_or_default()
     }
+}
+
+/// Returns whether a pattern finds a name: a hidden one only where it says the dot.
+fn finds(pattern: &str, name: &str) -> bool {
+    let beginning = pattern.split('*').next().unwrap_or_default();
+    name.starts_with(beginning) && name.starts_with('.') <= pattern.starts_with('.') && patterns::fits(pattern, name)
 }
