@@ -76,12 +76,7 @@ impl Draft {
             Role::RemoteCommand => {}
             Role::Script => self.reading.inner.push(Inner::Script(word.clone(), after.to_vec())),
             Role::Language(language) => self.reading.inner.push(Inner::Text(language, word.clone())),
-            Role::Expression => {
-                let mut text = Value::text("console.log(");
-                text.append(word);
-                text.push(Piece::Text(")".to_owned()));
-                self.reading.inner.push(Inner::Text(Language::General, text));
-            }
+            Role::Expression => self.reading.inner.push(printed(word)),
             Role::Assignments => {
                 let variable = assignment(word).map(|(name, value)| Inner::Variable(name, value));
                 self.reading.inner.extend(variable);
@@ -264,6 +259,14 @@ impl Draft {
 /// Returns whether a word names the standard input where a script is expected.
 fn is_input(word: &Value) -> bool {
     matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Code that prints the value of some other.
+fn printed(code: &Value) -> Inner {
+    let mut text = Value::text("console.log(");
+    text.append(code);
+    text.push(Piece::Text(")".to_owned()));
+    Inner::Text(Language::General, text)
 }
 
 /// Returns a path as seen from outside of the folder that it is relative to.

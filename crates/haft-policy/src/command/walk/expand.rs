@@ -198,8 +198,7 @@ impl Walk<'_> {
         let values = self.plain_parameter(&parameter.name);
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
         if shows_value && values.is_none() {
-            let secret = self.secret_of(&parameter.name);
-            self.shell.reads_secrets.extend(secret);
+            self.read_secret(&parameter.name);
         }
         match &parameter.operation {
             Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),
@@ -240,13 +239,7 @@ impl Walk<'_> {
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
             Operation::Length => vec![vec![number()]],
-            Operation::Element => {
-                let mut all = values.unwrap_or_else(|| self.unset());
-                let single: Vec<Vec<Value>> =
-                    all.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
-                all.extend(single);
-                all
-            }
+            Operation::Element => with_each(values.unwrap_or_else(|| self.unset())),
             Operation::Indirect => self.indirect(values),
             Operation::Prompt => self.prompt(values),
             Operation::Strange(words) => {
@@ -366,6 +359,14 @@ fn as_quoted(part: WordPart) -> WordPart {
         WordPart::Substitution(script, _) => WordPart::Substitution(script, Quoting::Quoted),
         other => other,
     }
+}
+
+/// Returns some lists, and each of their values alone.
+fn with_each(mut lists: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    let single: Vec<Vec<Value>> =
+        lists.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
+    lists.extend(single);
+    lists
 }
 
 fn is_all(name: &str) -> bool {

@@ -99,9 +99,15 @@ impl Walk<'_> {
     }
 
     /// Returns the variable that a name stands for, where it holds a secret that did not come from this command.
-    pub(super) fn secret_of(&self, name: &str) -> Option<String> {
+    fn secret_of(&self, name: &str) -> Option<String> {
         let is_secret = |name: &String| self.shell.values(name).is_none() && is_secret_variable(name);
         self.shell.targets(name).into_iter().find(is_secret)
+    }
+
+    /// Notes that a variable is read, where it holds such a secret.
+    pub(super) fn read_secret(&mut self, name: &str) {
+        let secret = self.secret_of(name);
+        self.shell.reads_secrets.extend(secret);
     }
 
     /// Forgets secrets that were read by commands which show nothing of them.
