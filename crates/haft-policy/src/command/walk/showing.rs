@@ -119,7 +119,7 @@ impl Walk<'_> {
                 .all(|name| name.known().is_some_and(|name| names.contains(&name)))
         };
         // With `set -x` the shell itself prints what it compares.
-        if all_are(&["test", "["]) && !self.shell.traces {
+        if all_are(&["test", "[", ":", "true", "false"]) && !self.shell.traces {
             self.shell.reads_secrets.clear();
         }
         if all_are(CLIENTS) {

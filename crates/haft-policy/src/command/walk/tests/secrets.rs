@@ -51,7 +51,14 @@ fn a_shell_that_prints_what_it_runs_shows_what_is_tested() {
         "set -o xtrace; [ -n \"$GITHUB_TOKEN\" ]",
         "if true; then set -x; fi; [[ $GITHUB_TOKEN ]]",
     ]);
-    allowed(&["[[ $GITHUB_TOKEN ]]", "set -x; ls", "set -x; set +x; [[ $GITHUB_TOKEN ]]", "bash -xc 'ls'"]);
+    denied(&["set -x; : \"${GITHUB_TOKEN:?}\""]);
+    allowed(&[
+        ": \"${GITHUB_TOKEN:?is not set}\"",
+        "[[ $GITHUB_TOKEN ]]",
+        "set -x; ls",
+        "set -x; set +x; [[ $GITHUB_TOKEN ]]",
+        "bash -xc 'ls'",
+    ]);
 }
 
 #[test]
