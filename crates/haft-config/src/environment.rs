@@ -3,23 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Endings of variable names whose values are hidden wherever something is shown.
-const SECRET_ENDINGS: [&str; 14] = [
-    "KEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "PRIVATE",
-    "_PASS",
-    "_PAT",
-    "_AUTH",
-    "COOKIE",
-    "WEBHOOK",
-];
+use haft::guarded::{is_secret_variable, is_service_address};
 
 /// The folders and secrets that the environment names.
 #[derive(Clone, Debug)]
@@ -64,10 +48,8 @@ impl Environment {
 }
 
 fn secrets_in(variables: &[(OsString, OsString)]) -> Vec<String> {
-    let is_secret = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
-    };
+    // Of the address of a service only the password is one; the rest is found in ordinary words.
+    let is_secret = |name: &str| is_secret_variable(name) && !is_service_address(name);
     let readable = variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     readable
         .filter_map(|(name, value)| if is_secret(name) { Some(value) } else { password_in_address(value) })

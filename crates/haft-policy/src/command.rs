@@ -53,6 +53,11 @@ impl Scene {
 pub trait Locate {
     /// Locates an absolute path. It need not exist.
     fn locate(&self, path: &str) -> Located;
+
+    /// Returns the names in a folder of the workspace, by its absolute path; those that are there, and not all of very many.
+    fn names_in(&self, _folder: &str) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Where a path leads, and what is there.

@@ -9,7 +9,7 @@ use haft::path::Target;
 use crate::decision::{Class, Decision, Ruling};
 use crate::rules::conditions::Conditions;
 use crate::rules::fit::Fit;
-use crate::zone::{Zone, is_of_haft};
+use crate::zone::{Zone, is_of_haft, is_temporary_folder};
 
 /// One rule with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,6 +201,10 @@ impl EffectSort {
             },
             Zone::Protected => EffectSort::CommandChangesProtected,
             Zone::Sink => EffectSort::CommandReadsSystem,
+            // Everything that anybody has put there goes with it, perhaps also the workspace or the home.
+            Zone::Temporary if change == Change::Remove && is_temporary_folder(target.place().path()) => {
+                EffectSort::CommandChangesOutside
+            }
             Zone::Temporary => EffectSort::CommandChangesTemporary,
             Zone::Device => EffectSort::Dangerous(Danger::Device),
             Zone::Haft => EffectSort::Dangerous(Danger::Haft),

@@ -48,7 +48,7 @@ const SYSTEM: &[&str] = &[
 const PUBLIC: &[&str] = &["/usr/share", "/usr/lib", "/usr/include", "/usr/bin", "/etc/ssl/certs"];
 /// Entries of `/proc/ID/` that lead to somewhere else.
 const PROCESS_LINKS: &[&str] = &["cwd", "root", "map_files", "exe"];
-const SYSTEM_SECRETS: &[&str] = &[
+pub(crate) const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
     "/etc/wireguard",
     "/etc/kubernetes",
@@ -136,6 +136,11 @@ fn is_host_key(path: &Path) -> bool {
 /// Returns whether a path outside is a folder for temporary files, or in one.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     TEMPORARY.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns whether a path is a folder for temporary files itself.
+pub(crate) fn is_temporary_folder(path: &Path) -> bool {
+    TEMPORARY.iter().any(|folder| path == Path::new(folder))
 }
 
 /// Returns whether a path in `/proc` has one of these parts.

@@ -155,6 +155,10 @@ impl Look for Workspace {
         copy::copy(&self.root, target, most)
     }
 
+    fn names_in(&self, folder: &Target) -> Vec<String> {
+        missing::names_in(&self.root, folder.place().path())
+    }
+
     fn home(&self) -> Option<PathBuf> {
         self.home.clone()
     }

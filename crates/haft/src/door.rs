@@ -62,6 +62,11 @@ pub trait Look: Send + Sync {
     /// Reads a whole file of at most so many bytes. Larger ones are an error.
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError>;
 
+    /// Returns the names in a folder inside the workspace; of very many not all.
+    fn names_in(&self, _folder: &Target) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the real path of a target inside: where a command can start.
     fn real_path(&self, _target: &Target) -> Option<PathBuf> {
         None

@@ -7,8 +7,10 @@
 //! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
 
 mod commands;
+mod variables;
 
 pub use commands::{refused_from_commands, well_known_to_commands};
+pub use variables::{is_secret_variable, is_service_address};
 
 use std::path::Path;
 use std::sync::LazyLock;

@@ -80,6 +80,8 @@ pub enum Inner {
     Text(Language, Value),
     /// Assigns an environment variable for what is run: `env A=1 …`.
     Variable(String, Value),
+    /// What follows in the list is run by a shell that prints what it runs: `bash -x …`.
+    Tracing,
     /// What follows in the list is run in that folder: `env -C …`.
     Folder(Value),
 }

@@ -22,6 +22,10 @@ impl Locate for Beside<'_> {
         let located = self.locate.locate(path);
         Located { target: renamed(self.scene, located.target), ..located }
     }
+
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        self.locate.names_in(folder)
+    }
 }
 
 /// Names a target from the home or the workspace where its own name would be that of a temporary file.

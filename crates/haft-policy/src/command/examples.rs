@@ -21,6 +21,9 @@ const THERE: &[(&str, FileKind)] = &[
     ("README.md", FileKind::File),
     ("notes.txt", FileKind::File),
     ("a.txt", FileKind::File),
+    ("certs", FileKind::Folder),
+    ("certs/ca.txt", FileKind::File),
+    ("certs/server.key", FileKind::File),
     ("Makefile", FileKind::File),
     (".git", FileKind::Folder),
     ("node_modules", FileKind::Folder),
@@ -52,6 +55,15 @@ impl Locate for Imagined {
             name => THERE.iter().find(|(there, _)| *there == name).map(|(_, kind)| *kind),
         };
         Located { target: Target::Inside(Place::new(inside, Extent::Entry)), kind }
+    }
+
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let folder = folder.strip_prefix(WORKSPACE).unwrap_or(folder).trim_start_matches('/');
+        let in_folder = |there: &str| {
+            let (above, name) = there.rsplit_once('/').unwrap_or(("", there));
+            (above == folder).then(|| name.to_owned())
+        };
+        THERE.iter().filter_map(|(there, _)| in_folder(there)).collect()
     }
 }
 

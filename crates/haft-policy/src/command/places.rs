@@ -170,6 +170,22 @@ pub(super) fn secrets_that_fit(place: &str) -> Vec<String> {
     found
 }
 
+/// Returns whether a pattern could hardly mean anything else than a hidden secret: it says at least half of its name.
+pub(super) fn means(place: &str, secret: &str) -> bool {
+    let parts = place.split('/').zip(secret.split('/')).filter(|(pattern, _)| pattern.contains('*'));
+    let mut said = parts.map(|(pattern, name)| (pattern.replace('*', "").len(), name));
+    said.all(|(said, name)| name.starts_with('.') && said * 2 >= name.len())
+}
+
+/// Returns whether a path with patterns in it finds exactly this one.
+pub(super) fn fits_whole(place: &str, path: &str) -> bool {
+    let (patterns, parts): (Vec<&str>, Vec<&str>) = (place.split('/').collect(), path.split('/').collect());
+    let fits = |(pattern, part): (&&str, &&str)| {
+        part.starts_with('.') <= pattern.starts_with('.') && patterns::fits(pattern, part)
+    };
+    patterns.len() == parts.len() && patterns.iter().zip(&parts).all(fits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

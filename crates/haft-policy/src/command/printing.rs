@@ -69,6 +69,10 @@ fn fill<'a>(format: &str, words: &mut impl Iterator<Item = &'a Value>, text: &mu
                     None => text.append(&word),
                 }
             }
+            Some(letter @ ('o' | 'x' | 'X' | 'c')) => {
+                let word = words.next().cloned().unwrap_or_default();
+                text.push(word.known().and_then(|word| converted(letter, word)).map_or(Piece::Unknown, Piece::Text));
+            }
             Some('d' | 'i' | 'u') => text.append(&words.next().cloned().unwrap_or_else(|| Value::text("0"))),
             Some(_) | None => {
                 let _ = words.next();
@@ -77,6 +81,27 @@ fn fill<'a>(format: &str, words: &mut impl Iterator<Item = &'a Value>, text: &mu
         }
     }
     text.push(Piece::Text(unescaped(rest)));
+}
+
+/// Returns a word as `%o`, `%x` or `%c` prints it.
+fn converted(letter: char, word: &str) -> Option<String> {
+    if letter == 'c' {
+        return Some(word.chars().take(1).collect());
+    }
+    let number = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None if word.len() > 1 && word.starts_with('0') => u64::from_str_radix(word, 8).ok()?,
+        // A letter behind a quote is its number.
+        None => match word.strip_prefix(['\'', '"']) {
+            Some(letters) => letters.chars().next()?.into(),
+            None => word.parse().ok()?,
+        },
+    };
+    Some(match letter {
+        'o' => format!("{number:o}"),
+        'x' => format!("{number:x}"),
+        _ => format!("{number:X}"),
+    })
 }
 
 /// Resolves the escapes of `echo -e` and `printf`.
@@ -146,6 +171,7 @@ mod tests {
         assert_eq!(formatted(r"%s-%s\n", &words(&["a", "b", "c"])).shown(), "a-b\nc-\n");
         assert_eq!(formatted(r"\162\x6d %b", &words(&[r"-r\146"])).shown(), "rm -rf");
         assert_eq!(formatted("100%%", &[]).shown(), "100%");
+        assert_eq!(formatted("%o %x %X %c", &words(&["114", "0x72", "'r", "rm"])).shown(), "162 72 72 r");
         assert_eq!(formatted("%q", &words(&["x"])).shown(), "…");
         assert_eq!(formatted("a%", &[]).shown(), "a…");
         assert_eq!(formatted("%.2s", &words(&["rmdir"])).shown(), "…");

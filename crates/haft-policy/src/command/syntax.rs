@@ -150,6 +150,8 @@ pub enum WordPart {
     Text(String, Quoting),
     /// `~` or `~user` at the beginning of a word: the user, empty for oneself.
     Home(String),
+    /// `~1`, `~+1`, `~-0` at the beginning of a word: a place on the stack of folders.
+    Stacked(String),
     /// `$name`, `${name}`, `${name…}`.
     Parameter(Parameter, Quoting),
     /// `$(…)` and `` `…` ``.
@@ -208,7 +210,11 @@ pub enum Operation {
     Length,
     /// `${x[0]}` and `${x[@]}`: any one of the values, or all of them.
     Element,
-    /// `${!x}`, `${x@P}` and whatever else: anything can come of it; the words in it.
+    /// `${!x}`: the value of the variable that the value names.
+    Indirect,
+    /// `${x@P}`: the value is expanded once more, as a prompt is.
+    Prompt,
+    /// `${!x*}`, `${x@A}` and whatever else: anything can come of it; the words in it.
     Strange(Vec<Word>),
 }
 

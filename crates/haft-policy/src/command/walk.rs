@@ -14,10 +14,13 @@ mod copies;
 mod edits;
 mod expand;
 mod input;
+mod linking;
+mod matching;
 mod moving;
 mod outputs;
 mod pipes;
 mod redirects;
+mod showing;
 mod state;
 mod telling;
 #[cfg(test)]
@@ -31,13 +34,14 @@ use std::sync::Arc;
 
 use haft::effect::{Danger, Does};
 
-use super::act::{Act, Flow};
+use super::act::{Act, Flow, Language};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::Value;
 use super::{Locate, Scene};
 use crate::zone::Zone;
 use assigning::How;
 use branching::Jumps;
+use matching::Listed;
 use state::{Shell, Unset};
 use variable::Assigned;
 
@@ -79,6 +83,10 @@ pub(super) struct Walk<'a> {
     arrived: HashMap<String, Flow>,
     /// Links that this command makes, and where they lead.
     links: HashMap<String, String>,
+    /// The names in folders in which a pattern was tried.
+    listed: HashMap<String, Arc<Listed>>,
+    /// Whether a shell was started that reads what is written to some descriptor.
+    listens: bool,
     /// Descriptors that are connections.
     connections: Vec<String>,
     /// Whether the whole environment is shown.
@@ -113,6 +121,8 @@ impl<'a> Walk<'a> {
             is_in_trap: false,
             arrived: HashMap::new(),
             links: HashMap::new(),
+            listed: HashMap::new(),
+            listens: false,
             connections: Vec::new(),
             shows_environment: false,
             connects: 0,
@@ -172,7 +182,10 @@ impl<'a> Walk<'a> {
 
     fn item(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
         if item.in_background || item.stages.len() > 1 {
-            return self.apart(|walk| walk.pipe(item, input));
+            let interpreters = self.interpreters;
+            let printed = self.apart(|walk| walk.pipe(item, input));
+            self.listens |= item.in_background && self.interpreters > interpreters;
+            return printed;
         }
         match item.link {
             Link::Always => self.pipe(item, input),
@@ -250,6 +263,9 @@ impl<'a> Walk<'a> {
         self.input = input.cloned();
         let printed = self.node(&stage.node, input);
         self.settle_output(stage, &redirected, &printed);
+        if self.listens && redirected.leads_to_descriptor {
+            self.run_input(Language::Shell, &[], Some(&printed));
+        }
         printed
     }
 
@@ -277,7 +293,9 @@ impl<'a> Walk<'a> {
                     words => self.touch(words),
                 }
                 self.evaluate_words(words);
-                self.shell.reads_secrets.clear();
+                if !self.shell.traces {
+                    self.shell.reads_secrets.clear();
+                }
                 self.tell(Does::Nothing);
                 Flow::Text(Value::default())
             }
@@ -350,11 +368,7 @@ impl<'a> Walk<'a> {
             self.environment(name, &assigned.all_values());
         }
         let lines = self.command_lines(words);
-        let only_tests =
-            lines.iter().flat_map(|words| words.first()).all(|name| matches!(name.known(), Some("test" | "[")));
-        if only_tests {
-            self.shell.reads_secrets.clear();
-        }
+        self.forget_secrets_of(&lines);
         self.with_variables(assigned, |walk| walk.run_each(&lines, input))
     }
 

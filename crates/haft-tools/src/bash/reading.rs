@@ -37,4 +37,9 @@ impl Locate for AtTheDoor<'_> {
         let kind = self.0.stamp(&target).and_then(|_| self.0.facts(&target).ok()).map(|facts| facts.kind);
         Located { target, kind }
     }
+
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let target = self.0.locate(&RawPath::new(folder), Extent::Entry).ok().filter(Target::is_inside);
+        target.map(|target| self.0.names_in(&target)).unwrap_or_default()
+    }
 }

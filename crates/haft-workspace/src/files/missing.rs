@@ -59,9 +59,14 @@ fn deepest_existing(root: &Root, path: &Path) -> (PathBuf, String) {
 }
 
 fn near_names(root: &Root, folder: &Path, name: &str) -> Vec<String> {
-    let names: Vec<String> = entries_of(root, folder).take(MOST_NAMES).map(|(name, _)| name).collect();
+    let names = names_in(root, folder);
     let near = nearest(name, names.iter().map(String::as_str), MOST_TOLD);
     near.into_iter().map(|name| folder.join(name).display().to_string()).collect()
+}
+
+/// The names in a folder; of very many not all.
+pub(super) fn names_in(root: &Root, folder: &Path) -> Vec<String> {
+    entries_of(root, folder).take(MOST_NAMES).map(|(name, _)| name).collect()
 }
 
 /// The same file name in another folder: models often forget a part of the path.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use haft::effect::Danger;
+use haft::guarded::is_secret_variable;
 
 use super::marks::{self, GAP, HOME};
 use crate::command::act::{Act, Deed, Reading};
@@ -105,7 +106,7 @@ impl Reader {
 
     fn environment(&mut self, at: usize) {
         let name = if self.is_sign(at + 1, "[") { self.value(at + 2..self.closing(at + 1)) } else { GAP.to_string() };
-        if marks::is_secret_variable(&name) {
+        if is_secret_variable(&name) {
             let words = format!("print the secret {name} of the environment");
             self.reading.acts.push(Act::Danger(Danger::Secret, words));
         } else if name.contains(GAP) {

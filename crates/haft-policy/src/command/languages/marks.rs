@@ -74,11 +74,3 @@ pub(super) fn act(deed: Deed, text: &str) -> Act {
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
-
-/// Says that a name of the environment sounds like a secret.
-pub(super) fn is_secret_variable(name: &str) -> bool {
-    const SECRETS: [&str; 9] =
-        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"];
-    let name = name.to_uppercase();
-    SECRETS.iter().any(|secret| name.contains(secret))
-}

@@ -76,6 +76,7 @@ impl Draft {
             Role::RemoteCommand => {}
             Role::Script => self.reading.inner.push(Inner::Script(word.clone(), after.to_vec())),
             Role::Language(language) => self.reading.inner.push(Inner::Text(language, word.clone())),
+            Role::Expression => self.reading.inner.push(printed(word)),
             Role::Assignments => {
                 let variable = assignment(word).map(|(name, value)| Inner::Variable(name, value));
                 self.reading.inner.extend(variable);
@@ -276,6 +277,14 @@ fn is_input(word: &Value) -> bool {
     matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
+/// Code that prints the value of some other.
+fn printed(code: &Value) -> Inner {
+    let mut text = Value::text("console.log(");
+    text.append(code);
+    text.push(Piece::Text(")".to_owned()));
+    Inner::Text(Language::General, text)
+}
+
 /// Returns a path as seen from outside of the folder that it is relative to.
 pub(crate) fn below(folder: &Value, path: &Value) -> Value {
     if path.prefix().starts_with('/') || path.pieces().first() == Some(&Piece::Unknown) {
@@ -319,7 +328,8 @@ pub(crate) fn process(word: &Value) -> Act {
         Some(name) if everything.contains(&name) => {
             Act::Danger(Danger::System, "stop all processes, or the first one".to_owned())
         }
-        Some(name) if name.to_lowercase().contains("haft") => {
+        // What started the shell is haft.
+        Some(name) if name.to_lowercase().contains("haft") || name == "$PPID" => {
             Act::Danger(Danger::Haft, "act on the processes of haft".to_owned())
         }
         _ => Act::Process("act on other processes".to_owned()),

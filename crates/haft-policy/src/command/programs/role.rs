@@ -29,6 +29,8 @@ pub(crate) enum Role {
     Script,
     /// Text in a language.
     Language(Language),
+    /// Code whose value is printed.
+    Expression,
     /// `A=b` words, as many as there are.
     Assignments,
     /// `key=value` for git.
@@ -96,6 +98,7 @@ impl Role {
             "remote-command" => Role::RemoteCommand,
             "script" => Role::Script,
             "code" => Role::Language(Language::General),
+            "expression" => Role::Expression,
             "awk" => Role::Language(Language::Awk),
             "sed" => Role::Language(Language::Sed),
             "assignments" => Role::Assignments,

@@ -72,6 +72,7 @@ fn told_inner(inner: &Inner) -> String {
         Inner::Input(language, parameters) => format!("runs its input as {language:?} ({})", all(parameters)),
         Inner::Text(language, text) => format!("{language:?} [{}]", text.shown()),
         Inner::Variable(name, value) => format!("{name}={}", value.shown()),
+        Inner::Tracing => "traced".to_owned(),
         Inner::Folder(folder) => format!("in {}", folder.shown()),
     }
 }

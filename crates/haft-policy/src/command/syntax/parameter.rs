@@ -41,6 +41,9 @@ impl Reader<'_> {
         self.at = start;
         if self.take("!") {
             let name = self.parameter_name();
+            if !name.is_empty() && self.peek() == Some(b'}') {
+                return Ok(Parameter { name, operation: Operation::Indirect });
+            }
             if !name.is_empty() {
                 return Ok(Parameter { name, operation: Operation::Strange(vec![self.rest(quoting)?]) });
             }
@@ -106,6 +109,7 @@ impl Reader<'_> {
                 Ok(Operation::Edited(edit, vec![self.framed(&Frame::pattern(quoting))?]))
             }
             b'/' => self.replacement(quoting),
+            b'@' if self.take("@P") => Ok(Operation::Prompt),
             _ => Ok(Operation::Strange(vec![self.rest(quoting)?])),
         }
     }
@@ -179,8 +183,12 @@ fn with_index(operation: Operation, index: Option<Word>) -> Operation {
             words.push(index);
             Operation::Strange(words)
         }
-        Operation::Plain | Operation::Required | Operation::Slice(..) | Operation::Length | Operation::Element => {
-            Operation::Strange(vec![index])
-        }
+        Operation::Plain
+        | Operation::Required
+        | Operation::Slice(..)
+        | Operation::Length
+        | Operation::Element
+        | Operation::Indirect
+        | Operation::Prompt => Operation::Strange(vec![index]),
     }
 }

@@ -74,6 +74,12 @@ fn bare(text: Option<&str>) -> Option<WordPart> {
     text.filter(|text| !text.is_empty()).map(|text| WordPart::Text(text.to_owned(), Quoting::Bare))
 }
 
+/// `~1`, `~+1`, `~-0`.
+fn is_place_on_stack(name: &str) -> bool {
+    let number = name.strip_prefix(['+', '-']).unwrap_or(name);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns the home that a tilde stands for, and where its name ends.
 fn home_at(text: &str, start: usize) -> Option<(WordPart, usize)> {
     let rest = text.get(start..)?.strip_prefix('~')?;
@@ -86,9 +92,7 @@ fn home_at(text: &str, start: usize) -> Option<(WordPart, usize)> {
     let home = match name {
         "+" => folder("PWD"),
         "-" => folder("OLDPWD"),
-        _ if !name.is_empty() && name.trim_start_matches(['+', '-']).bytes().all(|byte| byte.is_ascii_digit()) => {
-            WordPart::Opaque("it names a folder by its place in the shell's list".to_owned())
-        }
+        _ if is_place_on_stack(name) => WordPart::Stacked(name.to_owned()),
         _ if name.chars().all(|next| next.is_alphanumeric() || "_.-".contains(next)) => WordPart::Home(name.to_owned()),
         _ => return None,
     };

@@ -1,10 +1,11 @@
-//! Text that bash reads again: as a name with an index, or as arithmetic.
+//! Text that bash reads again: as a name, with an index or without, or as arithmetic.
 //!
 //! In `printf -v 'a[$(x)]'`, `test -v`, `let`, `$((y))` with `y='a[$(x)]'` and their kin the quotes do not hold: bash
 //! expands the index once more and runs what stands in it. Ordinary values have no such text, so it is run wherever it
 //! is met.
 
-use super::super::syntax::{Word, WordPart};
+use super::super::act::Act;
+use super::super::syntax::{Operation, Parameter, Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::Walk;
 
@@ -35,6 +36,9 @@ const EVALUATING: &[&str] = &[
     "set",
 ];
 
+/// Ends a text that is read as a document.
+const END: &str = "_haft_end";
+
 impl Walk<'_> {
     /// Runs what stands in names and numbers that a built-in takes.
     pub(super) fn evaluate_operands(&mut self, builtin: &str, operands: &[Value]) {
@@ -59,16 +63,48 @@ impl Walk<'_> {
         let text = value.shown();
         let has_index = text.split_once('[').is_some_and(|(_, index)| index.contains("$(") || index.contains('`'));
         if has_index {
-            // As a word of a command that does nothing.
-            let mut script = Value::text(": \"");
-            for piece in value.pieces() {
-                script.push(match piece {
-                    Piece::Text(text) => Piece::Text(text.replace('"', "'")),
-                    piece => piece.clone(),
-                });
-            }
-            script.push(Piece::Text("\"".to_owned()));
-            self.perhaps(|walk| walk.apart(|walk| walk.run_text(&script, None)));
+            self.expand_again(value);
         }
     }
+
+    /// Runs the substitutions in a text that is expanded once more: as a document, in which quotes are letters.
+    pub(super) fn expand_again(&mut self, value: &Value) {
+        let mut script = Value::text(format!(": <<{END}\n"));
+        script.append(value);
+        script.push(Piece::Text(format!("\n{END}\n")));
+        self.perhaps(|walk| walk.apart(|walk| walk.run_text(&script, None)));
+    }
+
+    /// Returns what `${x@P}` becomes, which runs what stands in the value.
+    pub(super) fn prompt(&mut self, values: Option<Vec<Vec<Value>>>) -> Vec<Vec<Value>> {
+        let values = values.unwrap_or_else(|| self.unset());
+        values.iter().flatten().for_each(|value| self.expand_again(value));
+        vec![vec![Value::unknown()]]
+    }
+
+    /// Returns the values of the variables that some values name.
+    pub(super) fn indirect(&mut self, names: Option<Vec<Vec<Value>>>) -> Vec<Vec<Value>> {
+        let names: Vec<Value> =
+            names.unwrap_or_else(|| self.unset()).iter().filter_map(|list| list.first().cloned()).collect();
+        let mut all = Vec::new();
+        for name in names {
+            match name.known() {
+                Some("") => all.push(vec![Value::default()]),
+                Some(name) if is_name(name) => {
+                    let parameter = Parameter { name: name.to_owned(), operation: Operation::Plain };
+                    all.extend(self.parameter(&parameter));
+                }
+                _ => {
+                    self.emit(Act::Unknown("which variable is meant is known only when it runs".to_owned()));
+                    all.push(vec![Value::unknown()]);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Returns whether it is the name of a variable or the number of a parameter, without an index.
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') || matches!(text, "@" | "*")
 }

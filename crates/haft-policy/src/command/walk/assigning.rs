@@ -35,8 +35,8 @@ impl Walk<'_> {
 
     /// Assigns a variable of the shell itself.
     pub(super) fn assign(&mut self, name: &str, assigned: Assigned, how: How) {
-        if variables::matters(name) {
-            self.environment(name, &assigned.all_values());
+        for target in self.shell.targets(name).iter().filter(|target| variables::matters(target)) {
+            self.environment(target, &assigned.all_values());
         }
         match how {
             How::Set => self.put(name, assigned),
@@ -137,7 +137,8 @@ impl Walk<'_> {
             if is_local {
                 self.hide(&name, how);
             }
-            let value = word.strip_prefix(&text[..=text.find('=').unwrap_or(0)]).unwrap_or_default();
+            let before_value = text.find('=').and_then(|at| text.get(..=at)).unwrap_or_default();
+            let value = word.strip_prefix(before_value).unwrap_or_default();
             match (is_value, refers) {
                 (true, true) => self.refer(&name, &value),
                 (true, false) => self.assign(&name, declared(&value), how),

@@ -1,8 +1,10 @@
 //! Commands of the shell itself: they print, move, set, or run text.
 
+use std::sync::Arc;
+
 use super::super::act::{Act, Deed, Flow};
-use super::super::printing;
 use super::super::value::{Piece, Value};
+use super::super::{printing, syntax};
 use super::Walk;
 use super::assigning::How;
 use super::carry::Caller;
@@ -58,6 +60,7 @@ impl Walk<'_> {
     pub(super) fn builtin(&mut self, name: &str, words: &[Value], input: Option<&Flow>) -> Option<Flow> {
         let rest = &words[1..];
         self.evaluate_operands(name, rest);
+        self.look_at_variables(name, rest);
         match name {
             "echo" => return Some(Flow::Text(printing::echoed(rest))),
             "printf" => return Some(self.printf(rest)),
@@ -90,7 +93,7 @@ impl Walk<'_> {
             "command" | "builtin" => return Some(self.command(rest, input)),
             "alias" => self.alias(rest),
             "trap" => self.trap(rest),
-            "read" | "mapfile" | "readarray" => self.read(rest, input),
+            "read" | "mapfile" | "readarray" => self.read(name, rest, input),
             "umask" | "ulimit" if only_shows(rest) => {}
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
@@ -100,7 +103,7 @@ impl Walk<'_> {
                 self.shell.finds_hidden |= rest.iter().any(|word| word.known() == Some("dotglob"));
                 self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
             }
-            "hash" if !only_shows(rest) => self.emit(Act::ShellState("change where a program is found".to_owned())),
+            "hash" if !only_shows(rest) => self.find_elsewhere(rest),
             "hash" => {}
             "coproc" => return Some(self.apart(|walk| walk.run(rest, input))),
             name if HARMLESS.contains(&name) => {}
@@ -190,6 +193,18 @@ impl Walk<'_> {
             return name.map_or(Flow::Unknown, |name| Flow::Text(Value::text(format!("/usr/bin/{name}\n"))));
         }
         self.run_from(Caller::Program, &words[flags..], input)
+    }
+
+    /// `hash -p path name`: the name runs that program from now on.
+    fn find_elsewhere(&mut self, words: &[Value]) {
+        self.emit(Act::ShellState("change where a program is found".to_owned()));
+        let Some(at) = words.iter().position(|word| word.known() == Some("-p")) else { return };
+        let [path, names @ ..] = &words[at + 1..] else { return };
+        let script = syntax::parse(&format!("'{}' \"$@\"", path.shown().replace('\'', "'\\''")));
+        let body = script.items.into_iter().flat_map(|item| item.stages).next().map(Arc::new);
+        for (name, body) in names.iter().filter_map(Value::known).zip(body.iter().cycle()) {
+            self.shell.define(name, body.clone());
+        }
     }
 
     fn alias(&mut self, words: &[Value]) {

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
-use super::super::places::Place;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
 use super::state::{Function, Shell};
 use super::variable::Assigned;
-use super::variables::is_secret_name;
 use super::{Danger, Does, Walk, pipes};
 
 /// The name of the variable that stands for a gap in a text that is read as a script.
@@ -110,19 +108,20 @@ impl Walk<'_> {
         match name {
             "env" | "printenv" if runs_nothing => {
                 self.shows_environment |= operands.is_empty();
-                let secrets = operands.iter().filter_map(|word| word.known()).filter(|name| is_secret_name(name));
-                for name in secrets {
-                    self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${name}")));
-                }
+                operands.iter().filter(|name| name.known().is_some()).for_each(|name| self.show_variable(name));
             }
             "kill" | "pkill" | "killall" if Self::names_haft(words) => {
                 self.emit(Act::Danger(Danger::Haft, "stop haft itself".to_owned()));
             }
             "ln" => {
-                self.link(&operands, words);
+                self.link(words);
                 self.arrive_as_copy(&operands);
             }
-            "cp" | "mv" | "install" => self.arrive_as_copy(&operands),
+            "cp" => {
+                self.link(words);
+                self.arrive_as_copy(&operands);
+            }
+            "mv" | "install" => self.arrive_as_copy(&operands),
             "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
             _ => {}
         }
@@ -134,23 +133,6 @@ impl Walk<'_> {
         let flow = self.content_of(source);
         if flow != Flow::Content {
             self.arrive(copy, &flow);
-        }
-    }
-
-    /// A link that was just made leads elsewhere.
-    fn link(&mut self, operands: &[&Value], words: &[Value]) {
-        let is_symbolic = words[1..].iter().any(|word| {
-            let text = word.prefix();
-            text == "--symbolic" || (text.starts_with('-') && !text.starts_with("--") && text.contains('s'))
-        });
-        let [target, link] = operands else { return };
-        if !is_symbolic {
-            return;
-        }
-        for folder in self.shell.folders.clone() {
-            if let (Place::At(target), Place::At(link)) = (folder.place(target), folder.place(link)) {
-                self.links.insert(link, target);
-            }
         }
     }
 
@@ -296,6 +278,10 @@ impl Walk<'_> {
                 }
                 let reading = languages::read(language, &text);
                 Some(self.carry_out(reading, input))
+            }
+            Inner::Tracing => {
+                self.shell.traces = true;
+                None
             }
             Inner::Variable(name, value) => {
                 self.environment(&name, std::slice::from_ref(&value));

@@ -8,7 +8,6 @@ use super::super::value::{Piece, Value};
 use super::edits::edited;
 use super::state::Unset;
 use super::variable::Assigned;
-use super::variables::is_secret_name;
 use super::{Walk, pipes};
 
 /// How many values of one word are followed.
@@ -106,6 +105,7 @@ impl Walk<'_> {
                     let home = self.home_of(user);
                     all.iter_mut().for_each(|fields| fields.push(Piece::Text(home.clone())));
                 }
+                WordPart::Stacked(place) => all = multiplied(all, &self.shell.stacked(place), None),
                 WordPart::Parameter(parameter, quoting) => {
                     let values = self.parameter(parameter);
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());
@@ -194,11 +194,11 @@ impl Walk<'_> {
         lines
     }
 
-    fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
+    pub(super) fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
-        if values.is_none() && shows_value && is_secret_name(&parameter.name) {
-            self.shell.reads_secrets.push(parameter.name.clone());
+        if shows_value && values.is_none() {
+            self.read_secret(&parameter.name);
         }
         match &parameter.operation {
             Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),
@@ -239,13 +239,9 @@ impl Walk<'_> {
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
             Operation::Length => vec![vec![number()]],
-            Operation::Element => {
-                let mut all = values.unwrap_or_else(|| self.unset());
-                let single: Vec<Vec<Value>> =
-                    all.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
-                all.extend(single);
-                all
-            }
+            Operation::Element => with_each(values.unwrap_or_else(|| self.unset())),
+            Operation::Indirect => self.indirect(values),
+            Operation::Prompt => self.prompt(values),
             Operation::Strange(words) => {
                 self.touch(words);
                 self.emit(Act::Unknown(format!("what ${{{}…}} becomes is known only when it runs", parameter.name)));
@@ -291,7 +287,7 @@ impl Walk<'_> {
         (quoting == Quoting::Bare).then_some(set)
     }
 
-    fn unset(&self) -> Vec<Vec<Value>> {
+    pub(super) fn unset(&self) -> Vec<Vec<Value>> {
         match self.shell.unset {
             Unset::Unknown => vec![vec![Value::unknown()]],
             Unset::Empty => vec![vec![Value::default()]],
@@ -303,7 +299,9 @@ impl Walk<'_> {
             Direction::Out => None,
             Direction::In => Some(self.input.clone().unwrap_or_default()),
         };
+        let interpreters = self.interpreters;
         let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, input.as_ref())));
+        self.listens |= self.interpreters > interpreters;
         self.descriptors += 1;
         let path = format!("/dev/fd/{}", self.descriptors);
         if direction == Direction::Out {
@@ -361,6 +359,14 @@ fn as_quoted(part: WordPart) -> WordPart {
         WordPart::Substitution(script, _) => WordPart::Substitution(script, Quoting::Quoted),
         other => other,
     }
+}
+
+/// Returns some lists, and each of their values alone.
+fn with_each(mut lists: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    let single: Vec<Vec<Value>> =
+        lists.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
+    lists.extend(single);
+    lists
 }
 
 fn is_all(name: &str) -> bool {

@@ -6,28 +6,29 @@ use super::variable::Assigned;
 use super::{Walk, pipes};
 
 impl Walk<'_> {
-    pub(super) fn read(&mut self, words: &[Value], input: Option<&Flow>) {
+    pub(super) fn read(&mut self, builtin: &str, words: &[Value], input: Option<&Flow>) {
         let callback = words.iter().position(|word| word.known() == Some("-C")).and_then(|at| words.get(at + 1));
         if let Some(callback) = callback {
             self.perhaps(|walk| walk.apart(|walk| walk.run_text(callback, None)));
         }
+        let names = names_read(builtin, words);
         let value = match input {
-            Some(Flow::Text(text)) if text.known().is_some() => return self.read_text(words, text),
+            Some(Flow::Text(text)) if text.known().is_some() => return self.read_text(&names, words, text),
             Some(Flow::Paths(paths)) => {
-                names_read(words).iter().for_each(|name| self.put(name, Assigned::any(paths.clone())));
+                names.iter().for_each(|name| self.put(name, Assigned::any(paths.clone())));
                 return;
             }
             Some(Flow::Downloaded) => pipes::foreign(Origin::Network),
             Some(Flow::Decoded) => pipes::foreign(Origin::Decoded),
             _ => Value::unknown(),
         };
-        for name in names_read(words) {
+        for name in names {
             self.put(name, Assigned::one(value.clone()));
         }
     }
 
     /// Each line of a known text, each part of a line, and each end of one is a value that may be read.
-    fn read_text(&mut self, words: &[Value], text: &Value) {
+    fn read_text(&mut self, names: &[&str], words: &[Value], text: &Value) {
         let text = text.known().unwrap_or_default();
         let mut separators = self.separators();
         separators.extend(words.windows(2).filter_map(|pair| match pair[0].known() {
@@ -62,7 +63,7 @@ impl Walk<'_> {
         if once.is_empty() {
             once.push(vec![Value::default()]);
         }
-        for name in names_read(words) {
+        for name in names {
             self.put(name, Assigned::any_of(once.clone()));
         }
     }
@@ -80,24 +81,23 @@ fn is_flag(word: &Value) -> bool {
     word.prefix().starts_with('-')
 }
 
-fn names_read(words: &[Value]) -> Vec<&str> {
+/// Returns the variables that `read` or `mapfile` sets.
+fn names_read<'a>(builtin: &str, words: &'a [Value]) -> Vec<&'a str> {
+    let (with_value, own) = if builtin == "read" { ("adinNptu", "REPLY") } else { ("dnOsuCc", "MAPFILE") };
     let mut names = Vec::new();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         match word.known() {
-            Some(
-                "-d" | "-n" | "-N" | "-p" | "-t" | "-u" | "-i" | "-a" | "-C" | "-c" | "-O" | "-ra" | "-rd" | "-rp",
-            ) => {
-                if let Some("-a" | "-ra") = word.known() {
-                    names.extend(rest.next().and_then(Value::known));
-                } else {
-                    rest.next();
-                }
+            Some(flag) if flag.len() > 1 && flag.starts_with('-') => {
+                // What stands behind the letter is its value, else the next word is.
+                let Some(at) = flag[1..].find(|letter| with_value.contains(letter)) else { continue };
+                let (letter, attached) = (&flag[at + 1..at + 2], &flag[at + 2..]);
+                let value = if attached.is_empty() { rest.next().and_then(Value::known) } else { Some(attached) };
+                names.extend(value.filter(|_| letter == "a" && builtin == "read"));
             }
-            Some(flag) if flag.starts_with('-') => {}
             Some(name) => names.push(name),
             None => {}
         }
     }
-    if names.is_empty() { vec!["REPLY", "MAPFILE"] } else { names }
+    if names.is_empty() { vec![own] } else { names }
 }

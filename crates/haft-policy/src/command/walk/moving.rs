@@ -15,8 +15,26 @@ impl Walk<'_> {
         match operand {
             None => vec![Folder::Known(self.home_of(""))],
             Some(word) if word.known() == Some("-") => self.shell.folders_before.clone(),
-            Some(word) => self.shell.folders.iter().map(|folder| folder.changed(word)).collect(),
+            Some(word) => {
+                let starts = self.shell.folders.iter().cloned().chain(self.folders_searched(word));
+                starts.map(|folder| folder.changed(word)).collect()
+            }
         }
+    }
+
+    /// `CDPATH` names folders in which `cd` looks for a relative path first.
+    fn folders_searched(&self, word: &Value) -> Vec<Folder> {
+        let first = word.prefix().split('/').next().unwrap_or_default();
+        let is_searched = !word.prefix().starts_with('/') && !matches!(first, "." | "..");
+        let values = self.shell.values("CDPATH").filter(|_| is_searched).unwrap_or_default();
+        let lists = values.iter().filter_map(|list| list.first());
+        let folder =
+            |path: &str| self.shell.folders.iter().map(|from| from.changed(&Value::text(path))).collect::<Vec<_>>();
+        let folders = |list: &Value| match list.known() {
+            Some(list) => list.split(':').flat_map(folder).collect(),
+            None => vec![Folder::Unknown],
+        };
+        lists.flat_map(folders).collect()
     }
 
     pub(super) fn push_folder(&mut self, words: &[Value]) {

@@ -16,6 +16,8 @@ pub(super) struct Redirected {
     pub(super) input: Option<Flow>,
     /// The files it writes its output to.
     outputs: Vec<Value>,
+    /// Whether it writes to a descriptor that another command may read.
+    pub(super) leads_to_descriptor: bool,
     /// The host that it is connected to by `/dev/tcp`.
     host: Option<String>,
 }
@@ -37,6 +39,7 @@ impl Walk<'_> {
                 }
                 RedirectKind::Duplicate => {
                     let descriptor = self.as_one(&redirect.target).shown();
+                    redirected.leads_to_descriptor |= !matches!(descriptor.as_str(), "0" | "1" | "2" | "-");
                     let reads = redirect.descriptor.unwrap_or(0) == 0;
                     let is_connection = self.connections.contains(&descriptor) || descriptor.contains('…');
                     if reads && is_connection && !self.connections.is_empty() {
@@ -66,6 +69,9 @@ impl Walk<'_> {
                 self.connections.push(redirect.descriptor.map_or_else(|| "…".to_owned(), |number| number.to_string()));
                 continue;
             }
+            // `>&"${COPROC[1]}"` leads to a descriptor, too.
+            let is_open = path.pieces().first() == Some(&Piece::Unknown);
+            redirected.leads_to_descriptor |= redirect.kind == RedirectKind::WriteBoth && is_open;
             let runs_nothing = matches!(&stage.node, Node::Simple(_, words) if words.is_empty());
             match redirect.kind {
                 RedirectKind::Read => {

@@ -43,6 +43,8 @@ pub(super) struct Shell {
     pub(super) traps: Vec<(Value, Vec<String>)>,
     /// Whether programs get all variables that are set from now on (`set -a`).
     pub(super) exports_all: bool,
+    /// Whether it prints what it runs, with the values in it (`set -x`).
+    pub(super) traces: bool,
     /// What the shell itself reads, once `exec` has redirected it.
     pub(super) input: Option<Flow>,
     /// Whether patterns find hidden names too.
@@ -98,6 +100,7 @@ impl Shell {
             name: Value::text("bash"),
             traps: Vec::new(),
             exports_all: false,
+            traces: false,
             input: None,
             finds_hidden: false,
             unset: Unset::Unknown,
@@ -211,7 +214,7 @@ impl Shell {
     }
 
     /// Returns the variables that a name may stand for.
-    fn targets(&self, name: &str) -> Vec<String> {
+    pub(super) fn targets(&self, name: &str) -> Vec<String> {
         let mut targets = vec![name.to_owned()];
         for _ in 0..MOST_REFERENCES {
             let next: Vec<String> = targets
@@ -284,6 +287,22 @@ impl Shell {
         true
     }
 
+    /// Returns what `~1`, `~+1` or `~-0` may be: a folder by its place on the stack, from the newest or the oldest on.
+    pub(super) fn stacked(&self, place: &str) -> Vec<Vec<Value>> {
+        let number = place.trim_start_matches(['+', '-']).parse::<usize>().unwrap_or(usize::MAX);
+        let newest_first: Vec<&Vec<Folder>> = std::iter::once(&self.folders).chain(self.stack.iter().rev()).collect();
+        let at = if place.starts_with('-') {
+            newest_first.len().checked_sub(number.saturating_add(1))
+        } else {
+            Some(number)
+        };
+        match at.and_then(|at| newest_first.get(at)) {
+            Some(folders) => folder_values(folders),
+            // It stays as it is written.
+            None => vec![vec![Value::text(format!("~{place}"))]],
+        }
+    }
+
     /// Moves to other folders.
     pub(super) fn move_to(&mut self, folders: Vec<Folder>) {
         self.folders_before = std::mem::take(&mut self.folders);
@@ -315,6 +334,7 @@ impl Shell {
         }
         add_new(&mut self.traps, &other.traps);
         self.exports_all |= other.exports_all;
+        self.traces |= other.traces;
         self.reads_unset |= other.reads_unset;
         add_new(&mut self.reads_secrets, &other.reads_secrets);
         fit

@@ -1,5 +1,7 @@
 //! Tells what was found, once for each part of the command, with paths where they lead.
 
+use std::path::Path;
+
 use haft::door::FileKind;
 use haft::effect::{Change, Does, Host};
 use haft::path::{Extent, Target};
@@ -10,7 +12,7 @@ use super::super::beside::renamed;
 use super::super::places::{self, Place, hidden_names};
 use super::super::value::{Piece, Value};
 use super::{Found, Walk, pipes};
-use crate::zone::Zone;
+use crate::zone::{Zone, is_temporary_folder};
 
 impl Walk<'_> {
     /// Tells what an act does, wherever its paths lead.
@@ -71,7 +73,7 @@ impl Walk<'_> {
     fn emit_place(&mut self, deed: Deed, place: Place, path: &Value) {
         match place {
             Place::At(place) => {
-                self.secrets_that_fit(deed, path, &place);
+                self.found_by_pattern(deed, path, &place);
                 // A slash at the end goes through a link.
                 let is_folder = path.shown().ends_with('/') && place != "/";
                 self.at_place(deed, &if is_folder { format!("{place}/") } else { place }, path);
@@ -86,19 +88,6 @@ impl Walk<'_> {
         let through = self.through_links(&format!("{folder}/"));
         let located = self.locate.locate(through.trim_end_matches('/'));
         places::path_of(self.scene, &located.target)
-    }
-
-    /// A pattern such as `~/.s*h/id_*` finds secrets as well.
-    fn secrets_that_fit(&mut self, deed: Deed, path: &Value, place: &str) {
-        if !path.pieces().contains(&Piece::Glob) {
-            return;
-        }
-        for secret in places::secrets_that_fit(place) {
-            let located = self.locate.locate(&secret);
-            if !located.target.is_inside() || located.kind.is_some() {
-                self.at_place(deed, &secret, path);
-            }
-        }
     }
 
     fn anywhere(&mut self, deed: Deed, path: &Value) {
@@ -120,11 +109,28 @@ impl Walk<'_> {
         }
     }
 
-    fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
+    pub(super) fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
         let through = self.through_links(place);
         let place = match through.trim_end_matches('/') {
             "" => "/",
             place => place,
+        };
+        if let Some(end) = self.end_of_links(deed, place) {
+            self.at_place_itself(deed, &end, path);
+        }
+        self.at_place_itself(deed, &through, path);
+    }
+
+    /// Tells what is done at a place, whatever links this command has made.
+    fn at_place_itself(&mut self, deed: Deed, through: &str, path: &Value) {
+        let place = match through.trim_end_matches('/') {
+            "" => "/",
+            place => place,
+        };
+        // Whoever removes everything in a folder removes what the folder is.
+        let place = match place.strip_suffix("/*").filter(|_| deed == Deed::Remove && !path.has_unknown()) {
+            Some(folder) if is_temporary_folder(Path::new(folder)) => folder,
+            _ => place,
         };
         if deed == Deed::Run && matches!(place, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
             let input = self.input.clone();
@@ -194,6 +200,20 @@ impl Walk<'_> {
             place = through;
         }
         place
+    }
+
+    /// Returns where the link leads that this command has put at a place, for whoever follows it.
+    fn end_of_links(&self, deed: Deed, place: &str) -> Option<String> {
+        let changes = matches!(deed, Deed::Create | Deed::Replace);
+        let puts_another = changes && ["ln", "mv", "install"].iter().any(|program| self.runs(program));
+        if deed == Deed::Remove || puts_another {
+            return None;
+        }
+        let mut end = self.links.get(place)?;
+        for _ in 0..4 {
+            end = self.links.get(end).unwrap_or(end);
+        }
+        Some(self.through_links(end))
     }
 
     /// Returns what is known of a file that this command has filled, or of the folder that it came in.

@@ -1,5 +1,9 @@
 //! What a shell knows at each moment decides what a command does.
 
+mod links;
+mod secrets;
+mod values;
+
 use crate::command::examples::{decision, steps_in_scene};
 use crate::decision::Decision;
 
@@ -11,6 +15,11 @@ fn denied(commands: &[&str]) {
 fn at_least_asked(commands: &[&str]) {
     let weak: Vec<&&str> = commands.iter().filter(|command| decision(command) == Decision::Allow).collect();
     assert!(weak.is_empty(), "allowed: {weak:#?}");
+}
+
+fn asked(commands: &[&str]) {
+    let others: Vec<&&str> = commands.iter().filter(|command| decision(command) != Decision::Ask).collect();
+    assert!(others.is_empty(), "not asked about: {others:#?}");
 }
 
 fn allowed(commands: &[&str]) {

@@ -162,26 +162,6 @@ pub(super) fn matters(name: &str) -> bool {
     meaning(name) != Meaning::Data
 }
 
-/// Parts of names that say that a variable holds a secret.
-const SECRET_PARTS: &[&str] = &[
-    "SECRET",
-    "TOKEN",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "API_KEY",
-    "APIKEY",
-    "PRIVATE_KEY",
-    "ACCESS_KEY",
-];
-
-/// Returns whether a variable holds a secret by its name.
-pub(super) fn is_secret_name(name: &str) -> bool {
-    let name = name.to_uppercase();
-    SECRET_PARTS.iter().any(|part| name.contains(part)) || name.ends_with("_KEY") || name == "PGPASS"
-}
-
 impl Walk<'_> {
     /// Tells what it means that a program gets a variable with one of these values.
     pub(super) fn environment(&mut self, name: &str, values: &[Value]) {
@@ -209,7 +189,21 @@ impl Walk<'_> {
                     values.iter().for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
                 }
             }
-            Meaning::Haft => self.emit(Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))),
+            Meaning::Haft => self.emit(changes_haft(name)),
+        }
+    }
+
+    /// Refuses built-ins that take a variable of haft away, or set it in another way than by `=`.
+    pub(super) fn leave_to_haft(&mut self, builtin: &str, words: &[Value]) {
+        let is_flag = |word: &&Value, flags: &[&str]| word.known().is_some_and(|flag| flags.contains(&flag));
+        let takes = match builtin {
+            "export" => words.iter().any(|word| is_flag(&word, &["-n"])),
+            "declare" | "typeset" | "local" | "readonly" => words.iter().any(|word| is_flag(&word, &["+x"])),
+            _ => true,
+        };
+        let is_of_haft = |word: &&Value| meaning(word.prefix()) == Meaning::Haft;
+        if let Some(name) = words.iter().find(is_of_haft).filter(|_| takes) {
+            self.emit(changes_haft(&name.shown()));
         }
     }
 
@@ -224,6 +218,11 @@ impl Walk<'_> {
             self.deeper(|walk| walk.run_new_shell(&value, &[], None));
         }
     }
+}
+
+/// Says that a variable of haft is set or taken away.
+fn changes_haft(name: &str) -> Act {
+    Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))
 }
 
 /// Paths that begin with the old value and add only folders of the system change nothing that matters.

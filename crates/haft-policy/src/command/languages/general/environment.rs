@@ -1,6 +1,7 @@
 //! What a program reads of the environment: one variable, a secret, or all of it.
 
-use super::super::marks::is_secret_variable;
+use haft::guarded::is_secret_variable;
+
 use super::super::strings::Token;
 use super::expression::Program;
 use super::findings::Findings;

@@ -1,5 +1,7 @@
 //! `env`: variables, then a program that runs with them.
 
+use haft::effect::Danger;
+
 use super::super::super::act::{Act, Deed, Inner, Reading};
 use super::super::super::value::{Piece, Value};
 
@@ -20,6 +22,13 @@ pub(super) fn read(words: &[Value]) -> Reading {
         match flag(&word, words.get(at)) {
             Flag::Plain => {}
             Flag::TakesNext => at += 1,
+            Flag::Unset(name, taken) => {
+                at += taken;
+                if name.prefix().starts_with("HAFT_") {
+                    let words = format!("take {} from what haft has set", name.shown());
+                    reading.acts.push(Act::Danger(Danger::Haft, words));
+                }
+            }
             Flag::Folder(folder, taken) => {
                 at += taken;
                 reading.acts.push(Act::Path(Deed::List, folder.clone()));
@@ -88,6 +97,7 @@ fn variable(name: String, value: Value) -> Inner {
 enum Flag {
     Plain,
     TakesNext,
+    Unset(Value, usize),
     Folder(Value, usize),
     Split(Value, usize),
     Unknown,
@@ -106,7 +116,8 @@ fn flag(word: &Value, next: Option<&Value>) -> Flag {
             "" => Flag::Unknown,
             _ if "split-string".starts_with(long) => Flag::Split(value, taken),
             _ if "chdir".starts_with(long) => Flag::Folder(value, taken),
-            _ if ("unset".starts_with(long) || "argv0".starts_with(long)) && !is_attached => Flag::TakesNext,
+            _ if "unset".starts_with(long) => Flag::Unset(value, taken),
+            _ if "argv0".starts_with(long) && !is_attached => Flag::TakesNext,
             _ if word.known().is_none() && !is_attached => Flag::Unknown,
             _ => Flag::Plain,
         };
@@ -122,7 +133,11 @@ fn flag(word: &Value, next: Option<&Value>) -> Flag {
                 let (value, taken) = value_of(before);
                 return Flag::Folder(value, taken);
             }
-            'u' | 'a' | 'P' => return if before.len() == start.len() { Flag::TakesNext } else { Flag::Plain },
+            'u' => {
+                let (value, taken) = value_of(before);
+                return Flag::Unset(value, taken);
+            }
+            'a' | 'P' => return if before.len() == start.len() { Flag::TakesNext } else { Flag::Plain },
             _ => {}
         }
     }

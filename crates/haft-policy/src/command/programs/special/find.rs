@@ -107,6 +107,9 @@ const MOST_RUNS: usize = 4_000;
 pub(super) fn read(words: &[Value]) -> Reading {
     let mut find = Find { words, at: 0, starts: Vec::new(), found: Vec::new(), reading: Reading::default() };
     find.take_starts();
+    if words.iter().any(|word| matches!(word.known(), Some("-L" | "-H" | "-follow"))) {
+        find.starts.iter_mut().for_each(|start| start.push(Piece::Text("/".to_owned())));
+    }
     let expression = words.get(find.at..).unwrap_or_default();
     let names = names(expression);
     if names.asked.len().saturating_mul(find.starts.len()) > MOST_RUNS {

@@ -70,6 +70,8 @@ impl Shell {
             self.reading.acts.push(Act::Path(Deed::Run, Value::text(file)));
             return 0;
         }
+        let takes_option = flag.starts_with('-') && flag.ends_with('o');
+        self.traces(takes_option && next.is_some_and(|option| option.known() == Some("xtrace")));
         match name {
             "rcfile" | "init-file" => {
                 self.reading.acts.extend(next.map(|file| Act::Path(Deed::Run, file.clone())));
@@ -95,12 +97,19 @@ impl Shell {
         if flag.starts_with('-') {
             self.has_text |= letters.contains('c');
             self.reads_input |= letters.contains('s');
+            self.traces(letters.contains('x'));
             self.checks += letters.matches('n').count();
             self.takes_back |= letters.contains('i');
         } else {
             self.takes_back |= letters.contains(['n', 'o']);
         }
         takes_next
+    }
+
+    fn traces(&mut self, is_so: bool) {
+        if is_so && !self.reading.inner.contains(&Inner::Tracing) {
+            self.reading.inner.push(Inner::Tracing);
+        }
     }
 
     fn doubt(&mut self) {

@@ -34,9 +34,9 @@ pub(super) fn read(words: &[Value]) -> Reading {
         reading.acts.push(Act::Unknown("a word that may be a flag".to_owned()));
     }
     reading.acts.extend(options.file.iter().map(|file| Act::Path(Deed::Read, file.clone())));
-    if !command.is_empty() {
-        reading.inner.push(options.inner(command));
-    }
+    // Without a command it prints the words.
+    let echo = [Value::text("echo")];
+    reading.inner.push(options.inner(if command.is_empty() { &echo } else { command }));
     reading
 }
 

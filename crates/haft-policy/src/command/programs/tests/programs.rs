@@ -78,13 +78,13 @@ fn xargs_runs_a_command_with_its_input() {
     assert_eq!(shipped("xargs -I% mv % x"), "runs [mv % x] with its input for %");
     assert_eq!(shipped("xargs --replace mv {} x"), "runs [mv {} x] with its input for {}");
     assert_eq!(shipped("xargs -a list rm"), "Read list; runs [rm …]");
-    assert_eq!(shipped("xargs"), "");
+    assert_eq!(shipped("xargs"), "runs [echo] and its input");
 }
 
 #[test]
 fn env_sets_variables_and_runs_a_program() {
     assert_eq!(shipped("env -i -u X A=1 ls -l"), "A=1; runs [ls -l]");
-    assert_eq!(shipped("env -uX --unset Y ls"), "runs [ls]");
+    assert_eq!(shipped("env -uX --unset Y --unset=Z ls"), "runs [ls]");
     assert_eq!(shipped("env -C /x ls"), "List /x; in /x; runs [ls]");
     assert_eq!(shipped("env -S ls_-l"), "sh [ls -l] ()");
     assert_eq!(shipped("env -S bash_-c ls"), "runs [bash -c ls]");
@@ -95,7 +95,8 @@ fn env_sets_variables_and_runs_a_program() {
 #[test]
 fn shells_run_text_a_file_or_their_input() {
     assert_eq!(shipped("bash -c ls a b"), "sh [ls] (a b)");
-    assert_eq!(shipped("bash -ec -x ls"), "sh [ls] ()");
+    assert_eq!(shipped("bash -ec -x ls"), "traced; sh [ls] ()");
+    assert_eq!(shipped("bash -o xtrace"), "traced; runs its input as Shell");
     assert_eq!(shipped("bash -euo pipefail -c ls"), "sh [ls] ()");
     assert_eq!(shipped("bash -- x.sh a"), "Run x.sh");
     assert_eq!(shipped("bash"), "runs its input as Shell");

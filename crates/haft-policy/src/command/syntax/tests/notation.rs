@@ -85,6 +85,7 @@ fn part(part: &WordPart) -> String {
         WordPart::Text(text, Quoting::Bare) => text.replace('\n', "⏎"),
         WordPart::Text(text, Quoting::Quoted) => format!("‹{}›", text.replace('\n', "⏎")),
         WordPart::Home(user) => format!("HOME[{user}]"),
+        WordPart::Stacked(place) => format!("STACK[{place}]"),
         WordPart::Parameter(one, quoting) => format!("{}{}", parameter(one), mark(quoting)),
         WordPart::Substitution(inside, quoting) => format!("$({}){}", script(inside), mark(quoting)),
         WordPart::Process(inside, Direction::Out) => format!("out({})", script(inside)),
@@ -105,6 +106,8 @@ fn parameter(parameter: &Parameter) -> String {
         Operation::Edited(_, all) => format!(" edited {}", words(all)),
         Operation::Length => " length".to_owned(),
         Operation::Element => " element".to_owned(),
+        Operation::Indirect => " indirect".to_owned(),
+        Operation::Prompt => " prompt".to_owned(),
         Operation::Strange(all) => format!(" strange {}", words(all)),
     };
     format!("${{{}{operation}}}", parameter.name)

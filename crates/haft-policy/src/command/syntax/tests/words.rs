@@ -49,7 +49,7 @@ fn parameters_have_names_and_operations() {
     );
     check("${#x} ${#} ${#x[@]} ${#@} ${#-y}", "<${x length} ${#} ${x length} ${@ length} ${# or y}>");
     check("${x[0]} ${x[@]} ${x[$(rm y)]}", "<${x element} ${x element} ${x strange [$(<rm y>)]}>");
-    check("${!x} ${!x*} ${x@P} ${!}", "<${x strange nothing} ${x strange *} ${x strange @P} ${!}>");
+    check("${!x} ${!x*} ${x@P} ${x@A} ${!}", "<${x indirect} ${x strange *} ${x prompt} ${x strange @A} ${!}>");
     check("${x:?$(rm y)} ${x:$(rm y)}", "<${x strange $(<rm y>)} ${x strange $(<rm y>)}>");
     check("\"${x:-'a' \"b c\" \\}}\" ${x:-'a}' \"}\"}", "<${x or ‹'a' b c }›}' ${x or ‹a}› ‹}›}>");
     check("$ a$ \"$\" $% $=", "<$ a$ ‹$› $% $=>");
@@ -81,7 +81,7 @@ fn a_tilde_is_a_home_where_the_shell_takes_it_for_one() {
     check("A=~/x:~root:$y B=~", "<A=(HOME[]/x:HOME[root]:${y}) B=(HOME[])>");
     check("dd of=~/x p=a:~/y --q=~/z", "<dd of=HOME[]/x p=a:HOME[]/y --q=~/z>");
     check("~+/x ~-", "<${PWD}'/x ${OLDPWD}'>");
-    check("~1", "<opaque[it names a folder by its place in the shell's list]>");
+    check("~1 ~+0/x ~-2", "<STACK[1] STACK[+0]/x STACK[-2]>");
     check("> ~/x", "<> >HOME[]/x");
 }
 

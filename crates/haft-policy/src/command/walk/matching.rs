@@ -1,0 +1,109 @@
+//! What a pattern finds that matters: secrets by their names, secrets that are there, folders above the workspace.
+//!
+//! The shell finds what is there when it runs, so a pattern that could hardly mean anything else than a secret is taken
+//! for it whether or not it is there; any other one is tried on what is there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft::guarded::is_secret;
+
+use super::super::act::Deed;
+use super::super::value::{Piece, Value};
+use super::super::{patterns, places};
+use super::Walk;
+use crate::zone::SYSTEM_SECRETS;
+
+/// Files of the system that a pattern may find besides: a private key of the machine, the environment of a process.
+const MORE_OF_THE_SYSTEM: [&str; 2] = ["/etc/ssh/ssh_host_rsa_key", "/proc/1/environ"];
+/// How many paths of one pattern are looked at.
+const MOST_FOUND: usize = 2_000;
+/// In how many folders of one command patterns are tried.
+const MOST_LISTED: usize = 4_000;
+
+/// The names in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    all: Vec<String>,
+    /// Those of them whose content is secret.
+    secrets: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// Tells what a pattern such as `~/.s*h/id_*`, `/etc/*` or `certs/*` finds besides itself.
+    pub(super) fn found_by_pattern(&mut self, deed: Deed, path: &Value, place: &str) {
+        if !path.pieces().contains(&Piece::Glob) {
+            return;
+        }
+        for secret in places::secrets_that_fit(place) {
+            let located = self.locate.locate(&secret);
+            if !located.target.is_inside() || located.kind.is_some() || places::means(place, &secret) {
+                self.at_place(deed, &secret, path);
+            }
+        }
+        if deed != Deed::List {
+            let of_etc = SYSTEM_SECRETS.iter().filter(|secret| secret.starts_with("/etc/"));
+            let secrets = of_etc.chain(&MORE_OF_THE_SYSTEM).filter(|secret| places::fits_whole(place, secret));
+            secrets.for_each(|secret| self.at_place(deed, secret, path));
+            for secret in self.secrets_there(place) {
+                self.at_place(deed, &secret, path);
+            }
+        }
+        if let (Deed::Remove | Deed::Replace, false) = (deed, path.has_unknown()) {
+            for folder in self.folders_above().filter(|folder| places::fits_whole(place, folder)).collect::<Vec<_>>() {
+                self.at_place(deed, &folder, path);
+            }
+        }
+    }
+
+    /// Returns the folders that the workspace and the home lie in, and the home.
+    fn folders_above(&self) -> impl Iterator<Item = String> + use<> {
+        let workspace = Path::new(&self.scene.workspace).ancestors().skip(1);
+        let all = workspace.chain(Path::new(&self.scene.home).ancestors());
+        let folders: Vec<String> = all.map(|folder| folder.to_string_lossy().into_owned()).collect();
+        folders.into_iter().filter(|folder| folder != "/")
+    }
+
+    /// Returns the secrets in the workspace that a pattern finds just now.
+    fn secrets_there(&mut self, place: &str) -> Vec<String> {
+        if !Path::new(place).starts_with(&self.scene.workspace) {
+            return Vec::new();
+        }
+        let mut found = vec![String::new()];
+        let mut parts = place.split('/').filter(|part| !part.is_empty()).peekable();
+        while let Some(part) = parts.next() {
+            if !part.contains('*') {
+                found.iter_mut().for_each(|path| path.extend(["/", part]));
+                continue;
+            }
+            let is_last = parts.peek().is_none();
+            let mut next = Vec::new();
+            for folder in &found {
+                let listed = self.names_in(folder);
+                let names = if is_last { &listed.secrets } else { &listed.all };
+                next.extend(names.iter().filter(|name| finds(part, name)).map(|name| format!("{folder}/{name}")));
+            }
+            next.truncate(MOST_FOUND);
+            found = next;
+        }
+        found.retain(|path| is_secret(Path::new(path)));
+        found
+    }
+
+    /// Returns the names in a folder, which is looked at once.
+    fn names_in(&mut self, folder: &str) -> Arc<Listed> {
+        if !self.listed.contains_key(folder) && self.listed.len() < MOST_LISTED {
+            let all = self.locate.names_in(folder);
+            let is_secret = |name: &&String| is_secret(&Path::new(folder).join(name));
+            let secrets = all.iter().filter(is_secret).cloned().collect();
+            self.listed.insert(folder.to_owned(), Arc::new(Listed { all, secrets }));
+        }
+        self.listed.get(folder).cloned().unwrap_or_default()
+    }
+}
+
+/// Returns whether a pattern finds a name: a hidden one only where it says the dot.
+fn finds(pattern: &str, name: &str) -> bool {
+    let beginning = pattern.split('*').next().unwrap_or_default();
+    name.starts_with(beginning) && name.starts_with('.') <= pattern.starts_with('.') && patterns::fits(pattern, name)
+}

@@ -1,0 +1,129 @@
+//! Built-ins that print variables, as `declare -p` and `export` do: `env` and `printenv` in other words.
+
+use haft::effect::Danger;
+use haft::guarded::{is_secret_variable, is_service_address};
+
+use super::super::act::Act;
+use super::super::value::Value;
+use super::Walk;
+
+/// Flags of `declare` that choose variables which programs never get.
+const KINDS_OF_THE_SHELL: [char; 6] = ['a', 'A', 'i', 'n', 'l', 'u'];
+/// Programs to which the address of a service is given so that they connect to it.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "pg_dump",
+    "pg_restore",
+    "pg_isready",
+    "createdb",
+    "dropdb",
+    "mysql",
+    "mysqldump",
+    "mariadb",
+    "mongo",
+    "mongosh",
+    "mongodump",
+    "redis-cli",
+    "valkey-cli",
+    "usql",
+    "pgcli",
+    "sqlx",
+    "diesel",
+    "migrate",
+    "dbmate",
+    "goose",
+    "atlas",
+];
+
+impl Walk<'_> {
+    /// Tells what a built-in shows of variables, or takes from haft, whatever else it does.
+    pub(super) fn look_at_variables(&mut self, builtin: &str, words: &[Value]) {
+        match builtin {
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                self.show_variables(builtin, words);
+                self.leave_to_haft(builtin, words);
+            }
+            "set" => {
+                self.show_variables(builtin, words);
+                self.trace(words);
+            }
+            "unset" | "read" | "mapfile" | "readarray" => self.leave_to_haft(builtin, words),
+            _ => {}
+        }
+    }
+
+    /// Tells what `declare`, `export`, `set` and their kin print.
+    fn show_variables(&mut self, builtin: &str, words: &[Value]) {
+        let is_flag = |word: &&Value| builtin != "set" && word.prefix().starts_with(['-', '+']);
+        let has_flag = |letter: char| words.iter().filter(is_flag).any(|flag| flag.prefix()[1..].contains(letter));
+        let operands: Vec<&Value> = words.iter().filter(|word| !is_flag(word)).collect();
+        if has_flag('f') || has_flag('F') {
+            return;
+        }
+        let are_of_the_shell = match builtin {
+            "local" => true,
+            "declare" | "typeset" => KINDS_OF_THE_SHELL.iter().any(|kind| has_flag(*kind)) && !has_flag('x'),
+            _ => false,
+        };
+        match operands.as_slice() {
+            [] if are_of_the_shell => {}
+            [] => self.show_environment(),
+            operands if has_flag('p') => operands.iter().for_each(|name| self.show_variable(name)),
+            _ => {}
+        }
+    }
+
+    /// `set -x`: from now on the shell prints what it runs.
+    fn trace(&mut self, words: &[Value]) {
+        let flags: Vec<&str> = words.iter().map_while(Value::known).take_while(|word| *word != "--").collect();
+        for (at, flag) in flags.iter().enumerate() {
+            let is_named = flag.ends_with('o') && flags.get(at + 1) == Some(&"xtrace");
+            match flag.chars().next() {
+                Some(sign @ ('-' | '+')) if is_named || flag.contains('x') => self.shell.traces = sign == '-',
+                _ => {}
+            }
+        }
+    }
+
+    fn show_environment(&mut self) {
+        self.shows_environment = true;
+        self.emit(Act::Unknown("it prints the environment, in which there may be secrets".to_owned()));
+    }
+
+    /// Tells that the value of a variable is printed.
+    pub(super) fn show_variable(&mut self, name: &Value) {
+        let Some(name) = name.known() else { return self.show_environment() };
+        if let Some(secret) = self.secret_of(name) {
+            self.emit(Act::Danger(Danger::Secret, format!("show the secret in ${secret}")));
+        }
+    }
+
+    /// Returns the variable that a name stands for, where it holds a secret that did not come from this command.
+    fn secret_of(&self, name: &str) -> Option<String> {
+        let is_secret = |name: &String| self.shell.values(name).is_none() && is_secret_variable(name);
+        self.shell.targets(name).into_iter().find(is_secret)
+    }
+
+    /// Notes that a variable is read, where it holds such a secret.
+    pub(super) fn read_secret(&mut self, name: &str) {
+        let secret = self.secret_of(name);
+        self.shell.reads_secrets.extend(secret);
+    }
+
+    /// Forgets secrets that were read by commands which show nothing of them.
+    pub(super) fn forget_secrets_of(&mut self, lines: &[Vec<Value>]) {
+        let all_are = |names: &[&str]| {
+            lines
+                .iter()
+                .flat_map(|words| words.first())
+                .all(|name| name.known().is_some_and(|name| names.contains(&name)))
+        };
+        // With `set -x` the shell itself prints what it compares.
+        if all_are(&["test", "[", ":", "true", "false"]) && !self.shell.traces {
+            self.shell.reads_secrets.clear();
+        }
+        if all_are(CLIENTS) {
+            self.shell.reads_secrets.retain(|name| !is_service_address(name));
+        }
+    }
+}
