@@ -59,6 +59,10 @@ pub struct Reading {
     pub acts: Vec<Act>,
     /// What it runs.
     pub inner: Vec<Inner>,
+    /// Words of which nobody knows whether they are a command, text for a shell or a file.
+    pub suspected: Vec<Value>,
+    /// Whether it may run what it reads: `awk '{ system($0) }'`.
+    pub runs_input: bool,
     /// What it prints, as far as that matters to the next program of a pipe.
     pub output: Flow,
 }

@@ -28,10 +28,19 @@ const DEEPEST: usize = 3;
 pub(super) fn read(text: &str) -> Reading {
     let mut findings = Findings::default();
     study(text, &mut findings, 0);
+    shell_templates(text).for_each(|command| findings.script(command));
     let mut reading = Reading::default();
     reading.acts.push(Act::Code("run a program written in the command".to_owned()));
     findings.tell(&mut reading);
     reading
+}
+
+/// Returns the commands in templates of JavaScript that a shell runs: ``$`ls` `` of Bun and zx.
+fn shell_templates(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("$`").filter_map(|(at, mark)| {
+        let command = &text[at + mark.len()..];
+        command.find('`').map(|end| &command[..end])
+    })
 }
 
 /// Adds what a text would do to what is found already.

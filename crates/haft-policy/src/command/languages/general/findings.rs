@@ -128,6 +128,7 @@ impl Findings {
             self.act(danger(Danger::HiddenCode, "run text that it decodes"));
         }
         if acts_on_text == Is::Open {
+            reading.runs_input = true;
             self.not_understood("it runs something that is known only when it runs");
         }
         if self.reads_environment && self.connects {
