@@ -60,7 +60,7 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
     match table.row(name) {
         Some(Ok(row)) => reading::read_row(table, row, words),
         Some(Err(fault)) => Reading { acts: vec![Act::Unknown(fault.to_string())], ..Reading::default() },
-        None => Reading { acts: vec![Act::Program(name.to_owned())], ..Reading::default() },
+        None => Reading { acts: vec![Act::Program(name.to_owned())], suspected: words.to_vec(), ..Reading::default() },
     }
 }
 
@@ -81,6 +81,11 @@ fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
         draft.reading.output = super::act::Flow::Unknown;
     }
     draft.finish()
+}
+
+/// Returns whether a program of this name is known.
+pub(crate) fn is_program(name: &str) -> bool {
+    is_known(Table::shipped(), name)
 }
 
 fn is_known(table: &Table, name: &str) -> bool {

@@ -15,6 +15,7 @@ mod edits;
 mod expand;
 mod input;
 mod moving;
+mod net;
 mod outputs;
 mod pipes;
 mod redirects;
@@ -92,6 +93,8 @@ pub(super) struct Walk<'a> {
     descriptors: usize,
     work: usize,
     handed_on: usize,
+    /// How many nets for words of unknown meaning are around what is walked just now.
+    nets: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
 }
@@ -121,6 +124,7 @@ impl<'a> Walk<'a> {
             descriptors: 64,
             work: 0,
             handed_on: 0,
+            nets: 0,
             second_look: false,
         }
     }

@@ -39,6 +39,7 @@ impl Draft {
     pub(crate) fn add(&mut self, part: Reading) {
         part.acts.into_iter().for_each(|act| self.act(act));
         self.reading.inner.extend(part.inner);
+        self.reading.suspected.extend(part.suspected);
         self.reading.output = part.output;
     }
 
@@ -101,6 +102,7 @@ impl Draft {
                 let text = Inner::Text(Language::General, word.clone());
                 self.reading.inner.extend([Inner::Script(word.clone(), after.to_vec()), text]);
             }
+            Role::Anything => self.reading.suspected.push(word.clone()),
             Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
@@ -129,6 +131,7 @@ impl Draft {
     fn add_inside(&mut self, part: Reading) {
         part.acts.into_iter().for_each(|act| self.act(act));
         self.reading.inner.extend(part.inner);
+        self.reading.suspected.extend(part.suspected);
     }
 
     fn path(&mut self, deed: Deed, word: &Value) {

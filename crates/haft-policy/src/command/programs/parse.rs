@@ -49,6 +49,7 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "dashless" => &mut traits.dashless,
         "stops" => &mut traits.stops,
         "long" => &mut traits.long,
+        "launcher" => &mut traits.launcher,
         _ => return Err(format!("\"{word}\" is not a fact")),
     };
     *noted = true;

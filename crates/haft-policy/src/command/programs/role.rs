@@ -63,6 +63,8 @@ pub(crate) enum Role {
     Quoted,
     /// Shell text, or code of another language that looks like it.
     ShellLike,
+    /// Something of which nobody knows whether it is a command, text for a shell or a file.
+    Anything,
     /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
     Socat,
 }
@@ -113,6 +115,7 @@ impl Role {
             "fed" => Role::Fed,
             "quoted" => Role::Quoted,
             "shell-like" => Role::ShellLike,
+            "anything" => Role::Anything,
             _ => return None,
         })
     }

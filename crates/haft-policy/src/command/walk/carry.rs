@@ -214,6 +214,7 @@ impl Walk<'_> {
             let flow = self.inner(inner, input);
             inner_flow = inner_flow.or(flow);
         }
+        self.suspect(&reading.suspected);
         // A program cannot change the shell that started it.
         let reads_unset = self.shell.reads_unset;
         self.shell = outer;
