@@ -6,6 +6,7 @@
 //! Not here: what programs do with their words (`programs`), the values of words (`expand`).
 
 mod arithmetic;
+mod arrivals;
 mod assigning;
 mod branching;
 mod builtins;
