@@ -96,7 +96,7 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
-        let reading = programs::read(words);
+        let reading = programs::read(&self.with_options(known, words));
         let runs_nothing = reading.inner.is_empty();
         self.follow_arrived(&reading.acts);
         let printed = self.carry_out(reading, input);
@@ -124,7 +124,9 @@ impl Walk<'_> {
                 self.arrive_as_copy(&operands);
             }
             "cp" | "mv" | "install" => self.arrive_as_copy(&operands),
-            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" | "gh" | "glab" | "sftp" => self.download(name, &operands, words),
+            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" | "gh" | "glab" | "sftp" => {
+                self.download(name, &operands, words)
+            }
             _ => {}
         }
     }
