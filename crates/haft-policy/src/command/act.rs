@@ -82,6 +82,8 @@ pub enum Inner {
     Input(Language, Vec<Value>),
     /// Text in a language: `python3 -c '…'`.
     Text(Language, Value),
+    /// A file with text in a language, where this command has filled it: `ssh -F <(…)`.
+    File(Language, Value),
     /// Assigns an environment variable for what is run: `env A=1 …`.
     Variable(String, Value),
     /// What follows in the list is run in that folder: `env -C …`.
@@ -101,6 +103,21 @@ pub enum Language {
     Console,
     /// Python, Perl, Ruby, JavaScript, PHP, Lua, …: read for the strings in it.
     General,
+    /// PowerShell.
+    PowerShell,
+    /// Settings of a program, an option a line.
+    Settings(Program),
+}
+
+/// A program whose settings are its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Program {
+    /// curl.
+    Curl,
+    /// wget.
+    Wget,
+    /// ssh and its kin.
+    Ssh,
 }
 
 /// What goes from one program of a pipe to the next.

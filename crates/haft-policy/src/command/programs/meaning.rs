@@ -95,6 +95,13 @@ impl Draft {
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
             Role::Program(_) => self.path(Deed::Run, word),
+            Role::Settings(program) if is_input(word) => {
+                self.reading.inner.push(Inner::Input(Language::Settings(program), Vec::new()));
+            }
+            Role::Settings(program) => {
+                self.path(Deed::Read, word);
+                self.reading.inner.push(Inner::File(Language::Settings(program), word.clone()));
+            }
             Role::Scripts => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
             Role::Fed => self.reading.inner.extend(console::fed(rest)),
             Role::Quoted => self.reading.inner.extend(console::quoted(word)),

@@ -1,6 +1,6 @@
 //! What a word means to the program that gets it.
 
-use super::super::act::{Deed, Language};
+use super::super::act::{Deed, Language, Program};
 
 /// The meaning of an operand, or of the value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub(crate) enum Role {
     Filter,
     /// A file with a program in a language, or the standard input.
     Program(Language),
+    /// A file with settings of a program, or the standard input.
+    Settings(Program),
     /// Shell text, each word for itself.
     Scripts,
     /// A program with its words, or shell text, which the input gives more words.
@@ -116,6 +118,10 @@ impl Role {
             "quoted" => Role::Quoted,
             "shell-like" => Role::ShellLike,
             "anything" => Role::Anything,
+            "powershell" => Role::Language(Language::PowerShell),
+            "wget-setting" => Role::Language(Language::Settings(Program::Wget)),
+            "curl-file" => Role::Settings(Program::Curl),
+            "ssh-file" => Role::Settings(Program::Ssh),
             _ => return None,
         })
     }

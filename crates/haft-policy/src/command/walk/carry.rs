@@ -254,6 +254,10 @@ impl Walk<'_> {
                 }
                 Some(self.run_inline(language, &text, input))
             }
+            Inner::File(language, path) => {
+                let content = self.content_of(&path);
+                (content != Flow::Content).then(|| self.run_input(language, &[], Some(&content)))
+            }
             Inner::Variable(name, value) => {
                 self.environment(&name, std::slice::from_ref(&value));
                 self.put(&name, Assigned::one(value));
