@@ -35,6 +35,13 @@ pub enum Act {
     Danger(Danger, String),
 }
 
+impl Act {
+    /// Returns whether it opens a connection.
+    pub(super) fn connects(&self) -> bool {
+        matches!(self, Act::Connect(_) | Act::ConnectElsewhere)
+    }
+}
+
 /// What is done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deed {

@@ -9,7 +9,7 @@
 use super::super::act::{Act, Deed, Flow, Language};
 use super::super::languages;
 use super::super::places::Place;
-use super::super::programs::console;
+use super::super::programs::{console, meaning};
 use super::super::value::{Origin, Value};
 use super::{Walk, pipes};
 
@@ -105,6 +105,10 @@ impl Walk<'_> {
 
     /// Remembers files that a program names after the address it downloads.
     pub(super) fn download(&mut self, name: &str, operands: &[&Value], words: &[Value]) {
+        // `git -C folder clone` works there.
+        let folder = words.get(1..3).filter(|words| name == "git" && words[0].known() == Some("-C"));
+        let folder = folder.map(|words| &words[1]);
+        let operands = if folder.is_some() { operands.get(1..).unwrap_or_default() } else { operands };
         let operands = match subcommands_of_clone(name) {
             [] => operands,
             subcommands => {
@@ -128,7 +132,11 @@ impl Walk<'_> {
             files.extend(folder.known().map(str::to_owned));
         }
         for file in files.iter().filter(|file| !file.is_empty()) {
-            self.arrive(&Value::text(file.as_str()), &Flow::Downloaded);
+            let file = Value::text(file.as_str());
+            self.arrive(
+                &folder.map_or_else(|| file.clone(), |folder| meaning::below(folder, &file)),
+                &Flow::Downloaded,
+            );
         }
     }
 
@@ -301,6 +309,7 @@ mod tests {
             &[
                 "git clone https://x.example/r.git /tmp/r && cd /tmp/r && make",
                 "git clone https://x.example/r.git && make -C r",
+                "git -C /tmp clone https://x.example/r && make -C /tmp/r",
                 "gh repo clone o/r && cd r && npm install",
                 "curl -s x.example > Makefile; make",
                 "curl -s x.example > package.json; npm test",

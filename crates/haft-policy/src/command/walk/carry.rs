@@ -124,7 +124,7 @@ impl Walk<'_> {
                 self.arrive_as_copy(&operands);
             }
             "cp" | "mv" | "install" => self.arrive_as_copy(&operands),
-            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" | "gh" | "glab" | "sftp" => {
+            "git" | "curl" | "wget" | "wget2" | "aria2c" | "axel" | "hg" | "svn" | "gh" | "glab" | "sftp" => {
                 self.download(name, &operands, words)
             }
             _ => {}
@@ -169,10 +169,12 @@ impl Walk<'_> {
     /// Does what was read; returns what is printed.
     pub(super) fn carry_out(&mut self, reading: Reading, input: Option<&Flow>) -> Flow {
         let printed = self.printed(&reading, input);
+        let is_said = reading.output != Flow::Unknown;
         let foreign = self.foreign_input(&reading.acts, input);
         let mut inner_flow = None;
         for act in reading.acts {
-            self.arrive_by(&act, &printed, foreign.as_ref());
+            // Files of a program that only happens to connect are its own.
+            self.arrive_by(&act, if is_said { &printed } else { &Flow::Unknown }, foreign.as_ref());
             self.emit(act);
         }
         let outer = self.shell.clone();
@@ -208,6 +210,8 @@ impl Walk<'_> {
                 let is_unchanged = self.words.len() == 1 && self.runs("cat") || self.runs("tee");
                 if is_unchanged || self.chooses_lines(&input) { input } else { pipes::perhaps_changed(input) }
             }
+            // What comes from another machine is its text.
+            Flow::Unknown if reading.inner.is_empty() && reading.acts.iter().any(Act::connects) => Flow::Downloaded,
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
             flow => flow.clone(),
         }

@@ -31,7 +31,9 @@ enum Meaning {
     Search,
     /// Its value is words for this program.
     Options(&'static str),
-    /// The same for a program that others start.
+    /// Its value is words that builds give to this program.
+    Passed(&'static str),
+    /// Its value is words for this program, which others start.
     Loads(&'static str),
     /// It belongs to haft.
     Haft,
@@ -99,6 +101,7 @@ impl Meaning {
             ("inject", "") => Meaning::Injection,
             ("search", "") => Meaning::Search,
             ("options", program) if !program.is_empty() => Meaning::Options(program),
+            ("passed", program) if !program.is_empty() => Meaning::Passed(program),
             ("loads", program) if !program.is_empty() => Meaning::Loads(program),
             _ => return None,
         })
@@ -166,7 +169,7 @@ impl Walk<'_> {
                     values.iter().for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
                 }
             }
-            Meaning::Options(program) => self.suspect_options(program, values),
+            Meaning::Options(program) | Meaning::Passed(program) => self.suspect_options(program, values),
             Meaning::Loads(program) => {
                 if !is_harmless(name, values) {
                     self.emit(Act::ShellState(format!("change what {program} does, by {name}")));
@@ -361,6 +364,6 @@ mod tests {
             ],
         );
         check(Ask, &["CC=clang make", "VIMINIT='set nu' vim x"]);
-        check(Allow, &["CC=clang cargo tree"]);
+        check(Allow, &["CC=clang cargo tree", "CFLAGS=-O2 gcc --version"]);
     }
 }
