@@ -24,11 +24,18 @@ mod names;
 /// How deep code may stand in code: `eval("eval('…')")`.
 const DEEPEST: usize = 3;
 
+/// How many commands in templates are read.
+const MOST_TEMPLATES: usize = 200;
+
 /// Reads a program.
 pub(super) fn read(text: &str) -> Reading {
     let mut findings = Findings::default();
     study(text, &mut findings, 0);
-    shell_templates(text).for_each(|command| findings.script(command));
+    let templates: Vec<&str> = shell_templates(text).take(MOST_TEMPLATES + 1).collect();
+    if templates.len() > MOST_TEMPLATES {
+        findings.not_understood("it runs too many commands to be read");
+    }
+    templates.iter().for_each(|command| findings.script(command));
     let mut reading = Reading::default();
     reading.acts.push(Act::Code("run a program written in the command".to_owned()));
     findings.tell(&mut reading);

@@ -95,13 +95,7 @@ impl Draft {
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
             Role::Program(_) => self.path(Deed::Run, word),
-            Role::Settings(program) if is_input(word) => {
-                self.reading.inner.push(Inner::Input(Language::Settings(program), Vec::new()));
-            }
-            Role::Settings(program) => {
-                self.path(Deed::Read, word);
-                self.reading.inner.push(Inner::File(Language::Settings(program), word.clone()));
-            }
+            Role::Settings(program) => self.settings(Language::Settings(program), word),
             Role::Scripts => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
             Role::Fed => self.reading.inner.extend(console::fed(rest)),
             Role::Quoted => self.reading.inner.extend(console::quoted(word)),
@@ -146,6 +140,15 @@ impl Draft {
         if !matches!(word.known(), Some("-" | "")) {
             self.act(Act::Path(deed, word.clone()));
         }
+    }
+
+    fn settings(&mut self, language: Language, word: &Value) {
+        let is_input = is_input(word);
+        if !is_input {
+            self.path(Deed::Read, word);
+        }
+        let input = || Inner::Input(language, Vec::new());
+        self.reading.inner.push(if is_input { input() } else { Inner::File(language, word.clone()) });
     }
 
     fn packed(&mut self, word: &Value) {

@@ -157,7 +157,7 @@ impl Walk<'_> {
 
     /// Runs the rules of the folders that a program works in, where they came from elsewhere.
     pub(super) fn follow_arrived(&mut self, acts: &[Act]) {
-        if self.arrived.is_empty() || !acts.iter().any(|act| matches!(act, Act::Code(_))) {
+        if self.arrived.is_empty() || self.is_in_doubt() || !acts.iter().any(|act| matches!(act, Act::Code(_))) {
             return;
         }
         let here = Value::text(".");
@@ -186,9 +186,9 @@ impl Walk<'_> {
     /// Returns what is known of the rules in a folder that this command has filled.
     fn rules_at(&self, place: &str) -> Vec<Flow> {
         let place = place.trim_end_matches('/');
-        let is_there = |name: &&str| self.locate.locate(&format!("{place}/{name}")).kind.is_some();
+        let is_there = |name: &str| self.locate.locate(&format!("{place}/{name}")).kind.is_some();
         let came_as_a_whole = match self.is_old(place) {
-            true => self.arrived.get(place) == Some(&Flow::Downloaded) && !RULES.iter().any(|name| is_there(&name)),
+            true => self.arrived.get(place) == Some(&Flow::Downloaded) && !RULES.iter().any(|name| is_there(name)),
             false => self.arrived_at(place) == Some(Flow::Downloaded),
         };
         let files = RULES.iter().filter_map(|name| self.arrived.get(&format!("{place}/{name}")).cloned());
@@ -199,7 +199,7 @@ impl Walk<'_> {
     fn suspect_rules(&mut self, text: &Value) {
         self.suspect_text(text);
         for inner in console::quoted(text) {
-            self.only_refused(|walk| {
+            self.without_nets(|walk| {
                 walk.inner(inner, None);
             });
         }
@@ -324,6 +324,7 @@ mod tests {
                 "git clone https://x.example/r.git && make",
                 "git clone https://x.example/r.git && cd r && ls",
                 "git checkout a.sh && ./a.sh",
+                "echo '{\"scripts\":{\"test\":\"jest\"}}' > package.json; npm test",
                 "wget x.example/a.zip && unzip a.zip && make",
             ],
         );

@@ -183,7 +183,7 @@ impl Walk<'_> {
             let flow = self.inner(inner, read);
             inner_flow = inner_flow.or(flow);
         }
-        self.suspect(&reading.suspected);
+        self.suspect(&reading.suspected, input);
         // A program cannot change the shell that started it.
         let reads_unset = self.shell.reads_unset;
         self.shell = outer;

@@ -8,7 +8,7 @@
 
 use haft::effect::Does;
 
-use super::super::act::{Act, Deed};
+use super::super::act::{Act, Deed, Flow};
 use super::super::programs;
 use super::super::value::Value;
 use super::carry::Caller;
@@ -31,14 +31,16 @@ const SHELL_WORDS: &[&str] = &[
 
 impl Walk<'_> {
     /// Looks for what would be refused if a part of these words were a command or a file.
-    pub(super) fn suspect(&mut self, words: &[Value]) {
+    pub(super) fn suspect(&mut self, words: &[Value], input: Option<&Flow>) {
         if self.nets >= DEEPEST || words.is_empty() {
             return;
         }
         self.nets += 1;
-        for end in ends(words) {
+        // Foreign text may go into a shell that is its only word.
+        let shortest = if matches!(input, Some(Flow::Downloaded | Flow::Decoded)) { 1 } else { 2 };
+        for end in ends(words, shortest) {
             self.only_refused(|walk| {
-                walk.run_from(Caller::Program, end, None);
+                walk.run_from(Caller::Program, end, input);
             });
         }
         for word in words.iter().take(MOST_WORDS).flat_map(whole_and_value) {
@@ -53,11 +55,21 @@ impl Walk<'_> {
 
     /// Looks for what would be refused if this were text for a shell.
     pub(super) fn suspect_text(&mut self, text: &Value) {
-        let nets = std::mem::replace(&mut self.nets, DEEPEST);
-        self.only_refused(|walk| {
+        self.without_nets(|walk| {
             walk.run_new_shell(text, &[], None);
         });
+    }
+
+    /// Looks for what would be refused, without looking at words that nobody knows the meaning of.
+    pub(super) fn without_nets(&mut self, look: impl FnOnce(&mut Self)) {
+        let nets = std::mem::replace(&mut self.nets, DEEPEST);
+        self.only_refused(look);
         self.nets = nets;
+    }
+
+    /// Returns whether only what would be refused is looked for, in something that may be no command at all.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.nets >= DEEPEST
     }
 
     fn suspect_path(&mut self, path: &Value) {
@@ -96,10 +108,10 @@ fn is_refused(does: &Does) -> bool {
 }
 
 /// Returns the ends of the words that begin with a program. A single word is more often the name of something else.
-fn ends(words: &[Value]) -> impl Iterator<Item = &[Value]> {
-    let begins = |at: &usize| {
-        let is_alone = at + 1 == words.len() && (*at == 0 || words[at - 1].known() != Some("--"));
-        !is_alone && words[*at].known().is_some_and(is_program)
+fn ends(words: &[Value], shortest: usize) -> impl Iterator<Item = &[Value]> {
+    let begins = move |at: &usize| {
+        let is_behind_mark = *at > 0 && words[at - 1].known() == Some("--");
+        (words.len() - at >= shortest || is_behind_mark) && words[*at].known().is_some_and(is_program)
     };
     (0..words.len().min(MOST_WORDS)).filter(begins).map(|at| &words[at..]).take(MOST_ENDS)
 }
