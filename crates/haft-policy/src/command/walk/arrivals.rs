@@ -58,6 +58,9 @@ const RULES: &[&str] = &[
 ];
 /// Programs that run a file as text for a shell.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "source", "."];
+/// Programs that run a file as lines with a way to run something.
+const CONSOLES: &[&str] =
+    &["m4", "psql", "mysql", "mariadb", "sqlite3", "gdb", "lldb", "vim", "vi", "ex", "ed", "groff"];
 
 impl Walk<'_> {
     /// Remembers what a file holds from now on.
@@ -212,8 +215,10 @@ impl Walk<'_> {
         self.emit(Act::Code("run a file that this command has written".to_owned()));
         let others: Vec<&Value> = texts.iter().filter(|text| !self.is_for_shell(text)).collect();
         for text in others {
+            let program = self.words.first().map(String::as_str).unwrap_or_default();
+            let language = if CONSOLES.contains(&program) { Language::Console } else { Language::General };
             self.only_refused(|walk| {
-                walk.run_text_in(Language::General, &[], text);
+                walk.run_text_in(language, &[], text);
             });
         }
     }

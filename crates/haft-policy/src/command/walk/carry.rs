@@ -272,7 +272,7 @@ impl Walk<'_> {
     }
 
     /// Runs a program with the words that another has handed on to it. Each of `env env env …` hands on the rest.
-    fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+    pub(super) fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
         self.handed_on += words.len();
         if self.handed_on > super::MOST_HANDED_ON {
             self.emit(super::beyond_limit("hand on more words than are looked at"));

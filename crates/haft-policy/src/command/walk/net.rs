@@ -11,15 +11,11 @@ use haft::effect::Does;
 use super::super::act::{Act, Deed, Flow};
 use super::super::programs;
 use super::super::value::Value;
-use super::carry::Caller;
 use super::{Found, Walk};
 use crate::rule::EffectSort;
 
 /// How deep nets may lie in each other: `foo sh -c 'bar rm x'`.
 const DEEPEST: usize = 2;
-/// How many ends of the words, and how many words, are looked at.
-const MOST_ENDS: usize = 8;
-const MOST_WORDS: usize = 64;
 /// How names of disks in `/dev` begin.
 const DISKS: &[&str] =
     &["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "mapper/", "dm-", "md", "loop", "mem", "kmem"];
@@ -40,16 +36,14 @@ impl Walk<'_> {
         let shortest = if matches!(input, Some(Flow::Downloaded | Flow::Decoded)) { 1 } else { 2 };
         for end in ends(words, shortest) {
             self.only_refused(|walk| {
-                walk.run_from(Caller::Program, end, input);
+                walk.run_handed_on(end, input);
             });
         }
-        for word in words.iter().take(MOST_WORDS).flat_map(whole_and_value) {
-            if is_script(&word) {
-                self.suspect_text(&word);
-            } else if is_path(&word) {
-                self.suspect_path(&word);
-            }
-        }
+        let (scripts, others): (Vec<Value>, Vec<Value>) = words.iter().flat_map(whole_and_value).partition(is_script);
+        scripts.iter().for_each(|script| self.suspect_text(script));
+        self.only_refused(|walk| {
+            others.iter().filter(|word| is_path(word)).for_each(|path| walk.suspect_path(path));
+        });
         self.nets -= 1;
     }
 
@@ -75,7 +69,7 @@ impl Walk<'_> {
     fn suspect_path(&mut self, path: &Value) {
         let is_other_device = path.prefix().starts_with("/dev/") && !is_disk(path.prefix());
         if !is_other_device {
-            self.only_refused(|walk| walk.emit(Act::Path(Deed::Read, path.clone())));
+            self.emit(Act::Path(Deed::Read, path.clone()));
         }
     }
 
@@ -113,7 +107,7 @@ fn ends(words: &[Value], shortest: usize) -> impl Iterator<Item = &[Value]> {
         let is_behind_mark = *at > 0 && words[at - 1].known() == Some("--");
         (words.len() - at >= shortest || is_behind_mark) && words[*at].known().is_some_and(is_program)
     };
-    (0..words.len().min(MOST_WORDS)).filter(begins).map(|at| &words[at..]).take(MOST_ENDS)
+    (0..words.len()).filter(begins).map(|at| &words[at..])
 }
 
 /// Returns a word, and the value in it: `--file=x`, `key=x`.
@@ -173,6 +167,7 @@ mod tests {
                 "foowrap hook='cd / && rm -rf *'",
                 "foowrap sh -c 'barwrap rm -rf ~'",
                 "foowrap -- reboot",
+                &format!("foowrap {} rm -rf ~", "ls a ".repeat(40)),
             ],
         );
     }
