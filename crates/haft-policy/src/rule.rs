@@ -1,6 +1,7 @@
 //! Rules: what they match and what they decide.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use haft::effect::{Change, Claim, Danger, Does, Effect};
 use haft::guarded::{is_secret, may_hold_guarded, protected};
@@ -152,6 +153,18 @@ impl EffectSort {
             Effect::Delegate(_) => EffectSort::Delegate,
             Effect::Session(_) => EffectSort::Session,
         }
+    }
+
+    /// Returns whether it is refused where nobody has said anything.
+    pub(crate) fn is_refused(self) -> bool {
+        static REFUSED: LazyLock<Vec<EffectSort>> = LazyLock::new(|| {
+            let refused = |rule: Rule| match rule.matches {
+                Pattern::Effect(sort) if rule.decision == Decision::Deny => Some(sort),
+                _ => None,
+            };
+            defaults().into_iter().filter_map(refused).collect()
+        });
+        REFUSED.contains(&self)
     }
 
     pub(crate) fn of_step(does: &Does) -> Self {

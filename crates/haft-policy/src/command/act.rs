@@ -35,6 +35,13 @@ pub enum Act {
     Danger(Danger, String),
 }
 
+impl Act {
+    /// Returns whether it opens a connection.
+    pub(super) fn connects(&self) -> bool {
+        matches!(self, Act::Connect(_) | Act::ConnectElsewhere)
+    }
+}
+
 /// What is done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deed {
@@ -59,6 +66,10 @@ pub struct Reading {
     pub acts: Vec<Act>,
     /// What it runs.
     pub inner: Vec<Inner>,
+    /// Words of which nobody knows whether they are a command, text for a shell or a file.
+    pub suspected: Vec<Value>,
+    /// Whether it may run what it reads: `awk '{ system($0) }'`.
+    pub runs_input: bool,
     /// What it prints, as far as that matters to the next program of a pipe.
     pub output: Flow,
 }
@@ -78,6 +89,8 @@ pub enum Inner {
     Input(Language, Vec<Value>),
     /// Text in a language: `python3 -c '…'`.
     Text(Language, Value),
+    /// A file with text in a language, where this command has filled it: `ssh -F <(…)`.
+    File(Language, Value),
     /// Assigns an environment variable for what is run: `env A=1 …`.
     Variable(String, Value),
     /// What follows in the list is run by a shell that prints what it runs: `bash -x …`.
@@ -99,6 +112,21 @@ pub enum Language {
     Console,
     /// Python, Perl, Ruby, JavaScript, PHP, Lua, …: read for the strings in it.
     General,
+    /// PowerShell.
+    PowerShell,
+    /// Settings of a program, an option a line.
+    Settings(Program),
+}
+
+/// A program whose settings are its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Program {
+    /// curl.
+    Curl,
+    /// wget.
+    Wget,
+    /// ssh and its kin.
+    Ssh,
 }
 
 /// What goes from one program of a pipe to the next.

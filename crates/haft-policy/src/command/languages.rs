@@ -13,7 +13,9 @@ use super::value::Value;
 mod awk;
 mod general;
 mod marks;
+mod powershell;
 mod sed;
+mod settings;
 mod strings;
 
 /// The longest text that is read, in bytes. A longer one is asked about.
@@ -28,6 +30,8 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         Language::Awk => with_gaps_told(text, awk::read(&marks::from_value(text))),
         Language::Sed => with_gaps_told(text, sed::read(&marks::from_value(text))),
         Language::Console => console::read(text),
+        Language::PowerShell => with_gaps_told(text, powershell::read(&marks::from_value(text))),
+        Language::Settings(program) => with_gaps_told(text, settings::read(program, text)),
         Language::General => with_gaps_told(text, general::read(&marks::from_value(text))),
     }
 }

@@ -12,7 +12,7 @@ pub(super) mod examples;
 mod filter;
 mod flags;
 mod git_config;
-mod meaning;
+pub(super) mod meaning;
 pub(crate) mod operands;
 mod parse;
 mod reading;
@@ -66,7 +66,9 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
                 let words: Vec<Value> = std::iter::once(Value::text(subcommand)).chain(words.iter().cloned()).collect();
                 read_named(table, "git", &words)
             }
-            None => Reading { acts: vec![Act::Program(name.to_owned())], ..Reading::default() },
+            None => {
+                Reading { acts: vec![Act::Program(name.to_owned())], suspected: words.to_vec(), ..Reading::default() }
+            }
         },
     }
 }
@@ -88,6 +90,11 @@ fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
         draft.reading.output = super::act::Flow::Unknown;
     }
     draft.finish()
+}
+
+/// Returns whether a program of this name is known.
+pub(crate) fn is_program(name: &str) -> bool {
+    is_known(Table::shipped(), name)
 }
 
 fn is_known(table: &Table, name: &str) -> bool {

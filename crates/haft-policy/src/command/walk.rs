@@ -6,6 +6,7 @@
 //! Not here: what programs do with their words (`programs`), the values of words (`expand`).
 
 mod arithmetic;
+mod arrivals;
 mod assigning;
 mod branching;
 mod builtins;
@@ -17,6 +18,7 @@ mod input;
 mod linking;
 mod matching;
 mod moving;
+mod net;
 mod outputs;
 mod pipes;
 mod redirects;
@@ -100,6 +102,8 @@ pub(super) struct Walk<'a> {
     descriptors: usize,
     work: usize,
     handed_on: usize,
+    /// How many nets for words of unknown meaning are around what is walked just now.
+    nets: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
 }
@@ -131,6 +135,7 @@ impl<'a> Walk<'a> {
             descriptors: 64,
             work: 0,
             handed_on: 0,
+            nets: 0,
             second_look: false,
         }
     }

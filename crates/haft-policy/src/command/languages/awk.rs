@@ -137,8 +137,10 @@ impl Reader {
         }
         if marks::is_open(&command) {
             self.runs_unknown = true;
+            self.reading.runs_input = true;
             self.not_understood("it runs a command that is known only when it runs");
         } else if !command.is_empty() {
+            self.reading.runs_input |= command.contains(GAP);
             self.reading.inner.push(marks::script(&command));
         }
         // One of them may be the command: `system(x ? "a" : "b")`.

@@ -24,14 +24,30 @@ mod names;
 /// How deep code may stand in code: `eval("eval('…')")`.
 const DEEPEST: usize = 3;
 
+/// How many commands in templates are read.
+const MOST_TEMPLATES: usize = 200;
+
 /// Reads a program.
 pub(super) fn read(text: &str) -> Reading {
     let mut findings = Findings::default();
     study(text, &mut findings, 0);
+    let templates: Vec<&str> = shell_templates(text).take(MOST_TEMPLATES + 1).collect();
+    if templates.len() > MOST_TEMPLATES {
+        findings.not_understood("it runs too many commands to be read");
+    }
+    templates.iter().for_each(|command| findings.script(command));
     let mut reading = Reading::default();
     reading.acts.push(Act::Code("run a program written in the command".to_owned()));
     findings.tell(&mut reading);
     reading
+}
+
+/// Returns the commands in templates of JavaScript that a shell runs: ``$`ls` `` of Bun and zx.
+fn shell_templates(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("$`").filter_map(|(at, mark)| {
+        let command = &text[at + mark.len()..];
+        command.find('`').map(|end| &command[..end])
+    })
 }
 
 /// Adds what a text would do to what is found already.

@@ -129,7 +129,7 @@ impl Parser {
                 }
                 Some('e') => {
                     self.at += 1;
-                    self.reading.acts.push(Act::Unknown("it runs the lines that it reads as commands".to_owned()));
+                    self.runs_lines();
                     // With nothing kept of the line, the replacement is the command.
                     self.reading.inner.push(script(&replacement));
                 }
@@ -139,11 +139,16 @@ impl Parser {
         }
     }
 
+    fn runs_lines(&mut self) {
+        self.reading.runs_input = true;
+        self.reading.acts.push(Act::Unknown("it runs the lines that it reads as commands".to_owned()));
+    }
+
     fn runs(&mut self) {
         self.blanks();
         let command = self.line();
         if command.trim().is_empty() {
-            self.reading.acts.push(Act::Unknown("it runs the lines that it reads as commands".to_owned()));
+            self.runs_lines();
         } else {
             self.reading.inner.push(script(&command));
         }

@@ -7,7 +7,9 @@ use super::super::value::Value;
 use super::reading::joined;
 
 /// What stands before text for a shell at the beginning of a line.
-const MARKS: &[&str] = &[".shell ", ".system ", "shell ", "system ", "exec ", "sh ", "\\! "];
+const MARKS: &[&str] = &[".shell ", ".system ", "shell ", "system ", "exec ", "sh ", "\\! ", ".sy ", ".pso "];
+/// What stands before text for a shell anywhere in a line, and what ends it: macros of m4, programs of PostgreSQL.
+const CALLS: &[(&str, char)] = &[("syscmd(", ')'), ("program '", '\'')];
 /// What stands before a file at the beginning of a line, and what is done with it.
 const FILES: &[(&str, Deed)] = &[
     (".output ", Deed::Replace),
@@ -38,7 +40,8 @@ pub(crate) fn read(text: &Value) -> Reading {
         let marked = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
         let script = marked.or_else(|| line.split_once('!').map(|(_, script)| script.trim_start_matches('!')));
         let (deed, rest) = about_files(line).unwrap_or((Deed::Read, ""));
-        let scripts = script.into_iter().chain(rest.strip_prefix('|')).map(str::trim);
+        let calls = in_calls(line);
+        let scripts = script.into_iter().chain(rest.strip_prefix('|')).chain(calls).map(str::trim);
         let scripts = scripts.filter(|script| !script.is_empty() && !script.starts_with('='));
         reading.inner.extend(scripts.map(|script| Inner::Script(Value::text(script), Vec::new())));
         let named = files_in(rest).map(|name| (deed, name)).chain(in_functions(line));
@@ -47,6 +50,20 @@ pub(crate) fn read(text: &Value) -> Reading {
     // Calls such as `system("…")` are found among its strings.
     reading.inner.push(Inner::Text(Language::General, text.clone()));
     reading
+}
+
+/// Returns the shell text that stands in a line behind one of the words for it.
+fn in_calls(line: &str) -> impl Iterator<Item = &str> {
+    let lower = line.to_ascii_lowercase();
+    let found: Vec<(usize, char)> = CALLS
+        .iter()
+        .flat_map(|(mark, end)| lower.match_indices(mark).map(|(at, mark)| (at + mark.len(), *end)))
+        .collect();
+    // m4 has quotes of its own.
+    found.into_iter().map(move |(from, end)| {
+        let text = line[from..].rsplit_once(end).map_or(&line[from..], |(text, _)| text);
+        text.trim_matches(['`', '\''])
+    })
 }
 
 /// Returns what a line does with the files that stand in the rest of it.

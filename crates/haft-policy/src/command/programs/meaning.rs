@@ -39,6 +39,7 @@ impl Draft {
     pub(crate) fn add(&mut self, part: Reading) {
         part.acts.into_iter().for_each(|act| self.act(act));
         self.reading.inner.extend(part.inner);
+        self.reading.suspected.extend(part.suspected);
         self.reading.output = part.output;
     }
 
@@ -108,6 +109,7 @@ impl Draft {
             Role::Filter => self.add_inside(filter::read(word)),
             Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
             Role::Program(_) => self.path(Deed::Run, word),
+            Role::Settings(program) => self.settings(Language::Settings(program), word),
             Role::Scripts => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
             Role::Fed => self.reading.inner.extend(console::fed(rest)),
             Role::Quoted => self.reading.inner.extend(console::quoted(word)),
@@ -115,6 +117,7 @@ impl Draft {
                 let text = Inner::Text(Language::General, word.clone());
                 self.reading.inner.extend([Inner::Script(word.clone(), after.to_vec()), text]);
             }
+            Role::Anything => self.reading.suspected.push(word.clone()),
             Role::Socat => self.add_inside(address::of_socat(word)),
         }
     }
@@ -143,6 +146,7 @@ impl Draft {
     fn add_inside(&mut self, part: Reading) {
         part.acts.into_iter().for_each(|act| self.act(act));
         self.reading.inner.extend(part.inner);
+        self.reading.suspected.extend(part.suspected);
     }
 
     fn path(&mut self, deed: Deed, word: &Value) {
@@ -150,6 +154,15 @@ impl Draft {
         if !matches!(word.known(), Some("-" | "")) {
             self.act(Act::Path(deed, word.clone()));
         }
+    }
+
+    fn settings(&mut self, language: Language, word: &Value) {
+        let is_input = is_input(word);
+        if !is_input {
+            self.path(Deed::Read, word);
+        }
+        let input = || Inner::Input(language, Vec::new());
+        self.reading.inner.push(if is_input { input() } else { Inner::File(language, word.clone()) });
     }
 
     fn packed(&mut self, word: &Value) {

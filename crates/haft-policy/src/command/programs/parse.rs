@@ -48,12 +48,14 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "keys" => return keys(rest).map(Says::Keys),
         "input" => return Ok(Says::Input(Language::Shell)),
         "input-code" => return Ok(Says::Input(Language::General)),
+        "input-powershell" => return Ok(Says::Input(Language::PowerShell)),
         "input-console" => return Ok(Says::Input(Language::Console)),
         "subcommands" => &mut traits.subcommands,
         "plus" => &mut traits.plus,
         "dashless" => &mut traits.dashless,
         "stops" => &mut traits.stops,
         "long" => &mut traits.long,
+        "launcher" => &mut traits.launcher,
         _ => return Err(format!("\"{word}\" is not a fact")),
     };
     *noted = true;

@@ -18,6 +18,9 @@ pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
     }
     let given = tell_apart(row, words);
     let mut draft = Draft::default();
+    if row.traits.launcher {
+        draft.reading.suspected.extend_from_slice(words);
+    }
     given.doubts.iter().for_each(|doubt| draft.act(Act::Unknown(doubt.clone())));
     let reader = Reader::new(row, &given);
     reader.values(&mut draft);
@@ -56,7 +59,8 @@ fn read_subcommand(table: &Table, row: &Row, (subcommand, rest): (&Value, &[Valu
             None => {}
         }
     }
-    unknown(format!("\"{word}\" of {} is not in the table of programs", row.shown()))
+    let what = format!("\"{word}\" of {} is not in the table of programs", row.shown());
+    Reading { suspected: rest.to_vec(), ..unknown(what) }
 }
 
 fn read_part(table: &Table, (parent, row): (&Row, &Row), words: &[Value]) -> Reading {
@@ -188,6 +192,7 @@ impl<'a> Reader<'a> {
         if said.are_unknown && !operands.is_empty() {
             let what = format!("what {} does with its words is not in the table of programs", self.row.shown());
             draft.act(Act::Unknown(what));
+            draft.reading.suspected.extend_from_slice(operands);
         }
         let mut turn = 0;
         for (at, operand) in operands.iter().enumerate() {
@@ -202,6 +207,12 @@ impl<'a> Reader<'a> {
             let last = said.last.filter(|_| at + 1 == operands.len());
             // With a single operand nobody can tell which one it is, so it is both.
             let first = role.filter(|_| last.is_none() || at == 0);
+            // `exec POD -- COMMAND`: the dashes are none of its words.
+            let is_mark = role.is_some_and(Role::takes_the_rest) && operand.known() == Some("--");
+            if let (true, Some(command)) = (is_mark, operands.get(at + 1)) {
+                draft.word(role.unwrap_or(Role::Text), command, &operands[at + 1..]);
+                break;
+            }
             for role in first.into_iter().chain(last) {
                 draft.word(role, operand, &operands[at..]);
                 says_where |= role.says_where(operand);

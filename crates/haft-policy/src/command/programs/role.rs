@@ -1,6 +1,6 @@
 //! What a word means to the program that gets it.
 
-use super::super::act::{Deed, Language};
+use super::super::act::{Deed, Language, Program};
 use super::super::value::Value;
 use super::revision;
 
@@ -65,6 +65,8 @@ pub(crate) enum Role {
     Filter,
     /// A file with a program in a language, or the standard input.
     Program(Language),
+    /// A file with settings of a program, or the standard input.
+    Settings(Program),
     /// Shell text, each word for itself.
     Scripts,
     /// A program with its words, or shell text, which the input gives more words.
@@ -73,6 +75,8 @@ pub(crate) enum Role {
     Quoted,
     /// Shell text, or code of another language that looks like it.
     ShellLike,
+    /// Something of which nobody knows whether it is a command, text for a shell or a file.
+    Anything,
     /// An address of socat, such as `TCP:host:80` or `EXEC:program`.
     Socat,
 }
@@ -127,6 +131,11 @@ impl Role {
             "fed" => Role::Fed,
             "quoted" => Role::Quoted,
             "shell-like" => Role::ShellLike,
+            "anything" => Role::Anything,
+            "powershell" => Role::Language(Language::PowerShell),
+            "wget-setting" => Role::Language(Language::Settings(Program::Wget)),
+            "curl-file" => Role::Settings(Program::Curl),
+            "ssh-file" => Role::Settings(Program::Ssh),
             _ => return None,
         })
     }

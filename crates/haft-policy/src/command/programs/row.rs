@@ -138,6 +138,8 @@ pub(crate) struct Traits {
     pub(crate) stops: bool,
     /// Long flags have one dash.
     pub(crate) long: bool,
+    /// Which of its words is a command is not known.
+    pub(crate) launcher: bool,
     /// Some flag is not harmless, or may not be.
     pub(crate) has_telling_flags: bool,
 }

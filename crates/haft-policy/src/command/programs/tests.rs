@@ -71,6 +71,7 @@ fn told_inner(inner: &Inner) -> String {
         Inner::Input(language, parameters) if parameters.is_empty() => format!("runs its input as {language:?}"),
         Inner::Input(language, parameters) => format!("runs its input as {language:?} ({})", all(parameters)),
         Inner::Text(language, text) => format!("{language:?} [{}]", text.shown()),
+        Inner::File(language, path) => format!("{language:?} in {}", path.shown()),
         Inner::Variable(name, value) => format!("{name}={}", value.shown()),
         Inner::Tracing => "traced".to_owned(),
         Inner::Folder(folder) => format!("in {}", folder.shown()),

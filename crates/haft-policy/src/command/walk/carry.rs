@@ -94,8 +94,9 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
-        let reading = programs::read(words);
+        let reading = programs::read(&self.with_options(known, words));
         let runs_nothing = reading.inner.is_empty();
+        self.follow_arrived(&reading.acts);
         let printed = self.carry_out(reading, input);
         self.note(known, words, runs_nothing);
         self.output_of(known, words).unwrap_or(printed)
@@ -122,46 +123,10 @@ impl Walk<'_> {
                 self.arrive_as_copy(&operands);
             }
             "mv" | "install" => self.arrive_as_copy(&operands),
-            "git" | "curl" | "wget" | "aria2c" | "hg" | "svn" => self.download(name, &operands, words),
+            "git" | "curl" | "wget" | "wget2" | "aria2c" | "axel" | "hg" | "svn" | "gh" | "glab" | "sftp" => {
+                self.download(name, &operands, words)
+            }
             _ => {}
-        }
-    }
-
-    /// A copy of a file that came from elsewhere came from there too.
-    fn arrive_as_copy(&mut self, operands: &[&Value]) {
-        let [source, copy] = operands else { return };
-        let flow = self.content_of(source);
-        if flow != Flow::Content {
-            self.arrive(copy, &flow);
-        }
-    }
-
-    /// Remembers files that a program names after the address it downloads.
-    fn download(&mut self, name: &str, operands: &[&Value], words: &[Value]) {
-        let is_clone = matches!(name, "git" | "hg" | "svn");
-        if is_clone && !matches!(operands.first().and_then(|word| word.known()), Some("clone" | "checkout")) {
-            return;
-        }
-        let keeps_name = |word: &Value| {
-            let text = word.prefix();
-            let is_bundle = text.starts_with('-') && !text.starts_with("--");
-            text == "--remote-name" || text == "--remote-name-all" || (is_bundle && text.contains('O'))
-        };
-        if name == "curl" && !words.iter().any(keeps_name) {
-            return;
-        }
-        let is_address = |text: &str| text.contains("://") || text.contains('@') || text.contains('.');
-        let named = operands.iter().filter_map(|word| word.known()).filter(|text| is_address(text));
-        let file = |address: &str| {
-            let path = address.split(['?', '#']).next().unwrap_or_default();
-            path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git").to_owned()
-        };
-        let mut files: Vec<String> = named.map(file).collect();
-        if let (true, [_, _, .., folder]) = (is_clone, operands) {
-            files.extend(folder.known().map(str::to_owned));
-        }
-        for file in files.iter().filter(|file| !file.is_empty()) {
-            self.arrive(&Value::text(file.as_str()), &Flow::Downloaded);
         }
     }
 
@@ -186,16 +151,21 @@ impl Walk<'_> {
     /// Does what was read; returns what is printed.
     pub(super) fn carry_out(&mut self, reading: Reading, input: Option<&Flow>) -> Flow {
         let printed = self.printed(&reading, input);
+        let is_said = reading.output != Flow::Unknown;
+        let foreign = self.foreign_input(&reading.acts, input);
         let mut inner_flow = None;
         for act in reading.acts {
-            self.arrive_by(&act, &printed);
+            // Files of a program that only happens to connect are its own.
+            self.arrive_by(&act, if is_said { &printed } else { &Flow::Unknown }, foreign.as_ref());
             self.emit(act);
         }
         let outer = self.shell.clone();
         for inner in reading.inner {
-            let flow = self.inner(inner, input);
+            let read = if let Inner::Text(..) = inner { foreign.as_ref().or(input) } else { input };
+            let flow = self.inner(inner, read);
             inner_flow = inner_flow.or(flow);
         }
+        self.suspect(&reading.suspected, input);
         // A program cannot change the shell that started it.
         let reads_unset = self.shell.reads_unset;
         self.shell = outer;
@@ -224,6 +194,8 @@ impl Walk<'_> {
                 let is_unchanged = self.words.len() == 1 && self.runs("cat") || self.runs("tee");
                 if is_unchanged || self.chooses_lines(&input) { input } else { pipes::perhaps_changed(input) }
             }
+            // What comes from another machine is its text.
+            Flow::Unknown if reading.inner.is_empty() && reading.acts.iter().any(Act::connects) => Flow::Downloaded,
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
             flow => flow.clone(),
         }
@@ -239,15 +211,7 @@ impl Walk<'_> {
             && pipes::texts(input).is_some_and(|texts| texts.iter().all(is_line))
     }
 
-    /// Remembers the files that come from the network or out of an encoding.
-    fn arrive_by(&mut self, act: &Act, printed: &Flow) {
-        let is_foreign = matches!(printed, Flow::Downloaded | Flow::Decoded | Flow::Text(_) | Flow::OneOf(_));
-        if let (true, Act::Path(Deed::Create | Deed::Replace, path)) = (is_foreign, act) {
-            self.arrive(path, printed);
-        }
-    }
-
-    fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
+    pub(super) fn inner(&mut self, inner: Inner, input: Option<&Flow>) -> Option<Flow> {
         match inner {
             Inner::Words(words) => Some(self.run_handed_on(&words, input)),
             Inner::WordsAndInput(mut words) => {
@@ -276,8 +240,11 @@ impl Walk<'_> {
                 if let Some(origin) = text.origin() {
                     self.emit(pipes::danger_of(origin));
                 }
-                let reading = languages::read(language, &text);
-                Some(self.carry_out(reading, input))
+                Some(self.run_inline(language, &text, input))
+            }
+            Inner::File(language, path) => {
+                let content = self.content_of(&path);
+                (content != Flow::Content).then(|| self.run_input(language, &[], Some(&content)))
             }
             Inner::Tracing => {
                 self.shell.traces = true;
@@ -293,7 +260,7 @@ impl Walk<'_> {
     }
 
     /// Runs a program with the words that another has handed on to it. Each of `env env env …` hands on the rest.
-    fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
+    pub(super) fn run_handed_on(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
         self.handed_on += words.len();
         if self.handed_on > super::MOST_HANDED_ON {
             self.emit(super::beyond_limit("hand on more words than are looked at"));
@@ -323,21 +290,13 @@ impl Walk<'_> {
         Flow::Unknown
     }
 
-    fn run_text_in(&mut self, language: Language, parameters: &[Value], text: &Value) -> Flow {
+    pub(super) fn run_text_in(&mut self, language: Language, parameters: &[Value], text: &Value) -> Flow {
         if language == Language::Shell {
             let all: Vec<Value> = std::iter::once(Value::text("sh")).chain(parameters.iter().cloned()).collect();
             return self.run_new_shell(text, &all, None);
         }
         let reading = languages::read(language, text);
         self.carry_out(reading, None)
-    }
-
-    /// Runs what a file or a descriptor holds that this command has filled.
-    pub(super) fn run_arrived(&mut self, flow: Flow) {
-        self.run_input(Language::Shell, &[], Some(&flow));
-        if pipes::texts(&flow).is_some() {
-            self.emit(Act::Code("run a file that this command has written".to_owned()));
-        }
     }
 
     /// Runs what comes in as text of this shell, as `source /dev/stdin` does.

@@ -132,17 +132,4 @@ impl Walk<'_> {
             self.arrive(path, printed);
         }
     }
-
-    /// Remembers what a file holds from now on.
-    pub(super) fn arrive(&mut self, path: &Value, flow: &Flow) {
-        for folder in self.shell.folders.clone() {
-            if let Place::At(place) = folder.place(path) {
-                let flow = match self.arrived.remove(&place) {
-                    Some(before) => super::pipes::joined(before, flow.clone()),
-                    None => flow.clone(),
-                };
-                self.arrived.insert(place, flow);
-            }
-        }
-    }
 }

@@ -7,7 +7,7 @@ use haft::effect::{Change, Does, Host};
 use haft::path::{Extent, Target};
 
 use super::super::Located;
-use super::super::act::{Act, Deed, Flow, Language};
+use super::super::act::{Act, Deed, Language};
 use super::super::beside::renamed;
 use super::super::places::{self, Place, hidden_names};
 use super::super::value::{Piece, Value};
@@ -214,15 +214,6 @@ impl Walk<'_> {
             end = self.links.get(end).unwrap_or(end);
         }
         Some(self.through_links(end))
-    }
-
-    /// Returns what is known of a file that this command has filled, or of the folder that it came in.
-    fn arrived_at(&self, place: &str) -> Option<Flow> {
-        let in_folder = || {
-            let folder = place.rmatch_indices('/').map(|(at, _)| &place[..at]);
-            folder.filter_map(|folder| self.arrived.get(folder)).find(|flow| **flow == Flow::Downloaded)
-        };
-        self.arrived.get(place).or_else(in_folder).cloned()
     }
 
     /// Tells what the part does that is walked just now.

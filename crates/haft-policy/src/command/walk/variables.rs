@@ -1,10 +1,14 @@
-//! Variables that make programs run something.
+//! Variables that make programs run something, by a table that is data (`variables.txt`).
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use haft::effect::Danger;
 
-use super::super::act::{Act, Deed};
+use super::super::act::{Act, Deed, Language};
 use super::super::value::Value;
 use super::super::viewers::is_usual_viewer;
+use super::super::{patterns, programs};
 use super::Walk;
 
 /// What a variable means to the programs that read it.
@@ -14,6 +18,10 @@ enum Meaning {
     Data,
     /// Its value is run as a command.
     Script,
+    /// Its value is a program that builds use.
+    Tool,
+    /// Its value is text for an editor.
+    Console,
     /// Its value is a file that is run or loaded.
     File,
     /// Its value is a file that is written.
@@ -22,139 +30,87 @@ enum Meaning {
     Injection,
     /// It says where programs or their settings are found.
     Search,
+    /// Its value is words for this program.
+    Options(&'static str),
+    /// Its value is words that builds give to this program.
+    Passed(&'static str),
+    /// Its value is words for this program, which others start.
+    Loads(&'static str),
     /// It belongs to haft.
     Haft,
 }
 
-const SCRIPTS: &[&str] = &[
-    "PAGER",
-    "GIT_PAGER",
-    "MANPAGER",
-    "SYSTEMD_PAGER",
-    "BAT_PAGER",
-    "AWS_PAGER",
-    "GH_PAGER",
-    "DELTA_PAGER",
-    "EDITOR",
-    "VISUAL",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "FCEDIT",
-    "SUDO_EDITOR",
-    "KUBE_EDITOR",
-    "BROWSER",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_PROXY_COMMAND",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "RSYNC_RSH",
-    "CVS_RSH",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "PROMPT_COMMAND",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS4",
-    "RUSTC_WRAPPER",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "RUSTC",
-    "CARGO_BUILD_RUSTC",
-    "CARGO_BUILD_RUSTC_WRAPPER",
-    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
-    "CARGO_BUILD_RUSTDOC",
-    "CMAKE_C_COMPILER_LAUNCHER",
-    "CMAKE_CXX_COMPILER_LAUNCHER",
-    "MAKE",
-    "COMSPEC",
-    "TEXEDIT",
-];
-const FILES: &[&str] = &["PYTHONSTARTUP", "BASH_ENV", "ENV", "ZDOTDIR", "INPUTRC", "PERL5DB"];
-/// Their values name files that are written; so do all that begin with `GIT_TRACE`.
-const OUTPUTS: &[&str] = &["LD_DEBUG_OUTPUT", "LD_PROFILE_OUTPUT", "SSLKEYLOGFILE"];
-const INJECTIONS: &[&str] = &["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "SHELLOPTS", "BASHOPTS"];
-const SEARCHES: &[&str] = &[
-    "PATH",
-    "HOME",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_EXEC_PATH",
-    "GIT_TEMPLATE_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_PARAMETERS",
-    "PERL5OPT",
-    "PERL5LIB",
-    "RUBYOPT",
-    "RUBYLIB",
-    "NODE_PATH",
-    "PYTHONHOME",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "TAR_OPTIONS",
-    "GREP_OPTIONS",
-    "RSYNC_OPTIONS",
-    "WGETRC",
-    "CURL_HOME",
-    "http_proxy",
-    "https_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "all_proxy",
-    "FTP_PROXY",
-    "ftp_proxy",
-    "SSH_AUTH_SOCK",
-    "DOCKER_HOST",
-    "IFS",
-    "GLOBIGNORE",
-    "CDPATH",
-    "TERMINFO",
-    "GNUPGHOME",
-    "KUBECONFIG",
-    "NODE_OPTIONS",
-    "PYTHONPATH",
-    "CARGO_HOME",
-    "OPENSSL_CONF",
-    "OPENSSL_MODULES",
-    "OPENSSL_ENGINES",
-    "RIPGREP_CONFIG_PATH",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GOFLAGS",
-    "RUSTUP_TOOLCHAIN",
-    "LESS",
-    "LESSKEYIN",
-    "LESSKEY",
-    "MANPATH",
-    "MANOPT",
-];
+/// What the table of variables says, in its order.
+struct Variables {
+    named: HashMap<&'static str, Meaning>,
+    fitting: Vec<(&'static str, Meaning)>,
+    /// The variables with words for a program.
+    options: HashMap<&'static str, Vec<&'static str>>,
+    /// Lines that are not understood.
+    faults: Vec<&'static str>,
+}
+
+static VARIABLES: LazyLock<Variables> = LazyLock::new(|| Variables::read(include_str!("variables.txt")));
+
+impl Variables {
+    fn read(text: &'static str) -> Self {
+        let mut variables =
+            Self { named: HashMap::new(), fitting: Vec::new(), options: HashMap::new(), faults: Vec::new() };
+        let mut meaning = None;
+        for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            if !line.starts_with(char::is_whitespace) {
+                meaning = Meaning::named(line);
+            }
+            match meaning {
+                None => variables.faults.push(line),
+                Some(meaning) if line.starts_with(char::is_whitespace) => {
+                    line.split_whitespace().for_each(|name| variables.add(name, meaning));
+                }
+                Some(_) => {}
+            }
+        }
+        variables
+    }
+
+    fn add(&mut self, name: &'static str, meaning: Meaning) {
+        if let Meaning::Options(program) = meaning {
+            self.options.entry(program).or_default().push(name);
+        }
+        if name.contains('*') {
+            self.fitting.push((name, meaning));
+        } else if self.named.insert(name, meaning).is_some() {
+            self.faults.push(name);
+        }
+    }
+
+    fn meaning(&self, name: &str) -> Meaning {
+        let fitting =
+            || self.fitting.iter().find(|(pattern, _)| patterns::fits(pattern, name)).map(|(_, found)| *found);
+        self.named.get(name).copied().or_else(fitting).unwrap_or(Meaning::Data)
+    }
+}
+
+impl Meaning {
+    fn named(line: &'static str) -> Option<Self> {
+        Some(match line.split_once(' ').unwrap_or((line, "")) {
+            ("haft", "") => Meaning::Haft,
+            ("script", "") => Meaning::Script,
+            ("tool", "") => Meaning::Tool,
+            ("console", "") => Meaning::Console,
+            ("run", "") => Meaning::File,
+            ("output", "") => Meaning::Output,
+            ("inject", "") => Meaning::Injection,
+            ("search", "") => Meaning::Search,
+            ("options", program) if !program.is_empty() => Meaning::Options(program),
+            ("passed", program) if !program.is_empty() => Meaning::Passed(program),
+            ("loads", program) if !program.is_empty() => Meaning::Loads(program),
+            _ => return None,
+        })
+    }
+}
 
 fn meaning(name: &str) -> Meaning {
-    match name {
-        _ if name.starts_with("HAFT_") => Meaning::Haft,
-        _ if SCRIPTS.contains(&name) => Meaning::Script,
-        _ if name.starts_with("CARGO_TARGET_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) => {
-            Meaning::Script
-        }
-        _ if name.starts_with("GIT_CONFIG_VALUE_") => Meaning::Script,
-        _ if OUTPUTS.contains(&name) || name.starts_with("GIT_TRACE") => Meaning::Output,
-        _ if FILES.contains(&name) => Meaning::File,
-        _ if INJECTIONS.contains(&name) || name.starts_with("BASH_FUNC_") => Meaning::Injection,
-        _ if SEARCHES.contains(&name) || name.starts_with("GIT_CONFIG_") => Meaning::Search,
-        _ => Meaning::Data,
-    }
+    VARIABLES.meaning(name)
 }
 
 /// Returns whether programs do something else because of a variable.
@@ -168,6 +124,11 @@ impl Walk<'_> {
         match meaning(name) {
             Meaning::Data => {}
             Meaning::Script => self.scripts_in(name, values),
+            Meaning::Tool => values.iter().for_each(|value| self.suspect_text(value)),
+            Meaning::Console => values.iter().filter(|value| !value.is_empty()).for_each(|value| {
+                self.emit(Act::ShellState(format!("let editors do what {name} says")));
+                self.deeper(|walk| walk.run_inline(Language::Console, value, None));
+            }),
             Meaning::File => {
                 values.iter().filter(|value| !value.is_empty()).for_each(|value| {
                     self.emit(Act::Path(Deed::Run, value.clone()));
@@ -189,6 +150,13 @@ impl Walk<'_> {
                     values.iter().for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
                 }
             }
+            Meaning::Options(program) | Meaning::Passed(program) => self.suspect_options(program, values),
+            Meaning::Loads(program) => {
+                if !is_harmless(name, values) {
+                    self.emit(Act::ShellState(format!("change what {program} does, by {name}")));
+                }
+                self.suspect_options(program, values);
+            }
             Meaning::Haft => self.emit(changes_haft(name)),
         }
     }
@@ -205,6 +173,32 @@ impl Walk<'_> {
         if let Some(name) = words.iter().find(is_of_haft).filter(|_| takes) {
             self.emit(changes_haft(&name.shown()));
         }
+    }
+
+    /// Looks for what would be refused among words for a program that come from a variable.
+    fn suspect_options(&mut self, program: &str, values: &[Value]) {
+        for value in values.iter().filter(|value| !value.is_empty()) {
+            // Some programs take the whole value for one word.
+            for options in [words_in(value), vec![value.clone()]] {
+                let words: Vec<Value> = std::iter::once(Value::text(program)).chain(options).collect();
+                self.only_refused(|walk| {
+                    let reading = programs::read(&words);
+                    walk.carry_out(reading, None);
+                });
+            }
+        }
+    }
+
+    /// Returns the words of a program with those that variables add to them.
+    pub(super) fn with_options(&self, name: &str, words: &[Value]) -> Vec<Value> {
+        let variables = VARIABLES.options.get(name).map(Vec::as_slice).unwrap_or_default();
+        let values = variables.iter().filter_map(|variable| self.shell.values(variable)).flatten().flatten();
+        // They stand behind, since the first word of `tar xf` is flags, and the order does not matter otherwise.
+        let end = words.iter().position(|word| word.known() == Some("--")).unwrap_or(words.len());
+        let mut with_options = words[..end].to_vec();
+        with_options.extend(values.flat_map(|value| words_in(&value)));
+        with_options.extend_from_slice(&words[end..]);
+        with_options
     }
 
     fn scripts_in(&mut self, name: &str, values: &[Value]) {
@@ -225,6 +219,27 @@ fn changes_haft(name: &str) -> Act {
     Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))
 }
 
+/// Splits a value as programs do that have quotes; what has a gap stays one word.
+fn words_in(value: &Value) -> Vec<Value> {
+    let Some(text) = value.known() else { return vec![value.clone()] };
+    let (mut words, mut word, mut quote): (Vec<Value>, Option<String>, Option<char>) = (Vec::new(), None, None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (blank, None) if blank.is_whitespace() => words.extend(word.take().map(Value::text)),
+            ('"' | '\'', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (letter, Some(open)) if letter == open => quote = None,
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(letters.next()),
+            (letter, _) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word.map(Value::text));
+    words
+}
+
 /// Paths that begin with the old value and add only folders of the system change nothing that matters.
 fn is_harmless(name: &str, values: &[Value]) -> bool {
     let is_plain_proxy = name.to_lowercase().ends_with("proxy") && values.iter().all(Value::is_empty);
@@ -237,7 +252,7 @@ fn is_harmless(name: &str, values: &[Value]) -> bool {
 
 /// Returns whether a value turns something on or off, where another one would name a file.
 fn is_switch(value: &Value) -> bool {
-    matches!(value.known(), Some("" | "0" | "1" | "2" | "true" | "false"))
+    matches!(value.known(), Some("" | "-" | "0" | "1" | "2" | "true" | "false"))
 }
 
 /// Flags of node that load nothing and write nothing.
@@ -279,5 +294,64 @@ fn is_usual(name: &str, value: &str) -> bool {
         "LESS" => value.chars().all(|letter| letter == '-' || "aeEfFgGiIJKmMnNqQrRsSuwWXx 0123456789".contains(letter)),
         "OPENSSL_CONF" | "RIPGREP_CONFIG_PATH" => matches!(value, "" | "/dev/null"),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::examples::decision;
+    use crate::decision::Decision::{self, Allow, Ask, Deny};
+
+    fn check(wanted: Decision, commands: &[&str]) {
+        for command in commands {
+            assert_eq!(decision(command), wanted, "{command}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_table_is_understood_and_names_a_variable_once() {
+        assert_eq!(VARIABLES.faults, Vec::<&str>::new());
+        assert_eq!(Variables::read("flags tar\n  TAR_OPTIONS\n").faults, ["flags tar", "  TAR_OPTIONS"]);
+        assert_eq!(Variables::read("script\n  A\nrun\n  A\n").faults, ["A"]);
+    }
+
+    #[test]
+    fn options_in_a_variable_are_words_of_the_program() {
+        check(
+            Deny,
+            &[
+                "ZIPOPT='-T -TT \"rm -rf ~\"' zip a.zip notes.txt",
+                "TAR_OPTIONS='--checkpoint-action=exec=rm\\ -rf\\ ~ --checkpoint=1' tar cf build/a.tar src",
+                "export TAR_OPTIONS='-C ..'; tar xf a.tar",
+                "LESS='+!rm -rf ~' git log",
+                "MAKEFLAGS='--eval=$(shell rm -rf ~)' make -n",
+                "FZF_DEFAULT_OPTS='--preview \"rm -rf ~\"' fzf",
+            ],
+        );
+        check(Ask, &["TAR_OPTIONS=--remove-files tar cf new.tar src", "MANROFFOPT=-U man ls"]);
+        check(Allow, &["GZIP=-9 tar czf new.tgz src", "LESS=-R git log", "RUSTFLAGS='-D warnings' cargo tree"]);
+    }
+
+    #[test]
+    fn a_file_that_a_variable_names_is_written_or_followed() {
+        check(Deny, &["TAPE=/dev/sda tar c notes.txt", "LESSHISTFILE=/etc/x less notes.txt"]);
+        check(Ask, &["BAT_CONFIG_PATH=/tmp/e bat notes.txt"]);
+        check(Allow, &["LESSHISTFILE=- less notes.txt", "LESSHISTFILE=/dev/null less notes.txt"]);
+    }
+
+    #[test]
+    fn text_in_a_variable_that_a_program_runs_is_read() {
+        check(
+            Deny,
+            &[
+                "FZF_DEFAULT_COMMAND='rm -rf ~' fzf",
+                "VIMINIT=':!rm -rf ~' vim x",
+                "CC='rm -rf ~ #' make",
+                "export EXINIT='!rm -rf ~'",
+            ],
+        );
+        check(Ask, &["CC=clang make", "VIMINIT='set nu' vim x"]);
+        check(Allow, &["CC=clang cargo tree", "CFLAGS=-O2 gcc --version"]);
     }
 }

@@ -107,6 +107,8 @@ impl Reader<'_> {
         match sort {
             Sort::Run => self.run(at, range),
             Sort::RunByName => self.run_by_name(range),
+            Sort::RunReceiver => self.run_receiver(at),
+            Sort::Load => self.load(range),
             Sort::Evaluate => self.evaluate(range),
             Sort::RunOrEvaluate => {
                 self.evaluate(range.clone());

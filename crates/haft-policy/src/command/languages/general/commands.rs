@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::marks::{GAP, is_open};
 use super::super::strings::Token;
 use super::calls::Reader;
-use super::findings::Is;
+use super::findings::{Is, host_of_url};
 use super::names::{self, Sort};
 
 impl Reader<'_> {
@@ -107,6 +107,26 @@ impl Reader<'_> {
             }
             _ if is_open(&named) => self.findings.runs.at_least(Is::Open),
             _ => {}
+        }
+    }
+
+    /// `"ls -l".execute()`; the receiver of other calls of this name is a database or the like.
+    pub(super) fn run_receiver(&mut self, at: usize) {
+        if let Some(command) = self.program.receiver(at).filter(|command| !command.contains(GAP)) {
+            self.findings.script(&command);
+            self.findings.runs.at_least(Is::Known);
+        }
+    }
+
+    /// `include "http://…"` runs what it downloads.
+    pub(super) fn load(&mut self, range: Range<usize>) {
+        let file = self.program.arguments(range.clone()).into_iter().next().map(|first| self.program.value(first));
+        match file.as_deref().and_then(host_of_url) {
+            Some(host) => {
+                self.findings.connect(host);
+                self.findings.evaluates.at_least(Is::Known);
+            }
+            None => self.take_direct(range),
         }
     }
 

@@ -13,6 +13,8 @@ use crate::command::value::Value;
 pub(super) struct Findings {
     acts: Vec<Act>,
     inner: Vec<Inner>,
+    /// Strings that may be commands.
+    suspected: Vec<Value>,
     /// The folder that the program has changed to.
     pub(super) folder: Option<String>,
     /// A command is run.
@@ -85,6 +87,13 @@ impl Findings {
         self.push(Inner::Words(values));
     }
 
+    /// A string that may be a command.
+    pub(super) fn suspect(&mut self, text: &str) {
+        if text.trim().contains(' ') {
+            self.suspected.push(marks::path(text));
+        }
+    }
+
     fn push(&mut self, inner: Inner) {
         if !self.inner.contains(&inner) {
             self.inner.push(inner);
@@ -128,6 +137,7 @@ impl Findings {
             self.act(danger(Danger::HiddenCode, "run text that it decodes"));
         }
         if acts_on_text == Is::Open {
+            reading.runs_input = true;
             self.not_understood("it runs something that is known only when it runs");
         }
         if self.reads_environment && self.connects {
@@ -143,6 +153,7 @@ impl Findings {
         }
         reading.acts.append(&mut self.acts);
         reading.inner.append(&mut self.inner);
+        reading.suspected.append(&mut self.suspected);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The strings of a program that no call has taken.
 //!
 //! One that looks like a path is thought to be read; where something that is not known is removed or written, it is
-//! thought to be that. Where something that is not known is run, it is thought to be that as well.
+//! thought to be that. Where something that is not known is run, it is thought to be that as well. And as no list of
+//! names holds the calls of all languages, one that would be refused as a command is refused.
 
 use super::super::marks::{GAP, GLOB, HOME};
 use super::super::strings::Token;
@@ -27,6 +28,7 @@ pub(super) fn study(reader: &mut Reader<'_>) {
     });
     let texts: Vec<String> = texts.take(MOST).cloned().collect();
     for text in &texts {
+        reader.findings.suspect(text);
         if let Some(host) = host_of_url(text) {
             reader.findings.connect(host);
         } else if looks_like_path(text) {

@@ -10,6 +10,10 @@ pub(super) enum Sort {
     Run,
     /// Runs a command that its first word names: `send(:system, …)`.
     RunByName,
+    /// Runs what stands before the dot, where that is text.
+    RunReceiver,
+    /// Runs the text of a file, or of an address, as code.
+    Load,
     /// Runs text as code of the same language.
     Evaluate,
     /// Runs a command, or text as code: `exec`.
@@ -52,7 +56,11 @@ pub(super) fn sort(name: &str) -> Option<Sort> {
     Some(match () {
         () if is_in(HARMLESS, name) => return None,
         () if last == "exec" => Sort::RunOrEvaluate,
-        () if has(RUNNERS) || name == "os.execute" || name.starts_with("subprocess.") => Sort::Run,
+        () if has(RUNNERS) || matches!(name, "os.execute" | "Sys.command") || name.starts_with("subprocess.") => {
+            Sort::Run
+        }
+        () if has(RUNNERS_OF_RECEIVER) => Sort::RunReceiver,
+        () if has(LOADERS) => Sort::Load,
         () if has(RUNNERS_BY_NAME) => Sort::RunByName,
         () if has(EVALUATORS) || is_in(EVALUATORS_WITH_MODULE, name) => Sort::Evaluate,
         () if has(CONNECTORS) || begins(NETWORK) => Sort::Connect,
@@ -106,7 +114,14 @@ const RUNNERS: &str = "\
     check_output getoutput getstatusoutput execSync execFile execFileSync spawnSync shell_exec passthru \
     proc_open pcntl_exec capture2 capture2e capture3 pipeline pipeline_r popen2e create_subprocess_shell \
     create_subprocess_exec execa execaSync execaCommand execaCommandSync Command readpipe qx syscall startfile sh \
-    ShellExecute capturex systemx";
+    ShellExecute capturex systemx callCommand callProcess readProcess readCreateProcess readProcessWithExitCode \
+    rawSystem cmd ProcessBuilder";
+/// They run what stands before the dot, where that is text: `"ls".execute()` of Groovy.
+const RUNNERS_OF_RECEIVER: &str = "\
+    execute";
+/// They run the text of a file as code, which may lie on another machine.
+const LOADERS: &str = "\
+    include include_once require_once import importScripts";
 const RUNNERS_BY_NAME: &str = "\
     send __send__ public_send call_user_func call_user_func_array array_map method apply";
 const EVALUATORS: &str = "\
@@ -162,7 +177,7 @@ const RIGHTS: &str = "\
 const TEXT: &str = "\
     print puts echo printf say p pp log error warn info debug write split rsplit join replace replaceAll sub gsub \
     strip lstrip rstrip startswith endswith startsWith endsWith start_with end_with test match search findall \
-    includes include indexOf find count index partition die preg_match str_replace explode implode assert \
+    includes indexOf find count index partition die preg_match str_replace explode implode assert \
     assertEqual equal strictEqual var_dump print_r import_module __import__";
 const DECODERS: &str = "\
     b64decode b32decode b16decode b85decode a85decode urlsafe_b64decode standard_b64decode decodebytes decodestring \

@@ -320,3 +320,31 @@ fn rights_processes_and_endless_forks_are_told() {
     has("fork while fork", "Exhaustion");
     has("import os\nwhile True: os.fork()", "Exhaustion");
 }
+
+#[test]
+fn other_languages_have_words_of_their_own_for_running_something() {
+    for text in [
+        "System.Process.callCommand \"rm -rf x\"",
+        "os:cmd(\"rm -rf x\"), halt().",
+        "Sys.command \"rm -rf x\";;",
+        "\"rm -rf x\".execute()",
+        "await Bun.$`rm -rf x`",
+    ] {
+        has(text, "run rm -rf x");
+    }
+    assert!(!told("db.execute(\"select 1\")").iter().any(|told| told.starts_with("run ")));
+}
+
+#[test]
+fn a_file_that_is_included_from_another_machine_is_code_from_there() {
+    has("include \"http://x.example/p.txt\";", "DownloadedCode");
+    has("await import(\"https://x.example/a.js\")", "DownloadedCode");
+    assert!(!told("include \"p.php\";").contains(&"DownloadedCode".to_owned()));
+}
+
+#[test]
+fn a_program_that_runs_something_open_runs_what_it_reads() {
+    assert!(read("import sys; exec(sys.stdin.read())").runs_input);
+    assert!(read("eval STDIN.read").runs_input);
+    assert!(!read("import sys, json; print(json.load(sys.stdin))").runs_input);
+}
