@@ -11,6 +11,7 @@ mod branching;
 mod builtins;
 mod carry;
 mod copies;
+mod declaring;
 mod edits;
 mod expand;
 mod input;
@@ -53,6 +54,14 @@ pub(super) struct Found {
     pub(super) part: (usize, usize),
     pub(super) words: Arc<[String]>,
     pub(super) does: Does,
+}
+
+impl Found {
+    /// What is said of a command whose reading has failed: nobody knows what it does.
+    pub(super) fn not_read(text: &str) -> Self {
+        let words = "make haft fail to read it, which is a mistake in haft".to_owned();
+        Self { part: (0, text.len()), words: Arc::from([]), does: Does::Danger(Danger::HiddenCode, words) }
+    }
 }
 
 /// A walk through one command.

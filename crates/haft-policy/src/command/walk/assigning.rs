@@ -2,8 +2,7 @@
 
 use super::super::act::Act;
 use super::super::syntax::{Assignment, Word};
-use super::super::value::{Piece, Value};
-use super::carry::split_at_blanks;
+use super::super::value::Value;
 use super::state::Unset;
 use super::variable::{Assigned, Variable};
 use super::{Walk, variables};
@@ -119,56 +118,6 @@ impl Walk<'_> {
         result
     }
 
-    /// `export`, `declare` and their kin: words like `name=value`.
-    pub(super) fn declare(&mut self, builtin: &str, words: &[Value]) {
-        let has_flag = |letter: char| {
-            words.iter().any(|word| word.prefix().starts_with('-') && word.prefix()[1..].contains(letter))
-        };
-        let exports = (builtin == "export" && !has_flag('n')) || has_flag('x');
-        let is_local = matches!(builtin, "local" | "declare" | "typeset") && !has_flag('g');
-        let refers = has_flag('n') && builtin != "export";
-        let mut exported = Vec::new();
-        for word in whole_arrays(words).iter().filter(|word| !word.prefix().starts_with(['-', '+'])) {
-            let text = word.prefix();
-            let is_value = text.contains('=');
-            let name = text.split('=').next().unwrap_or_default();
-            let how = if is_value && name.ends_with('+') { How::Add } else { How::Set };
-            let name = name.trim_end_matches('+').split('[').next().unwrap_or_default().to_owned();
-            if is_local {
-                self.hide(&name, how);
-            }
-            let value = word.strip_prefix(&text[..=text.find('=').unwrap_or(0)]).unwrap_or_default();
-            match (is_value, refers) {
-                (true, true) => self.refer(&name, &value),
-                (true, false) => self.assign(&name, declared(&value), how),
-                (false, _) => {}
-            }
-            if exports && has_flag('f') {
-                self.shell.export_function(&name);
-            } else if exports {
-                self.shell.export(&name);
-            }
-            exported.push(name);
-        }
-        if exports && !exported.is_empty() {
-            self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
-        }
-    }
-
-    /// Makes a variable local to a function, where one runs.
-    fn hide(&mut self, name: &str, how: How) {
-        if self.shell.hide(name) && how == How::Set {
-            self.shell.restore(name, None);
-        }
-    }
-
-    fn refer(&mut self, name: &str, target: &Value) {
-        match target.known() {
-            Some(target) => self.shell.refer(name, target.split('[').next().unwrap_or_default()),
-            None => self.emit(Act::Unknown(format!("which variable {name} stands for is known only then"))),
-        }
-    }
-
     pub(super) fn unset_names(&mut self, words: &[Value]) {
         let is_reference = words.iter().any(|word| word.known() == Some("-n"));
         for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
@@ -227,56 +176,4 @@ impl Walk<'_> {
             _ => None,
         };
     }
-}
-
-/// Puts together what is one array: `a=(x`, `y)` where a variable in it was split.
-fn whole_arrays(words: &[Value]) -> Vec<Value> {
-    let mut whole: Vec<Value> = Vec::new();
-    let mut is_open = false;
-    for word in words {
-        let begins = word.prefix().split_once('=').is_some_and(|(_, value)| value.starts_with('('));
-        match whole.last_mut().filter(|_| is_open) {
-            Some(open) => {
-                open.push(Piece::Text(" ".to_owned()));
-                open.append(word);
-            }
-            None => whole.push(word.clone()),
-        }
-        is_open = (is_open || begins) && !word.shown().ends_with(')');
-    }
-    whole
-}
-
-/// Returns what `declare` sets: text in parentheses is an array.
-fn declared(value: &Value) -> Assigned {
-    let shown = value.shown();
-    let Some(inner) = value.strip_prefix("(").filter(|_| shown.ends_with(')')) else {
-        return Assigned::one(value.clone());
-    };
-    let mut words = split_at_blanks(&inner);
-    if let Some(last) = words.last_mut() {
-        *last = without_end(last);
-    }
-    words.retain(|word| !word.is_empty());
-    Assigned::list(words.iter().map(without_key).collect())
-}
-
-fn without_end(value: &Value) -> Value {
-    let mut result = Value::default();
-    let count = value.pieces().len();
-    for (index, piece) in value.pieces().iter().enumerate() {
-        match piece {
-            Piece::Text(text) if index + 1 == count => {
-                result.push(Piece::Text(text.strip_suffix(')').unwrap_or(text).to_owned()));
-            }
-            piece => result.push(piece.clone()),
-        }
-    }
-    result
-}
-
-/// `[key]=value` is the value.
-fn without_key(value: &Value) -> Value {
-    let end = value.prefix().find("]=").filter(|_| value.prefix().starts_with('['));
-    end.and_then(|end| value.strip_prefix(&value.prefix()[..end + 2])).unwrap_or_else(|| value.clone())
 }

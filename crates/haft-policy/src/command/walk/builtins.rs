@@ -6,6 +6,7 @@ use super::super::value::{Piece, Value};
 use super::Walk;
 use super::assigning::How;
 use super::carry::Caller;
+use super::declaring::DECLARING;
 use super::variable::Assigned;
 
 /// Built-ins that only compute, print or end something.
@@ -79,7 +80,7 @@ impl Walk<'_> {
             "dirs" => return Some(self.folder_printed()),
             "type" => return Some(found_program(rest)),
             "compgen" => self.compgen(rest),
-            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, rest),
+            name if DECLARING.contains(&name) => self.declare(name, rest),
             "unset" => self.unset_names(rest),
             "set" => self.set_options(rest),
             "shift" => self.shift(rest),
@@ -194,8 +195,9 @@ impl Walk<'_> {
 
     fn alias(&mut self, words: &[Value]) {
         for word in words.iter().filter(|word| word.shown().contains('=')) {
-            let at = word.prefix().find('=').map_or(0, |at| at + 1);
-            let value = word.strip_prefix(&word.prefix()[..at]).unwrap_or_else(Value::unknown);
+            let name = word.prefix().split_once('=').map(|(name, _)| name);
+            let value = name.and_then(|name| word.strip_prefix(name)).and_then(|rest| rest.strip_prefix("="));
+            let value = value.unwrap_or_else(Value::unknown);
             self.emit(Act::ShellState("give a command another meaning".to_owned()));
             self.perhaps(|walk| walk.apart(|walk| walk.run_text(&value, None)));
         }

@@ -9,7 +9,7 @@ use super::edits::edited;
 use super::state::Unset;
 use super::variable::Assigned;
 use super::variables::is_secret_name;
-use super::{Walk, pipes};
+use super::{Walk, declaring, pipes};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 200;
@@ -174,8 +174,12 @@ impl Walk<'_> {
     pub(super) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
         let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
         let mut most_values = 1;
+        let declares = declaring::declares(words);
         for word in words {
-            each.push(self.fields(word));
+            each.push(match declares && declaring::is_assignment(word) {
+                true => self.unsplit(word).into_iter().map(|value| vec![value]).collect(),
+                false => self.fields(word),
+            });
             most_values = each.last().map_or(1, Vec::len).max(most_values);
             if most_values > 1 && most_values * each.len() > MOST_FIELDS {
                 self.emit(super::beyond_limit("have words with more values than are looked at"));

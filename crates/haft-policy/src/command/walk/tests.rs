@@ -114,6 +114,26 @@ fn a_new_shell_has_the_variables_that_are_exported() {
 }
 
 #[test]
+fn a_word_that_declares_is_not_split() {
+    denied(&[
+        "f() { local x=$1; rm -rf ~; }; f a",
+        "x='a /etc/shadow'; declare y=$x; cat $y",
+        "export $(cat .env | xargs)",
+        "y='/etc/shadow'; local -r x=$y; cat \"$x\"",
+        "x='a y=/etc/shadow'; command export z=$x; cat \"$y\"",
+        "x='a y=/etc/shadow'; \\export z=$x; cat \"$y\"",
+    ]);
+    at_least_asked(&["export A=$(date)", "export PYTHONPATH=$PYTHONPATH:src", "export $x", "command declare x=$y"]);
+    allowed(&[
+        "local f=$1",
+        "readonly V=$V",
+        "declare -r N=$(wc -l < a.txt); echo $N",
+        "y=README.md; x='a y=/etc/shadow'; declare z=$x; cat \"$y\"",
+        "declare ''",
+    ]);
+}
+
+#[test]
 fn references_arrays_and_folders_are_assigned() {
     denied(&[
         "declare -n r=x; x=README.md; r=/etc/shadow; cat \"$x\"",
