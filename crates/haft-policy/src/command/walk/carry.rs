@@ -1,9 +1,10 @@
 //! Carries out what a program was read to do: its acts, and the commands and texts that it runs in its turn.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
-use super::super::places::Place;
+use super::super::places::{Folder, Place};
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
@@ -49,7 +50,13 @@ impl Walk<'_> {
         let function = name.known().filter(|_| caller == Caller::Shell).and_then(|name| self.shell.function(name));
         let flow = self.deeper(|walk| match function {
             Some(function) => walk.call(&function, words, input),
-            None => walk.run_program(name, words, input),
+            None => match walk.from_the_root(name) {
+                Some(name) => {
+                    let words = [&[name.clone()], &words[1..]].concat();
+                    walk.run_program(&name, &words, input)
+                }
+                None => walk.run_program(name, words, input),
+            },
         });
         if self.found.len() == found {
             self.tell(Does::Nothing);
@@ -57,6 +64,19 @@ impl Walk<'_> {
         self.words = before;
         self.list = list_before;
         flow
+    }
+
+    /// Returns the whole path of a program that is named from a folder outside of the workspace: there it may be one of
+    /// the system.
+    fn from_the_root(&self, name: &Value) -> Option<Value> {
+        let is_relative = name.shown().contains('/') && !name.prefix().starts_with('/') && !name.has_unknown();
+        let outside = self.shell.folders.iter().find_map(|folder| match folder {
+            Folder::Known(path) if !Path::new(path).starts_with(&self.scene.workspace) => Some(path),
+            Folder::Known(_) | Folder::Unknown => None,
+        });
+        let mut path = Value::text(format!("{}/", outside.filter(|_| is_relative)?.trim_end_matches('/')));
+        path.append(name);
+        Some(path)
     }
 
     /// Calls a function: each that it may be, from the same state.
