@@ -103,6 +103,8 @@ pub(super) struct Walk<'a> {
     handed_on: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
+    /// Whether what is known only when it runs is not told: in a function that nobody has called yet.
+    only_known: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -131,6 +133,7 @@ impl<'a> Walk<'a> {
             work: 0,
             handed_on: 0,
             second_look: false,
+            only_known: false,
         }
     }
 
@@ -309,7 +312,10 @@ impl<'a> Walk<'a> {
             self.emit(Act::Danger(Danger::Exhaustion, format!("start copies of {name} without end")));
         }
         self.shell.define(name, Arc::new(body.clone()));
-        // Whether it is called or not, it is told.
+        // Whether it is called or not, it is told, but for what depends on its parameters: that is told where it is
+        // called. Whatever may call it unseen is asked about itself, but for the shell, which calls this one.
+        let outer = self.only_known;
+        self.only_known |= name != "command_not_found_handle";
         self.deeper(|walk| {
             walk.apart(|walk| {
                 walk.shell.parameters = None;
@@ -317,6 +323,7 @@ impl<'a> Walk<'a> {
                 walk.perhaps(|walk| walk.stage(body, None))
             })
         });
+        self.only_known = outer;
     }
 
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
