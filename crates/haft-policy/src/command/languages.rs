@@ -28,7 +28,7 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         Language::Awk => with_gaps_told(text, awk::read(&marks::from_value(text))),
         Language::Sed => with_gaps_told(text, sed::read(&marks::from_value(text))),
         Language::Console => console::read(text),
-        Language::General => with_gaps_told(text, general::read(&marks::from_value(text))),
+        Language::General => with_gaps_told(text, general::read(&marks::without_numbers(text))),
     }
 }
 

@@ -11,8 +11,8 @@ use super::variable::Assigned;
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] = &[
-    ":", "true", "false", "test", "[", "wait", "jobs", "times", "let", "getopts", "caller", "logout", "fg", "bg",
-    "disown", "help",
+    ":", "true", "false", "test", "[", "wait", "jobs", "times", "getopts", "caller", "logout", "fg", "bg", "disown",
+    "help",
 ];
 /// Built-ins that print nothing.
 const SILENT: &[&str] = &[
@@ -84,6 +84,7 @@ impl Walk<'_> {
             "unset" => self.unset_names(rest),
             "set" => self.set_options(rest),
             "shift" => self.shift(rest),
+            "let" => rest.iter().filter_map(Value::known).for_each(|text| self.calculate_text(text)),
             "break" | "continue" | "return" | "exit" => self.jump(name, rest),
             "eval" => return Some(self.run_text(&joined(rest), input)),
             "source" | "." => self.source(rest, input),

@@ -13,8 +13,9 @@ use super::variable::Assigned;
 use super::variables::is_secret_name;
 use super::{Danger, Does, Walk, pipes};
 
-/// The name of the variable that stands for a gap in a text that is read as a script.
+/// The names of the variables that stand for a gap, and for a number, in a text that is read as a script.
 const GAP: &str = "_haft_gap";
+const NUMBER: &str = "_haft_number";
 /// The longest text that is read as a script within another.
 const LONGEST_TEXT: usize = 64 * 1024;
 /// How much work it is to look at what a program does with its words.
@@ -404,8 +405,9 @@ impl Walk<'_> {
         }
         let tree = syntax::parse(&script);
         self.put(GAP, Assigned::one(Value::unknown()));
+        self.put(NUMBER, Assigned::one(Value::number()));
         let flow = self.deeper(|walk| walk.script(&tree, input));
-        self.shell.forget(GAP);
+        [GAP, NUMBER].iter().for_each(|name| self.shell.forget(name));
         flow
     }
 }
@@ -415,6 +417,7 @@ fn as_script(text: &Value) -> (String, bool) {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Glob => "*".to_owned(),
+        Piece::Number => format!("${{{NUMBER}}}"),
         Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
     };
     (text.pieces().iter().map(piece).collect(), text.has_unknown())

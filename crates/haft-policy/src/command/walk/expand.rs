@@ -125,7 +125,7 @@ impl Walk<'_> {
                 WordPart::Arithmetic(words) => {
                     self.touch(words);
                     self.evaluate_words(words);
-                    all.iter_mut().for_each(|fields| fields.push(Piece::Glob));
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Number));
                 }
                 WordPart::Opaque(why) => {
                     self.emit(super::opaque(why));
@@ -242,7 +242,7 @@ impl Walk<'_> {
                 let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
-            Operation::Length => vec![vec![number()]],
+            Operation::Length => vec![vec![Value::number()]],
             Operation::Element => {
                 let mut all = values.unwrap_or_else(|| self.unset());
                 let single: Vec<Vec<Value>> =
@@ -261,10 +261,10 @@ impl Walk<'_> {
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
             "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])),
-            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
-                // A number: neither blanks nor slashes are in it.
-                Some(vec![vec![number()]])
-            }
+            // The last word of the command before, and the letters of options that are set.
+            "_" | "-" => Some(vec![vec![Value::unknown()]]),
+            "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" | "SRANDOM"
+            | "EPOCHSECONDS" | "SHLVL" | "OPTIND" => Some(vec![vec![Value::number()]]),
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
             "0" => Some(vec![vec![self.shell.name.clone()]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
@@ -342,13 +342,6 @@ impl Walk<'_> {
             _ => path.clone(),
         }
     }
-}
-
-/// The value of something that is a number.
-fn number() -> Value {
-    let mut value = Value::default();
-    value.push(Piece::Glob);
-    value
 }
 
 fn known_text(values: &[Vec<Value>]) -> Option<String> {

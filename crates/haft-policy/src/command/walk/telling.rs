@@ -90,7 +90,8 @@ impl Walk<'_> {
 
     /// A pattern such as `~/.s*h/id_*` finds secrets as well.
     fn secrets_that_fit(&mut self, deed: Deed, path: &Value, place: &str) {
-        if !path.pieces().contains(&Piece::Glob) {
+        // Numbers are in names too: `id_ed$((25519))`.
+        if !path.pieces().iter().any(|piece| matches!(piece, Piece::Glob | Piece::Number)) {
             return;
         }
         for secret in places::secrets_that_fit(place) {

@@ -214,3 +214,78 @@ fn a_program_of_a_package_is_fetched_unless_it_is_installed() {
         assert!(connects(command), "{command}");
     }
 }
+
+#[test]
+fn a_function_is_judged_where_it_is_called() {
+    denied(&[
+        "f() { cat \"$1\"; }; f /etc/shadow",
+        "f() { g \"$1\"; }; g() { cat \"$1\"; }; f /etc/shadow",
+        "f() { cat \"$1\"; }; find . -name .env | while read l; do f \"$l\"; done",
+        "f() { \"$@\"; }; f rm -rf ~",
+        "f() { rm -rf ~/\"$1\"; }",
+        "f() { rm -rf ~; }",
+    ]);
+    at_least_asked(&[
+        "f() { cat \"$1\"; }; f $x",
+        "f() { rm \"$1\"; }; trap 'f \"$y\"' EXIT",
+        "f() { rm \"$1\"; }; \"$y\" notes.txt",
+        "f() { rm \"$1\"; }; eval \"$y\"",
+        "f() { rm \"$1\"; }; export -f f",
+        "f() { rm \"$2\"; }; mapfile -C f < a.txt",
+        "command_not_found_handle() { \"$2\"; }; rg x",
+        "retry() { \"$@\" || \"$@\"; }; retry make",
+    ]);
+    allowed(&[
+        "count() { wc -l < \"$1\"; }; count notes.txt",
+        "show() { sed -n \"$2,$3p\" \"$1\"; }; show src/main.rs 1 5",
+        "r() { grep \"$@\"; }; r -c '' notes.txt",
+        "f() { g \"$1\"; }; g() { cat \"$1\"; }; f notes.txt",
+        "retry() { \"$@\" || \"$@\"; }; retry ls",
+    ]);
+}
+
+#[test]
+fn a_pattern_of_programs_is_matched_with_those_of_the_system_only_where_they_may_be() {
+    denied(&[
+        "r? -rf ~",
+        "/bin/r? -rf ~",
+        "cd /bin; ./r? -rf ~",
+        "cd /bin; ./rm -rf ~",
+        "cd /usr; bin/rm -rf ~",
+        "../../../bin/r* -rf ~",
+    ]);
+    let steps = |command: &str| steps_in_scene(command).iter().map(ToString::to_string).collect::<Vec<_>>();
+    for command in ["./*.sh", "./scripts/*.sh", "for s in ./scripts/*.sh; do \"$s\"; done", "./run*"] {
+        assert_eq!(decision(command), Decision::Ask, "{command}: {:?}", steps(command));
+    }
+}
+
+#[test]
+fn a_number_is_neither_a_flag_nor_a_program_nor_code() {
+    denied(&[
+        "x=/etc/shadow; for x in $(seq 5 1); do :; done; cat \"$x\"",
+        "awk \"BEGIN{system(sprintf(\\\"%c%c\\\", $((100+14)), $((100+9))))}\"",
+        "sed -n \"$((1))w /etc/x\" notes.txt",
+        "cat /srv/keys/id_ed$((25519))",
+    ]);
+    at_least_asked(&[
+        "rm -rf $((1))",
+        "$((1))",
+        "n=$(wc -l a.txt); sed -n \"${n}p\" notes.txt",
+        "n=$(id -u -n); sed -n \"${n}p\" notes.txt",
+        "sed \"s/a/$((1))/e\" notes.txt",
+        "rm -rf \"$_\"",
+    ]);
+    allowed(&[
+        "i=1; while [ $i -le 3 ]; do sed -n \"${i}p\" a.txt; i=$((i+1)); done",
+        "start=1; end=$((start+10)); sed -n \"${start},${end}p\" notes.txt",
+        "for i in $(seq 1 3); do sed -n \"${i}p\" a.txt; done",
+        "for ((i=1;i<4;i++)); do sed -n \"${i}p\" a.txt; done",
+        "for i in {1..900}; do sed -n \"${i}p\" a.txt; done",
+        "n=$(cat a.txt | wc -l); awk \"NR==$n\" notes.txt",
+        "n=${#x}; sed -n \"${n}p\" notes.txt; tail -n +$((5+1)) notes.txt",
+        "let n=1+1; head -$n notes.txt | cut -c1-$n",
+        "eval \"sed -n $((1+1))p notes.txt\"",
+        "echo $? $# $RANDOM $SECONDS",
+    ]);
+}

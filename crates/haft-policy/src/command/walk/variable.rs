@@ -124,9 +124,9 @@ fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, Fit) {
         numbers += usize::from(is_number(list));
         !is_number(list) || numbers <= MOST_NUMBERS
     });
-    let unknown = vec![Value::unknown()];
-    if numbers > MOST_NUMBERS && !values.contains(&unknown) {
-        values.push(unknown);
+    let number = vec![Value::number()];
+    if numbers > MOST_NUMBERS && !values.contains(&number) {
+        values.push(number);
     }
     let fit = if values.len() > MOST_VALUES { Fit::Beyond } else { Fit::Within };
     values.truncate(MOST_VALUES);
