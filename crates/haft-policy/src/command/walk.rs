@@ -6,6 +6,7 @@
 //! Not here: what programs do with their words (`programs`), the values of words (`expand`).
 
 mod arithmetic;
+mod arrays;
 mod assigning;
 mod branching;
 mod builtins;
@@ -37,7 +38,6 @@ use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::Value;
 use super::{Locate, Scene};
 use crate::zone::Zone;
-use assigning::How;
 use branching::Jumps;
 use state::{Shell, Unset};
 use variable::Assigned;
@@ -350,10 +350,10 @@ impl<'a> Walk<'a> {
     }
 
     fn simple_once(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
-        let assigned: Vec<(String, Assigned)> = assignments.iter().map(|one| self.assigned(one)).collect();
         if words.is_empty() {
-            for (assignment, (name, assigned)) in assignments.iter().zip(assigned) {
-                self.assign(&name, assigned, How::of(assignment));
+            for assignment in assignments {
+                let (assigned, how) = self.assigned(assignment);
+                self.assign(&assignment.name, assigned, how);
             }
             // `$(<file)` is the content of the file.
             return if assignments.is_empty() {
@@ -362,6 +362,8 @@ impl<'a> Walk<'a> {
                 Flow::Text(Value::default())
             };
         }
+        let assigned: Vec<(String, Assigned)> =
+            assignments.iter().map(|one| (one.name.clone(), self.assigned(one).0)).collect();
         for (name, assigned) in &assigned {
             self.environment(name, &assigned.all_values());
         }

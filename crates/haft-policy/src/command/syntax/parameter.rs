@@ -42,7 +42,8 @@ impl Reader<'_> {
         if self.take("!") {
             let name = self.parameter_name();
             if !name.is_empty() {
-                return Ok(Parameter { name, operation: Operation::Strange(vec![self.rest(quoting)?]) });
+                let operation = self.indirect(quoting)?;
+                return Ok(Parameter { name, operation });
             }
         }
         self.at = start;
@@ -53,6 +54,16 @@ impl Reader<'_> {
         let index = self.index()?;
         let operation = self.operation(quoting, &index)?;
         Ok(Parameter { name, operation: with_index(operation, index) })
+    }
+
+    /// Reads what stands behind `${!name`.
+    fn indirect(&mut self, quoting: Quoting) -> Read<Operation> {
+        let start = self.at;
+        if self.index()?.is_some_and(|index| is_every(&index)) && self.peek() == Some(b'}') {
+            return Ok(Operation::Keys);
+        }
+        self.at = start;
+        Ok(Operation::Strange(vec![self.rest(quoting)?]))
     }
 
     fn parameter_name(&mut self) -> String {
@@ -72,7 +83,8 @@ impl Reader<'_> {
         name
     }
 
-    fn index(&mut self) -> Read<Option<Word>> {
+    /// Reads `[…]`, where it stands here.
+    pub(super) fn index(&mut self) -> Read<Option<Word>> {
         let start = self.at;
         if self.peek() != Some(b'[') {
             return Ok(None);
@@ -85,7 +97,7 @@ impl Reader<'_> {
         let is_colon = self.take(":");
         let Some(byte) = self.peek() else { return Err(Trouble("a ${ is not closed")) };
         match byte {
-            b'}' if !is_colon => Ok(if index.is_some() { Operation::Element } else { Operation::Plain }),
+            b'}' if !is_colon => Ok(index.as_ref().map_or(Operation::Plain, of_index)),
             b'-' | b'=' => Ok(Operation::Default(self.default_word(quoting)?)),
             b'+' => Ok(Operation::Alternative(self.default_word(quoting)?)),
             b'?' => {
@@ -137,8 +149,10 @@ impl Reader<'_> {
             None => (number(&text), Some(None)),
         };
         Ok(match (from, length) {
-            (Some(_), Some(_)) if index.as_ref().is_some_and(|index| !is_every(index)) => Operation::Element,
-            (Some(from), Some(length)) => Operation::Slice(from, length),
+            (Some(from), Some(length)) => match index.as_ref().filter(|index| !is_every(index)) {
+                Some(index) => Operation::Element(index.clone()),
+                None => Operation::Slice(from, length),
+            },
             _ => Operation::Strange(vec![word]),
         })
     }
@@ -170,6 +184,10 @@ fn is_every(index: &Word) -> bool {
     text.is_some_and(|text| matches!(text.trim_matches(['[', ']']), "@" | "*"))
 }
 
+fn of_index(index: &Word) -> Operation {
+    if is_every(index) { Operation::Elements } else { Operation::Element(index.clone()) }
+}
+
 /// Keeps an index that runs something.
 fn with_index(operation: Operation, index: Option<Word>) -> Operation {
     let Some(index) = index.filter(|index| plain_text(&index.parts).is_none()) else { return operation };
@@ -179,8 +197,12 @@ fn with_index(operation: Operation, index: Option<Word>) -> Operation {
             words.push(index);
             Operation::Strange(words)
         }
-        Operation::Plain | Operation::Required | Operation::Slice(..) | Operation::Length | Operation::Element => {
-            Operation::Strange(vec![index])
-        }
+        Operation::Element(index) => Operation::Element(index),
+        Operation::Plain
+        | Operation::Required
+        | Operation::Slice(..)
+        | Operation::Length
+        | Operation::Elements
+        | Operation::Keys => Operation::Strange(vec![index]),
     }
 }

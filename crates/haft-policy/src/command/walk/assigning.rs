@@ -3,6 +3,7 @@
 use super::super::act::Act;
 use super::super::syntax::{Assignment, Word};
 use super::super::value::Value;
+use super::arrays::Index;
 use super::state::Unset;
 use super::variable::{Assigned, Variable};
 use super::{Walk, variables};
@@ -15,14 +16,10 @@ const MOST_APPENDED: usize = 64;
 pub(super) enum How {
     /// It is the value then.
     Set,
-    /// It is added to what is there (`+=`), or sets one field of an array (`a[1]=`).
+    /// It is added to what is there (`+=`).
     Add,
-}
-
-impl How {
-    pub(super) fn of(assignment: &Assignment) -> Self {
-        if assignment.is_partial { How::Add } else { How::Set }
-    }
+    /// It is one field of an array (`a[1]=`).
+    At(Index),
 }
 
 impl Walk<'_> {
@@ -40,6 +37,7 @@ impl Walk<'_> {
         match how {
             How::Set => self.put(name, assigned),
             How::Add => self.assign_more(name, &assigned),
+            How::At(index) => self.assign_at(name, index, &assigned),
         }
     }
 
@@ -67,17 +65,24 @@ impl Walk<'_> {
         if once.len() > MOST_APPENDED {
             once = vec![vec![Value::unknown()]];
         }
-        self.put(name, if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) });
+        let is_map = assigned.is_map() || self.shell.is_map(name);
+        let all = if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) };
+        self.put(name, if is_map { all.as_map() } else { all });
     }
 
-    /// Returns what an assignment sets.
-    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Assigned) {
+    /// Returns what an assignment sets, and how.
+    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (Assigned, How) {
         let assigned = match assignment.values.as_slice() {
-            [one] => Assigned::any(self.values_of(one)),
-            several => Assigned::list(several.iter().flat_map(|word| self.fields(word)).flatten().collect()),
+            [one] if !assignment.is_array => Assigned::any(self.values_of(one)),
+            words => self.array(&assignment.name, words),
         };
         assigned.all_values().iter().for_each(|value| self.evaluate(value));
-        (assignment.name.clone(), assigned)
+        let how = match &assignment.index {
+            Some(index) => How::At(self.index(&assignment.name, index)),
+            None if assignment.is_added => How::Add,
+            None => How::Set,
+        };
+        (assigned, how)
     }
 
     /// Returns the values that a word may have, also where a variable that nobody set is empty.
@@ -121,6 +126,10 @@ impl Walk<'_> {
     pub(super) fn unset_names(&mut self, words: &[Value]) {
         let is_reference = words.iter().any(|word| word.known() == Some("-n"));
         for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
+            if let Some((array, _)) = name.split_once('[') {
+                self.unset_at(array);
+                continue;
+            }
             if is_reference {
                 self.shell.forget_reference(name);
                 continue;

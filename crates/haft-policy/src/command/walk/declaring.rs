@@ -72,6 +72,9 @@ impl Walk<'_> {
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
                 (Some(value), false) => self.assign(&name, declared(&value), how),
+                (None, _) if has_flag('A') && self.shell.values(&name).is_none() => {
+                    self.put(&name, Assigned::list(Vec::new()).as_map());
+                }
                 (None, _) => {}
             }
             if exports && has_flag('f') {
@@ -130,7 +133,14 @@ fn declared(value: &Value) -> Assigned {
         *last = without_end(last);
     }
     words.retain(|word| !word.is_empty());
-    Assigned::list(words.iter().map(without_key).collect())
+    // They come out in the order of their numbers.
+    if words.iter().all(|word| key_number(word).is_some()) {
+        words.sort_by_key(key_number);
+    }
+    let values: Vec<Value> = words.iter().map(without_key).collect();
+    let is_map = values != words;
+    let array = Assigned::list(values);
+    if is_map { array.as_map() } else { array }
 }
 
 fn without_end(value: &Value) -> Value {
@@ -147,9 +157,16 @@ fn without_end(value: &Value) -> Value {
     result
 }
 
+fn key(value: &Value) -> Option<&str> {
+    value.prefix().split_once("]=").map(|(key, _)| key).filter(|key| key.starts_with('['))
+}
+
+fn key_number(value: &Value) -> Option<i64> {
+    key(value)?.strip_prefix('[')?.parse().ok()
+}
+
 /// `[key]=value` is the value.
 fn without_key(value: &Value) -> Value {
-    let key = value.prefix().split_once("]=").map(|(key, _)| key).filter(|key| key.starts_with('['));
-    let behind = key.and_then(|key| value.strip_prefix(key)).and_then(|rest| rest.strip_prefix("]="));
+    let behind = key(value).and_then(|key| value.strip_prefix(key)).and_then(|rest| rest.strip_prefix("]="));
     behind.unwrap_or_else(|| value.clone())
 }

@@ -186,11 +186,16 @@ impl Walk<'_> {
                 break;
             }
         }
+        self.combined(&each)
+    }
+
+    /// Returns all lines that words with these values may become.
+    pub(super) fn combined(&mut self, each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
         let count = each.iter().map(Vec::len).try_fold(1_usize, |all, one| all.checked_mul(one.max(1)));
         if count.is_some_and(|count| count <= MOST_LINES) {
-            return every_combination(&each);
+            return every_combination(each);
         }
-        let lines = some_combinations(&each);
+        let lines = some_combinations(each);
         // Each word has each of its values once, with the same program: what is named is seen. Which program it is must be known.
         if each.first().is_some_and(|names| names.len() > 1) {
             self.emit(super::beyond_limit("have words with more values than are looked at"));
@@ -243,13 +248,15 @@ impl Walk<'_> {
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
             Operation::Length => vec![vec![Value::number()]],
-            Operation::Element => {
-                let mut all = values.unwrap_or_else(|| self.unset());
-                let single: Vec<Vec<Value>> =
-                    all.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
-                all.extend(single);
-                all
+            Operation::Elements => values.unwrap_or_else(|| self.unset()),
+            Operation::Element(index) => {
+                let values = values.unwrap_or_else(|| self.unset());
+                self.element(&parameter.name, &values, index)
             }
+            Operation::Keys if self.shell.is_array(&parameter.name) && !self.shell.is_map(&parameter.name) => {
+                vec![vec![Value::number()]]
+            }
+            Operation::Keys => vec![vec![Value::unknown()]],
             Operation::Strange(words) => {
                 self.touch(words);
                 self.emit(Act::Unknown(format!("what ${{{}…}} becomes is known only when it runs", parameter.name)));

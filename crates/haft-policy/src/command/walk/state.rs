@@ -250,6 +250,11 @@ impl Shell {
         self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.is_array))
     }
 
+    /// Returns whether a variable is an array whose values have names, or gaps between their numbers.
+    pub(super) fn is_map(&self, name: &str) -> bool {
+        self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.is_map))
+    }
+
     pub(super) fn function(&self, name: &str) -> Option<Function> {
         self.functions.get(name).cloned()
     }

@@ -289,3 +289,35 @@ fn a_number_is_neither_a_flag_nor_a_program_nor_code() {
         "echo $? $# $RANDOM $SECONDS",
     ]);
 }
+
+#[test]
+fn an_array_has_its_values_where_they_are() {
+    denied(&[
+        "a=(echo -rf ~); a[0]=rm; \"${a[@]}\"",
+        "a=(echo rm -rf ~); unset 'a[0]'; \"${a[@]}\"",
+        "a=([1]=-rf [0]=rm [2]=~); \"${a[@]}\"",
+        "declare -a a=([1]=-rf [0]=rm [2]=~); \"${a[@]}\"",
+        "x='rm -rf ~'; a=($x); \"${a[@]}\"",
+        "a=(rm ls); \"${a[0]}\" -rf ~",
+        "a=(rm ls); \"${a[$y]}\" -rf ~",
+        "declare -A m=([x]=rm); \"${m[x]}\" -rf ~",
+        "declare -A m; m[x]=rm; for k in \"${!m[@]}\"; do \"${m[$k]}\" -rf ~; done",
+        "true && x=rm || x=ls; a=($x -rf ~); \"${a[@]}\"",
+        "a=(x); echo \"${a[$(rm -rf ~)]}\"",
+        "a=(x); a=([$(rm -rf ~)]=1)",
+        "a[$(rm -rf ~)]=1",
+        "f() { echo \"${a[$1]}\"; }; f 'x[$(rm -rf ~)]'",
+    ]);
+    at_least_asked(&["a=(1 2); read i; echo \"${a[$i]}\"", "declare -A m; rm -rf \"${!m[@]}\""]);
+    allowed(&[
+        "declare -A m=([a]=1 [b]=2); for k in \"${!m[@]}\"; do echo \"$k=${m[$k]}\"; done",
+        "declare -A m; m[a]=1; for k in \"${!m[@]}\"; do echo \"$k=${m[$k]}\"; done",
+        "a=(1 2); i=1; echo \"${a[$i]}\"",
+        "a=(x y); for i in \"${!a[@]}\"; do echo \"$i ${a[$i]}\"; done",
+        "a=(grep -c '' notes.txt docs/*.md); \"${a[@]}\"",
+        "a=(rm -rf ~); a[0]=echo; \"${a[@]}\"",
+        "a=(ls); a[1]=src; \"${a[@]}\"",
+        "a=(rm ls); \"${a[1]}\" src; \"${a[-1]}\" src",
+        "args=(); args+=(-n 5); head \"${args[@]}\" notes.txt",
+    ]);
+}

@@ -51,8 +51,9 @@ fn stage(stage: &Stage) -> String {
 }
 
 fn assignment(assignment: &Assignment) -> String {
-    let sign = if assignment.is_partial { "+=" } else { "=" };
-    format!("{}{sign}({})", assignment.name, words(&assignment.values))
+    let sign = if assignment.is_added { "+=" } else { "=" };
+    let index = assignment.index.as_ref().map(word).unwrap_or_default();
+    format!("{}{index}{sign}({})", assignment.name, words(&assignment.values))
 }
 
 fn redirect(redirect: &Redirect) -> String {
@@ -104,7 +105,9 @@ fn parameter(parameter: &Parameter) -> String {
         Operation::Slice(from, Some(length)) => format!(" from {from} length {length}"),
         Operation::Edited(_, all) => format!(" edited {}", words(all)),
         Operation::Length => " length".to_owned(),
-        Operation::Element => " element".to_owned(),
+        Operation::Elements => " elements".to_owned(),
+        Operation::Element(index) => format!(" element {}", word(index)),
+        Operation::Keys => " keys".to_owned(),
         Operation::Strange(all) => format!(" strange {}", words(all)),
     };
     format!("${{{}{operation}}}", parameter.name)

@@ -48,7 +48,8 @@ fn parameters_have_names_and_operations() {
         "<${x edited a b} ${x edited a} ${x edited a $(<rm y>)} ${x edited nothing} ${x edited nothing}>",
     );
     check("${#x} ${#} ${#x[@]} ${#@} ${#-y}", "<${x length} ${#} ${x length} ${@ length} ${# or y}>");
-    check("${x[0]} ${x[@]} ${x[$(rm y)]}", "<${x element} ${x element} ${x strange [$(<rm y>)]}>");
+    check("${x[0]} ${x[@]} ${x[$(rm y)]}", "<${x element [0]} ${x elements} ${x element [$(<rm y>)]}>");
+    check("${!x[@]} ${!x[0]}", "<${x keys} ${x strange [0]}>");
     check("${!x} ${!x*} ${x@P} ${!}", "<${x strange nothing} ${x strange *} ${x strange @P} ${!}>");
     check("${x:?$(rm y)} ${x:$(rm y)}", "<${x strange $(<rm y>)} ${x strange $(<rm y>)}>");
     check("\"${x:-'a' \"b c\" \\}}\" ${x:-'a}' \"}\"}", "<${x or ‹'a' b c }›}' ${x or ‹a}› ‹}›}>");
