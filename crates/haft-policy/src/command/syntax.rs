@@ -198,8 +198,10 @@ pub struct Parameter {
 pub enum Operation {
     /// Nothing.
     Plain,
-    /// `${x:-word}`, `${x-word}`, `${x:=word}`, `${x=word}`: the word where there is no value.
+    /// `${x:-word}`, `${x-word}`: the word where there is no value.
     Default(Word),
+    /// `${x:=word}`, `${x=word}`: the same, and it is the value from then on.
+    Assigned(Word),
     /// `${x:+word}`, `${x+word}`: the word where there is a value.
     Alternative(Word),
     /// `${x:?word}`: an error where there is no value.

@@ -21,6 +21,7 @@ mod outputs;
 mod pipes;
 mod redirects;
 mod state;
+mod surroundings;
 mod telling;
 #[cfg(test)]
 mod tests;

@@ -98,7 +98,8 @@ impl Reader<'_> {
         let Some(byte) = self.peek() else { return Err(Trouble("a ${ is not closed")) };
         match byte {
             b'}' if !is_colon => Ok(index.as_ref().map_or(Operation::Plain, of_index)),
-            b'-' | b'=' => Ok(Operation::Default(self.default_word(quoting)?)),
+            b'-' => Ok(Operation::Default(self.default_word(quoting)?)),
+            b'=' => Ok(Operation::Assigned(self.default_word(quoting)?)),
             b'+' => Ok(Operation::Alternative(self.default_word(quoting)?)),
             b'?' => {
                 let word = self.default_word(quoting)?;
@@ -192,7 +193,9 @@ fn of_index(index: &Word) -> Operation {
 fn with_index(operation: Operation, index: Option<Word>) -> Operation {
     let Some(index) = index.filter(|index| plain_text(&index.parts).is_none()) else { return operation };
     match operation {
-        Operation::Default(word) | Operation::Alternative(word) => Operation::Strange(vec![index, word]),
+        Operation::Default(word) | Operation::Assigned(word) | Operation::Alternative(word) => {
+            Operation::Strange(vec![index, word])
+        }
         Operation::Edited(_, mut words) | Operation::Strange(mut words) => {
             words.push(index);
             Operation::Strange(words)

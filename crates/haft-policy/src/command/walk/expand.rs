@@ -9,7 +9,7 @@ use super::edits::edited;
 use super::state::Unset;
 use super::variable::Assigned;
 use super::variables::is_secret_name;
-use super::{Walk, declaring, pipes};
+use super::{Walk, declaring, pipes, surroundings};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 200;
@@ -215,13 +215,10 @@ impl Walk<'_> {
             Operation::Plain | Operation::Required => {
                 values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
             }
-            Operation::Default(word) => {
-                let mut all = values.clone().unwrap_or_default();
-                let defaults = self.unsplit(word);
-                all.extend(defaults.into_iter().map(|value| vec![value]));
-                if values.is_none() {
-                    self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
-                }
+            Operation::Default(word) => self.or_default(&parameter.name, values, word),
+            Operation::Assigned(word) => {
+                let all = self.or_default(&parameter.name, values, word);
+                self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
                 all
             }
             Operation::Alternative(word) => {
@@ -263,6 +260,17 @@ impl Walk<'_> {
                 vec![vec![Value::unknown()]]
             }
         }
+    }
+
+    /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
+    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+        let mut all = match values {
+            Some(values) => values,
+            None if surroundings::may_hold(name) && self.shell.unset == Unset::Unknown => self.unset(),
+            None => Vec::new(),
+        };
+        all.extend(self.unsplit(default).into_iter().map(|value| vec![value]));
+        all
     }
 
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {

@@ -11,6 +11,7 @@ use super::super::act::Flow;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::Value;
+use super::surroundings;
 use super::variable::{Assigned, Fit, Variable};
 
 /// How many folders are followed.
@@ -108,14 +109,13 @@ impl Shell {
             ("USER", &scene.user),
             ("LOGNAME", &scene.user),
             ("SHELL", "/bin/bash"),
-            ("TMPDIR", "/tmp"),
             ("BASH", "/bin/bash"),
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
             ("IFS", " \t\n"),
             ("OSTYPE", "linux-gnu"),
         ];
-        for (name, value) in known {
-            let _ = shell.put(name, Assigned::one(Value::text(value)));
+        for (name, value) in known.iter().chain(surroundings::SET) {
+            let _ = shell.put(name, Assigned::one(Value::text(*value)));
             shell.export(name);
         }
         shell

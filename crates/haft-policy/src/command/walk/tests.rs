@@ -321,3 +321,30 @@ fn an_array_has_its_values_where_they_are() {
         "args=(); args+=(-n 5); head \"${args[@]}\" notes.txt",
     ]);
 }
+
+#[test]
+fn a_default_is_certain_only_for_a_name_that_no_environment_has() {
+    denied(&[
+        "cat \"${F:-/etc/shadow}\"",
+        "rm -rf \"${D:-/}\"",
+        ": \"${D:-src}\"; rm -rf \"$D/\"",
+        "env -i sh -c 'cat \"${PAGER:-/etc/shadow}\"'",
+        "F=/etc/shadow; export F; sh -c 'cat \"${F:-notes.txt}\"'",
+    ]);
+    at_least_asked(&[
+        "\"${EDITOR:-vi}\" notes.txt",
+        "${CC:-true} notes.txt",
+        "cat \"${CARGO_HOME:-src}/x\"",
+        "echo hi > \"${CI:-new.txt}\"",
+        ": \"${D:=src}\"; rm -rf \"$D/\"",
+    ]);
+    allowed(&[
+        "\"${PAGER:-less}\" notes.txt",
+        "${X:-cat} notes.txt",
+        "cat \"${F:-notes.txt}\" \"${1:-a.txt}\"",
+        "echo hi > \"${OUT:-new.txt}\"",
+        ": ${F:=notes.txt}; cat \"$F\"",
+        "f() { head -n \"${2:-10}\" \"$1\"; }; f notes.txt",
+        "echo \"${TERM:-dumb} ${LANG:-C}\"",
+    ]);
+}

@@ -99,6 +99,7 @@ fn parameter(parameter: &Parameter) -> String {
     let operation = match &parameter.operation {
         Operation::Plain => String::new(),
         Operation::Default(default) => format!(" or {}", word(default)),
+        Operation::Assigned(default) => format!(" is {}", word(default)),
         Operation::Alternative(other) => format!(" then {}", word(other)),
         Operation::Required => " required".to_owned(),
         Operation::Slice(from, None) => format!(" from {from}"),

@@ -36,7 +36,7 @@ fn characters_that_only_look_like_blanks_belong_to_words() {
 fn parameters_have_names_and_operations() {
     check("$x ${x} \"$x\" $1 $10 ${10}", "<${x} ${x} ${x}' ${1} ${1}0 ${10}>");
     check("$@ $* $# $? $! $$ $- $0 $_", "<${@} ${*} ${#} ${?} ${!} ${$} ${-} ${0} ${_}>");
-    check("${x:-a b} ${x-$(rm y)} ${x:=z} ${x=z}", "<${x or a b} ${x or $(<rm y>)} ${x or z} ${x or z}>");
+    check("${x:-a b} ${x-$(rm y)} ${x:=z} ${x=z}", "<${x or a b} ${x or $(<rm y>)} ${x is z} ${x is z}>");
     check("${x:+a} ${x+~/b} ${x:?no} ${x?}", "<${x then a} ${x then HOME[]/b} ${x required} ${x required}>");
     check(
         "${x:1} ${x:1:2} ${x: -1} ${x::3} ${@:2}",
