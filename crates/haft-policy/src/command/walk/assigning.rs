@@ -141,7 +141,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `set -e` and the like change nothing that matters; the words behind them are the parameters from now on.
+    /// `set -e` and most of the like change nothing that matters; the words behind them are the parameters from now on.
     pub(super) fn set_options(&mut self, words: &[Value]) {
         let mut at = 0;
         let mut is_ended = false;
@@ -154,8 +154,14 @@ impl Walk<'_> {
                 }
                 Some(flag) if flag.starts_with(['-', '+']) => {
                     let option = words.get(at + 1).and_then(Value::known).filter(|_| flag.contains('o'));
-                    let exports = flag.contains('a') || option == Some("allexport");
-                    self.shell.exports_all |= exports && flag.starts_with('-');
+                    let exports = flag.starts_with('-') && (flag.contains('a') || option == Some("allexport"));
+                    if exports {
+                        self.shell.exports_all = true;
+                        self.emit(Act::ShellState("give variables to the programs that follow".to_owned()));
+                    }
+                    if flag.starts_with('+') && option == Some("history") {
+                        self.emit(Act::ShellState("keep no trail of the commands that follow".to_owned()));
+                    }
                     at += if flag.contains('o') { 2 } else { 1 };
                 }
                 // It may be a flag and a word.

@@ -3,10 +3,10 @@
 use super::super::act::Act;
 use super::super::syntax::{Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
-use super::Walk;
 use super::assigning::How;
 use super::carry::split_at_blanks;
 use super::variable::Assigned;
+use super::{Walk, variables};
 
 /// Built-ins that declare variables.
 pub(super) const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
@@ -72,6 +72,10 @@ impl Walk<'_> {
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
                 (Some(value), false) => self.assign(&name, declared(&value), how),
+                // `export -n PATH`, `readonly PATH`.
+                (None, _) if !exports && !is_local && variables::matters(&name) => {
+                    self.emit(Act::ShellState(format!("change how {name} may be used from now on")));
+                }
                 (None, _) if has_flag('A') && self.shell.values(&name).is_none() => {
                     self.put(&name, Assigned::list(Vec::new()).as_map());
                 }

@@ -21,6 +21,8 @@ enum Meaning {
     Injection,
     /// It says where programs or their settings are found.
     Search,
+    /// It says what the shell keeps of the commands that were run.
+    Trail,
     /// It belongs to haft.
     Haft,
 }
@@ -140,8 +142,11 @@ const SEARCHES: &[&str] = &[
     "MANOPT",
 ];
 
+const TRAILS: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"];
+
 fn meaning(name: &str) -> Meaning {
     match name {
+        _ if TRAILS.contains(&name) => Meaning::Trail,
         _ if name.starts_with("HAFT_") => Meaning::Haft,
         _ if SCRIPTS.contains(&name) => Meaning::Script,
         _ if name.starts_with("CARGO_TARGET_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER")) => {
@@ -208,6 +213,7 @@ impl Walk<'_> {
                     values.iter().for_each(|value| self.emit(Act::Path(Deed::Replace, value.clone())));
                 }
             }
+            Meaning::Trail => self.emit(Act::ShellState(format!("change what the shell keeps of commands, by {name}"))),
             Meaning::Haft => self.emit(Act::Danger(Danger::Haft, format!("change how haft works, by {name}"))),
         }
     }
