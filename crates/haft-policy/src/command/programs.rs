@@ -12,7 +12,7 @@ pub(super) mod examples;
 mod filter;
 mod flags;
 mod git_config;
-mod meaning;
+pub(super) mod meaning;
 pub(crate) mod operands;
 mod parse;
 mod reading;

@@ -16,6 +16,7 @@ mod declaring;
 mod edits;
 mod expand;
 mod input;
+mod links;
 mod moving;
 mod outputs;
 mod pipes;
@@ -79,6 +80,8 @@ pub(super) struct Walk<'a> {
     /// Which bytes of the command are walked just now, and with which words.
     part: (usize, usize),
     words: Arc<[String]>,
+    /// The same words, with their gaps.
+    line: Arc<[Value]>,
     /// How deep in nested texts, functions and substitutions.
     depth: usize,
     /// The states in which something was left before its end.
@@ -120,6 +123,7 @@ impl<'a> Walk<'a> {
             list: 0,
             part: (0, 0),
             words: Arc::from([]),
+            line: Arc::from([]),
             depth: 0,
             jumps: Jumps::default(),
             is_in_trap: false,

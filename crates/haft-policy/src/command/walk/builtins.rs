@@ -102,7 +102,13 @@ impl Walk<'_> {
                 self.shell.finds_hidden |= rest.iter().any(|word| word.known() == Some("dotglob"));
                 self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
             }
-            "hash" if !only_shows(rest) => self.emit(Act::ShellState("change where a program is found".to_owned())),
+            "hash"
+                if rest
+                    .iter()
+                    .any(|word| word.prefix().starts_with("-p") || word.pieces().first() == Some(&Piece::Unknown)) =>
+            {
+                self.emit(Act::ShellState("change where a program is found".to_owned()))
+            }
             "hash" => {}
             "coproc" => return Some(self.apart(|walk| walk.run(rest, input))),
             name if HARMLESS.contains(&name) => {}
@@ -160,9 +166,25 @@ impl Walk<'_> {
             return self.source_input(input);
         }
         let outer = std::mem::replace(&mut self.input, input.cloned());
-        self.emit(Act::Path(Deed::Run, file.clone()));
+        match self.content_of(file) {
+            Flow::Text(text) => self.source_text(&text, &words[1..]),
+            _ => self.emit(Act::Path(Deed::Run, file.clone())),
+        }
         self.input = outer;
         self.emit(Act::ShellState("run a script in the shell itself".to_owned()));
+    }
+
+    /// Runs what this command has written into a file, in this shell and with the words behind the name of the file.
+    fn source_text(&mut self, text: &Value, parameters: &[Value]) {
+        let given = (!parameters.is_empty()).then(|| vec![parameters.to_vec()]);
+        let is_given = given.is_some();
+        let outer = self.shell.parameters.clone();
+        self.shell.parameters = given.or(self.shell.parameters.take());
+        self.run_text(text, None);
+        if is_given {
+            self.shell.parameters = outer;
+        }
+        self.emit(Act::Code("run a file that this command has written".to_owned()));
     }
 
     fn exec(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
-use super::super::places::{Folder, Place};
+use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
@@ -44,6 +44,7 @@ impl Walk<'_> {
             return Flow::Unknown;
         }
         let before = std::mem::replace(&mut self.words, shown(words));
+        let line_before = std::mem::replace(&mut self.line, Arc::from(words));
         let next = self.lists.len() + 1;
         let list = *self.lists.entry(self.words.clone()).or_insert(next);
         let list_before = std::mem::replace(&mut self.list, list);
@@ -63,6 +64,7 @@ impl Walk<'_> {
             self.tell(Does::Nothing);
         }
         self.words = before;
+        self.line = line_before;
         self.list = list_before;
         flow
     }
@@ -117,6 +119,8 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
+        let linking = self.from_the_link(known, words);
+        let words = linking.as_deref().unwrap_or(words);
         let reading = programs::read(words);
         let runs_nothing = reading.inner.is_empty();
         let printed = self.carry_out(reading, input);
@@ -155,23 +159,6 @@ impl Walk<'_> {
         let flow = self.content_of(source);
         if flow != Flow::Content {
             self.arrive(copy, &flow);
-        }
-    }
-
-    /// A link that was just made leads elsewhere.
-    fn link(&mut self, operands: &[&Value], words: &[Value]) {
-        let is_symbolic = words[1..].iter().any(|word| {
-            let text = word.prefix();
-            text == "--symbolic" || (text.starts_with('-') && !text.starts_with("--") && text.contains('s'))
-        });
-        let [target, link] = operands else { return };
-        if !is_symbolic {
-            return;
-        }
-        for folder in self.shell.folders.clone() {
-            if let (Place::At(target), Place::At(link)) = (folder.place(target), folder.place(link)) {
-                self.links.insert(link, target);
-            }
         }
     }
 
@@ -365,10 +352,13 @@ impl Walk<'_> {
         self.carry_out(reading, None)
     }
 
-    /// Runs what a file or a descriptor holds that this command has filled.
-    pub(super) fn run_arrived(&mut self, flow: Flow) {
-        self.run_input(Language::Shell, &[], Some(&flow));
-        if pipes::texts(&flow).is_some() {
+    /// Runs what a file or a descriptor holds that this command has filled, with the words that stand behind its name.
+    pub(super) fn run_arrived(&mut self, path: &Value, flow: &Flow) {
+        let name = path.shown();
+        let at = self.line.iter().position(|word| word.shown() == name).unwrap_or(0);
+        let parameters = self.line.get(at + 1..).unwrap_or_default().to_vec();
+        self.run_input(Language::Shell, &parameters, Some(flow));
+        if pipes::texts(flow).is_some() {
             self.emit(Act::Code("run a file that this command has written".to_owned()));
         }
     }

@@ -94,9 +94,12 @@ impl Walk<'_> {
         if !path.pieces().iter().any(|piece| matches!(piece, Piece::Glob | Piece::Number)) {
             return;
         }
+        // What git shows need not be there any more.
+        let says_something = place.rsplit('/').next().is_some_and(|name| name.trim_matches('*').len() > 1);
+        let is_of_history = self.runs("git") && deed == Deed::Read && says_something;
         for secret in places::secrets_that_fit(place) {
             let located = self.locate.locate(&secret);
-            if !located.target.is_inside() || located.kind.is_some() {
+            if !located.target.is_inside() || located.kind.is_some() || is_of_history {
                 self.at_place(deed, &secret, path);
             }
         }
@@ -122,7 +125,8 @@ impl Walk<'_> {
     }
 
     fn at_place(&mut self, deed: Deed, place: &str, path: &Value) {
-        let through = self.through_links(place);
+        let linked = self.links.get(place).filter(|_| !matches!(deed, Deed::Remove | Deed::List));
+        let through = self.through_links(linked.map_or(place, String::as_str));
         let place = match through.trim_end_matches('/') {
             "" => "/",
             place => place,
@@ -133,7 +137,7 @@ impl Walk<'_> {
             return;
         }
         if let (Deed::Run, Some(flow)) = (deed, self.arrived_at(place)) {
-            return self.run_arrived(flow);
+            return self.run_arrived(path, &flow);
         }
         let located = match deed {
             // Whoever removes a link removes the link.

@@ -348,3 +348,51 @@ fn a_default_is_certain_only_for_a_name_that_no_environment_has() {
         "echo \"${TERM:-dumb} ${LANG:-C}\"",
     ]);
 }
+
+#[test]
+fn what_hides_the_trail_or_reaches_later_commands_is_asked_about() {
+    at_least_asked(&[
+        "unset HISTFILE",
+        "HISTFILE=/dev/null",
+        "export HISTFILE=/dev/null",
+        "HISTSIZE=0",
+        "set +o history",
+        "set -a; A=1",
+        "set -o allexport",
+        "export -n PATH",
+        "readonly PATH",
+        "hash -p /tmp/x ls",
+    ]);
+    allowed(&["trap '' INT TERM", "readonly X=1", "set -euo pipefail", "unset X", "hash rg", "hash -r"]);
+}
+
+#[test]
+fn text_that_a_command_writes_and_runs_has_the_parameters_it_gets() {
+    denied(&[
+        "echo 'rm -rf \"$1\"' > x.sh; sh x.sh /",
+        "echo 'rm -rf \"$1\"' > x.sh; chmod +x x.sh; ./x.sh /",
+        "echo 'rm -rf \"$2\"' > x.sh; bash -x ./x.sh a ~",
+        "echo 'rm -rf \"$1\"' > x.sh; . ./x.sh /",
+        "echo 'rm -rf \"$x\"' > x.sh; x=/; . ./x.sh",
+        "echo 'rm -rf \"$1\"' > x.sh; find / -maxdepth 0 -exec sh x.sh {} \\;",
+    ]);
+    at_least_asked(&["echo 'cat \"$1\"' > x.sh; bash ./x.sh notes.txt"]);
+}
+
+#[test]
+fn a_link_leads_from_the_folder_that_it_lies_in() {
+    denied(&[
+        "ln -s ../../../../etc src/e; cat src/e/shadow",
+        "ln -s ../.git/config src/c; echo x > src/c",
+        "ln -s /etc/ssl q; cat q/../shadow",
+        "ln -s etc/shadow /x",
+    ]);
+    at_least_asked(&["ln -s ../../x src/y", "ln -s ../x y"]);
+    allowed(&["ln -s ../docs src/docs-link", "ln -s ../docs src/d; cat src/d/a.md", "ln -s a.txt b; cat b"]);
+}
+
+#[test]
+fn a_pattern_for_git_finds_what_is_not_there_any_more() {
+    denied(&["git log -p -- '.en*'", "git show HEAD -- '.en*'", "git grep x -- '.env*'"]);
+    allowed(&["git log -p -- '*.rs'", "git log --stat -- '.gi*'", "git diff -- 'src/*'"]);
+}
