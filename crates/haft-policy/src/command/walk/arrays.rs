@@ -51,7 +51,7 @@ impl Walk<'_> {
             values.sort_by_key(|(index, _)| *index);
         }
         let values: Vec<Vec<Vec<Value>>> = values.into_iter().map(|(_, values)| values).collect();
-        Assigned::any_list(self.combined(&values)).as_map()
+        Assigned::any_list(self.combined(&values)).into_map()
     }
 
     /// Returns what stands at an index of an array.
@@ -87,7 +87,7 @@ impl Walk<'_> {
 
     /// `a[1]=x`: one value takes the place of another, or is a new one.
     pub(super) fn assign_at(&mut self, name: &str, index: Index, assigned: &Assigned) {
-        let before = self.shell.values(name).unwrap_or_else(|| vec![Vec::new()]);
+        let before = self.lists_of(name).unwrap_or_else(|| vec![Vec::new()]);
         let is_exact = !self.shell.is_map(name) && (self.shell.is_array(name) || self.shell.values(name).is_none());
         let mut lists: Vec<Vec<Value>> = Vec::new();
         let mut has_gaps = !is_exact;
@@ -99,37 +99,52 @@ impl Walk<'_> {
                 None => 0..list.len() + 1,
             };
             has_gaps |= place.is_none_or(|place| place > list.len());
-            for place in places {
+            // More than are followed make it unknown, so there is no need to write them all.
+            for place in places.take(MOST_LISTS + 1) {
                 lists.extend(assigned.all_values().into_iter().map(|value| with(list, place, value)));
             }
         }
-        self.put_lists(name, lists, has_gaps);
+        if !self.has_time_for(&lists) {
+            return;
+        }
+        let assigned = one_of(lists);
+        self.put(name, if has_gaps { assigned.into_map() } else { assigned });
+    }
+
+    /// Returns the lists that an array may be, and counts the work of copying them.
+    fn lists_of(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
+        let lists = self.shell.values(name)?;
+        self.has_time_for(&lists).then_some(lists)
+    }
+
+    /// Counts the work of copying lists, and returns whether it may be done.
+    pub(super) fn has_time_for(&mut self, lists: &[Vec<Value>]) -> bool {
+        self.has_time(lists.iter().map(Vec::len).sum())
     }
 
     /// `unset 'a[1]'`: one value is gone, and those behind it keep their numbers.
     pub(super) fn unset_at(&mut self, name: &str) {
-        let Some(before) = self.shell.values(name) else { return };
+        let Some(before) = self.lists_of(name) else { return };
         let without = |list: &Vec<Value>, place: usize| -> Vec<Value> {
             list.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, value)| value.clone()).collect()
         };
         let shorter = before.iter().flat_map(|list| (0..list.len()).map(move |place| without(list, place)));
-        let lists: Vec<Vec<Value>> = shorter.chain(before.iter().cloned()).collect();
-        self.put_lists(name, lists, true);
+        let lists: Vec<Vec<Value>> = before.iter().cloned().chain(shorter).take(MOST_LISTS + 1).collect();
+        if self.has_time_for(&lists) {
+            self.put(name, one_of(lists).into_map());
+        }
     }
+}
 
-    fn put_lists(&mut self, name: &str, lists: Vec<Vec<Value>>, has_gaps: bool) {
-        let mut once: Vec<Vec<Value>> = Vec::new();
-        for list in lists {
-            if !once.contains(&list) {
-                once.push(list);
-            }
+/// Returns an array that is one of these lists.
+fn one_of(lists: Vec<Vec<Value>>) -> Assigned {
+    let mut once: Vec<Vec<Value>> = Vec::new();
+    for list in lists {
+        if !once.contains(&list) {
+            once.push(list);
         }
-        if once.len() > MOST_LISTS {
-            once = vec![vec![Value::unknown()]];
-        }
-        let assigned = Assigned::any_list(once);
-        self.put(name, if has_gaps { assigned.as_map() } else { assigned });
     }
+    Assigned::any_list(if once.len() > MOST_LISTS { vec![vec![Value::unknown()]] } else { once })
 }
 
 /// Takes `[index]=value` apart; the brackets stay with the index.

@@ -45,6 +45,9 @@ impl Walk<'_> {
     fn assign_more(&mut self, name: &str, assigned: &Assigned) {
         let is_array = assigned.is_array() || self.shell.is_array(name);
         let before = self.shell.values(name).unwrap_or_else(|| vec![Vec::new()]);
+        if !self.has_time_for(&before) {
+            return;
+        }
         let mut all: Vec<Vec<Value>> = Vec::new();
         for list in &before {
             for added in assigned.lists() {
@@ -67,7 +70,7 @@ impl Walk<'_> {
         }
         let is_map = assigned.is_map() || self.shell.is_map(name);
         let all = if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) };
-        self.put(name, if is_map { all.as_map() } else { all });
+        self.put(name, if is_map { all.into_map() } else { all });
     }
 
     /// Returns what an assignment sets, and how.

@@ -52,9 +52,9 @@ impl Walk<'_> {
         let function = name.known().filter(|_| caller == Caller::Shell).and_then(|name| self.shell.function(name));
         let flow = self.deeper(|walk| match function {
             Some(function) => walk.call(&function, words, input),
-            None => match walk.from_the_root(name) {
+            None => match walk.rooted_name(name) {
                 Some(name) => {
-                    let words = [&[name.clone()], &words[1..]].concat();
+                    let words = [std::slice::from_ref(&name), &words[1..]].concat();
                     walk.run_program(&name, &words, input)
                 }
                 None => walk.run_program(name, words, input),
@@ -71,7 +71,7 @@ impl Walk<'_> {
 
     /// Returns the whole path of a program that is named from a folder outside of the workspace: there it may be one of
     /// the system.
-    fn from_the_root(&self, name: &Value) -> Option<Value> {
+    fn rooted_name(&self, name: &Value) -> Option<Value> {
         let is_relative = name.shown().contains('/') && !name.prefix().starts_with('/') && !name.has_unknown();
         let outside = self.shell.folders.iter().find_map(|folder| match folder {
             Folder::Known(path) if !Path::new(path).starts_with(&self.scene.workspace) => Some(path),
@@ -119,7 +119,7 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
-        let linking = self.from_the_link(known, words);
+        let linking = self.words_of_link(known, words);
         let words = linking.as_deref().unwrap_or(words);
         let reading = programs::read(words);
         let runs_nothing = reading.inner.is_empty();

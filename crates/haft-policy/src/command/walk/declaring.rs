@@ -77,7 +77,7 @@ impl Walk<'_> {
                     self.emit(Act::ShellState(format!("change how {name} may be used from now on")));
                 }
                 (None, _) if has_flag('A') && self.shell.values(&name).is_none() => {
-                    self.put(&name, Assigned::list(Vec::new()).as_map());
+                    self.put(&name, Assigned::list(Vec::new()).into_map());
                 }
                 (None, _) => {}
             }
@@ -144,7 +144,7 @@ fn declared(value: &Value) -> Assigned {
     let values: Vec<Value> = words.iter().map(without_key).collect();
     let is_map = values != words;
     let array = Assigned::list(values);
-    if is_map { array.as_map() } else { array }
+    if is_map { array.into_map() } else { array }
 }
 
 fn without_end(value: &Value) -> Value {

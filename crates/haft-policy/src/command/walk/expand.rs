@@ -205,6 +205,9 @@ impl Walk<'_> {
 
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
+        if !self.has_time_for(values.as_deref().unwrap_or_default()) {
+            return vec![vec![Value::unknown()]];
+        }
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
         if values.is_none() && shows_value && is_secret_name(&parameter.name) {
             self.shell.reads_secrets.push(parameter.name.clone());

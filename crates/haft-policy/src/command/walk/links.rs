@@ -19,15 +19,15 @@ impl Walk<'_> {
     }
 
     /// Returns the words of `ln -s` with its targets as seen from here: a link leads from the folder that it lies in.
-    pub(super) fn from_the_link(&self, name: &str, words: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn words_of_link(&self, name: &str, words: &[Value]) -> Option<Vec<Value>> {
         let is_plain = |word: &&Value| {
             let flags = word.prefix().strip_prefix('-').unwrap_or_default();
             word.known().is_some() && flags.chars().all(|letter| "sfnvbiT".contains(letter))
         };
         let flags: Vec<&Value> = words.iter().filter(|word| word.prefix().starts_with('-')).collect();
         let is_link = name.rsplit('/').next() == Some("ln") && is_symbolic(words) && flags.iter().all(is_plain);
-        let operands = words.iter().skip(1).filter(|word| !word.prefix().starts_with('-'));
-        let (2.., Some(link), true) = (operands.clone().count(), operands.last(), is_link) else { return None };
+        let mut operands = words.iter().skip(1).filter(|word| !word.prefix().starts_with('-'));
+        let (2.., Some(link), true) = (operands.clone().count(), operands.next_back(), is_link) else { return None };
         let folder = self.folder_of_link(link)?;
         let last = words.iter().rposition(|word| word == link)?;
         let seen_from_here = |(at, word): (usize, &Value)| match at == 0 || at == last || !is_relative(word) {

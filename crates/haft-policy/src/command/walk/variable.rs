@@ -70,7 +70,7 @@ impl Assigned {
     }
 
     /// The same, where the values have other names than their numbers in the list.
-    pub(super) fn as_map(self) -> Self {
+    pub(super) fn into_map(self) -> Self {
         Self { is_map: true, ..self }
     }
 
