@@ -255,8 +255,6 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         format!("a=({}); {}", "b ".repeat(LONGEST / 4), "a[0]=x; ".repeat(LONGEST / 17)),
         format!("a=({}); {}", "b ".repeat(LONGEST / 4), "a[$x]=x; unset 'a[1]'; ".repeat(LONGEST / 48)),
         format!("a=({}); {}", "b ".repeat(LONGEST / 4), "echo ${a[1]}; ".repeat(LONGEST / 29)),
-        filled("a+=(b); unset 'a[0]'; "),
-        filled("f() { f \"$1\"; }; f x; "),
         filled("f() { f; }; "),
         filled("\"$(\""),
         filled("bash -c 'ls'; "),

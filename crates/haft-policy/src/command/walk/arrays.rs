@@ -22,6 +22,11 @@ pub(super) enum Index {
 }
 
 impl Index {
+    /// Returns what stands between brackets.
+    pub(super) fn of(text: &str) -> Self {
+        text.trim().parse().map_or(Index::Somewhere, Index::At)
+    }
+
     /// Returns its place in a list.
     fn place(self, length: usize) -> Option<usize> {
         let Index::At(number) = self else { return None };
@@ -70,6 +75,12 @@ impl Walk<'_> {
         all
     }
 
+    /// Returns what stands for the indexes of an array: numbers, unless its values have names.
+    pub(super) fn keys(&self, name: &str) -> Value {
+        let is_numbered = self.shell.is_array(name) && !self.shell.is_map(name);
+        if is_numbered { Value::number() } else { Value::unknown() }
+    }
+
     /// Returns where an index leads. bash takes it for arithmetic, in which text can run something, unless the values
     /// have names.
     pub(super) fn index(&mut self, name: &str, index: &Word) -> Index {
@@ -78,9 +89,8 @@ impl Walk<'_> {
         if values.iter().any(Value::has_unknown) && !self.shell.is_map(name) {
             self.emit(Act::Unknown(format!("the index of {name} is known only when it runs")));
         }
-        let number = |value: &Value| value.known()?.strip_prefix('[')?.strip_suffix(']')?.trim().parse().ok();
         match values.as_slice() {
-            [only] => number(only).map_or(Index::Somewhere, Index::At),
+            [only] => Index::of(only.known().unwrap_or_default().trim_matches(['[', ']'])),
             _ => Index::Somewhere,
         }
     }

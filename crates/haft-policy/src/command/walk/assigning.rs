@@ -23,8 +23,11 @@ pub(super) enum How {
 }
 
 impl Walk<'_> {
-    /// Sets a variable, and refuses what cannot be followed.
+    /// Sets a variable, or the field of an array that is named (`read 'a[0]'`), and refuses what cannot be followed.
     pub(super) fn put(&mut self, name: &str, assigned: Assigned) {
+        if let Some((array, index)) = name.split_once('[') {
+            return self.assign_at(array, Index::of(index.trim_end_matches(']')), &assigned);
+        }
         let fit = self.shell.put(name, assigned);
         self.within(fit);
     }

@@ -102,12 +102,8 @@ impl Walk<'_> {
                 self.shell.finds_hidden |= rest.iter().any(|word| word.known() == Some("dotglob"));
                 self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
             }
-            "hash"
-                if rest
-                    .iter()
-                    .any(|word| word.prefix().starts_with("-p") || word.pieces().first() == Some(&Piece::Unknown)) =>
-            {
-                self.emit(Act::ShellState("change where a program is found".to_owned()))
+            "hash" if names_program(rest) => {
+                self.emit(Act::ShellState("change where a program is found".to_owned()));
             }
             "hash" => {}
             "coproc" => return Some(self.apart(|walk| walk.run(rest, input))),
@@ -231,6 +227,11 @@ impl Walk<'_> {
 fn only_shows(words: &[Value]) -> bool {
     words.iter().all(|word| matches!(word.known(), Some("-a" | "-S" | "-p" | "-t" | "-l" | "-H" | "-n" | "-u")))
         || words.first().is_some_and(|word| word.known() == Some("-t"))
+}
+
+/// `hash -p FILE NAME`: another program runs by that name.
+fn names_program(words: &[Value]) -> bool {
+    words.iter().any(|word| word.prefix().starts_with("-p") || word.pieces().first() == Some(&Piece::Unknown))
 }
 
 /// What `type -P` and its kin print.

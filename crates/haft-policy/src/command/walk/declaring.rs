@@ -3,6 +3,7 @@
 use super::super::act::Act;
 use super::super::syntax::{Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
+use super::arrays::Index;
 use super::assigning::How;
 use super::carry::split_at_blanks;
 use super::variable::Assigned;
@@ -46,8 +47,13 @@ impl Declared {
             None => word.known()?,
         };
         let value = word.strip_prefix(name).and_then(|rest| rest.strip_prefix("="));
-        let how = if value.is_some() && name.ends_with('+') { How::Add } else { How::Set };
-        let bare = name.trim_end_matches('+').split('[').next().unwrap_or_default();
+        let (bare, index) = name.trim_end_matches('+').split_once('[').unzip();
+        let how = match index {
+            Some(index) => How::At(Index::of(index.trim_end_matches(']'))),
+            None if value.is_some() && name.ends_with('+') => How::Add,
+            None => How::Set,
+        };
+        let bare = bare.unwrap_or_else(|| name.trim_end_matches('+'));
         Some(Self { name: bare.to_owned(), how, value })
     }
 }

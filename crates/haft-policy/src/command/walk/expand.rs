@@ -253,10 +253,7 @@ impl Walk<'_> {
                 let values = values.unwrap_or_else(|| self.unset());
                 self.element(&parameter.name, &values, index)
             }
-            Operation::Keys if self.shell.is_array(&parameter.name) && !self.shell.is_map(&parameter.name) => {
-                vec![vec![Value::number()]]
-            }
-            Operation::Keys => vec![vec![Value::unknown()]],
+            Operation::Keys => vec![vec![self.keys(&parameter.name)]],
             Operation::Strange(words) => {
                 self.touch(words);
                 self.emit(Act::Unknown(format!("what ${{{}…}} becomes is known only when it runs", parameter.name)));

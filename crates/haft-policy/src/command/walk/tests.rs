@@ -295,6 +295,9 @@ fn an_array_has_its_values_where_they_are() {
     denied(&[
         "a=(echo -rf ~); a[0]=rm; \"${a[@]}\"",
         "a=(echo rm -rf ~); unset 'a[0]'; \"${a[@]}\"",
+        "a=(echo -rf ~); declare a[0]=rm; \"${a[@]}\"",
+        "a=(echo -rf ~); printf -v 'a[0]' rm; \"${a[@]}\"",
+        "a=(echo -rf ~); read 'a[0]' <<< rm; \"${a[@]}\"",
         "a=([1]=-rf [0]=rm [2]=~); \"${a[@]}\"",
         "declare -a a=([1]=-rf [0]=rm [2]=~); \"${a[@]}\"",
         "x='rm -rf ~'; a=($x); \"${a[@]}\"",
