@@ -21,6 +21,7 @@ pub mod value;
 mod viewers;
 mod walk;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -74,7 +75,9 @@ pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
     let command: Arc<str> = Arc::from(text);
     let folder: Arc<str> = Arc::from(scene.folder_in_workspace());
     let located = beside::Beside { scene, locate };
-    let found = walk::Walk::new(scene, &located).through(text);
+    // A mistake in the reading must not let a command through that nobody has read, nor end whoever asks.
+    let walk = AssertUnwindSafe(|| walk::Walk::new(scene, &located).through(text));
+    let found = catch_unwind(walk).unwrap_or_else(|_| vec![walk::Found::not_read(text)]);
     let step = |found: walk::Found| {
         let (part, words, does) = (found.part, found.words, found.does);
         Effect::Step(Step { command: command.clone(), folder: folder.clone(), part, words, does })
@@ -85,6 +88,7 @@ pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use haft::effect::{Danger, Does};
     use haft::path::{Extent, Place};
 
     struct Nowhere;
@@ -95,12 +99,32 @@ mod tests {
         }
     }
 
+    struct Broken;
+
+    impl Locate for Broken {
+        fn locate(&self, path: &str) -> Located {
+            panic!("{path} is nowhere")
+        }
+    }
+
+    fn scene(folder: &str) -> Scene {
+        let text = |text: &str| text.to_owned();
+        Scene { home: text("/h"), user: text("h"), workspace: text("/ws"), folder: text(folder) }
+    }
+
+    #[test]
+    fn a_command_whose_reading_fails_is_refused() {
+        let steps = steps("true; cat README.md", &scene("/ws"), &Broken);
+
+        let refused =
+            Does::Danger(Danger::HiddenCode, "make haft fail to read it, which is a mistake in haft".to_owned());
+        assert!(matches!(steps.as_slice(), [Effect::Step(step)] if step.does == refused), "{steps:?}");
+    }
+
     #[test]
     fn every_step_knows_the_folder_that_the_command_starts_in() {
         for (folder, expected) in [("/ws", ""), ("/ws/build", "build"), ("/ws/a/b", "a/b")] {
-            let text = |text: &str| text.to_owned();
-            let scene = Scene { home: text("/h"), user: text("h"), workspace: text("/ws"), folder: text(folder) };
-            let steps = steps("cd x; bash run.sh", &scene, &Nowhere);
+            let steps = steps("cd x; bash run.sh", &scene(folder), &Nowhere);
             let is_there = |effect: &Effect| matches!(effect, Effect::Step(step) if &*step.folder == expected);
             assert!(!steps.is_empty() && steps.iter().all(is_there), "{steps:?}");
         }

@@ -30,9 +30,9 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         Language::Awk => with_gaps_told(text, awk::read(&marks::from_value(text))),
         Language::Sed => with_gaps_told(text, sed::read(&marks::from_value(text))),
         Language::Console => console::read(text),
-        Language::PowerShell => with_gaps_told(text, powershell::read(&marks::from_value(text))),
+        Language::PowerShell => with_gaps_told(text, powershell::read(&marks::without_numbers(text))),
         Language::Settings(program) => with_gaps_told(text, settings::read(program, text)),
-        Language::General => with_gaps_told(text, general::read(&marks::from_value(text))),
+        Language::General => with_gaps_told(text, general::read(&marks::without_numbers(text))),
     }
 }
 

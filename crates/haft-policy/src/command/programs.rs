@@ -77,11 +77,13 @@ fn read_named(table: &Table, name: &str, words: &[Value]) -> Reading {
 fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
     let mut draft = Draft::default();
     draft.act(Act::Unknown("the name of the program is known only when it runs".to_owned()));
-    if name.prefix().contains('/') {
+    if name.shown().contains('/') {
         draft.act(Act::Path(Deed::Run, name.clone()));
     }
-    let is_pattern = name.pieces().contains(&Piece::Glob) && !name.has_unknown();
     let shown = name.shown();
+    // What lies in a folder of the workspace is no program of the system, whatever it is called.
+    let is_of_a_folder = shown.contains('/') && !shown.starts_with('/') && !shown.contains("..");
+    let is_pattern = name.pieces().contains(&Piece::Glob) && !name.has_unknown() && !is_of_a_folder;
     let pattern = shown.rsplit('/').next().unwrap_or_default();
     if is_pattern && pattern.chars().any(char::is_alphanumeric) {
         let mut fitting: Vec<_> = table.programs().filter(|program| patterns::fits(pattern, program)).collect();

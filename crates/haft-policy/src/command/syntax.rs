@@ -94,8 +94,12 @@ pub enum Node {
 pub struct Assignment {
     /// The variable.
     pub name: String,
-    /// Whether it is added to what is there (`+=`), or sets one field of an array (`a[1]=`).
-    pub is_partial: bool,
+    /// Which field of an array it sets (`a[1]=`), brackets included.
+    pub index: Option<Word>,
+    /// Whether it is added to what is there (`+=`).
+    pub is_added: bool,
+    /// Whether it is an array (`=(…)`).
+    pub is_array: bool,
     /// The values: one, or those of an array.
     pub values: Vec<Word>,
 }
@@ -196,8 +200,10 @@ pub struct Parameter {
 pub enum Operation {
     /// Nothing.
     Plain,
-    /// `${x:-word}`, `${x-word}`, `${x:=word}`, `${x=word}`: the word where there is no value.
+    /// `${x:-word}`, `${x-word}`: the word where there is no value.
     Default(Word),
+    /// `${x:=word}`, `${x=word}`: the same, and it is the value from then on.
+    Assigned(Word),
     /// `${x:+word}`, `${x+word}`: the word where there is a value.
     Alternative(Word),
     /// `${x:?word}`: an error where there is no value.
@@ -208,8 +214,12 @@ pub enum Operation {
     Edited(Edit, Vec<Word>),
     /// `${#x}`: a number.
     Length,
-    /// `${x[0]}` and `${x[@]}`: any one of the values, or all of them.
-    Element,
+    /// `${x[@]}`: all values.
+    Elements,
+    /// `${x[0]}`: the value at the index, brackets included.
+    Element(Word),
+    /// `${!x[@]}`: the names or numbers of all values.
+    Keys,
     /// `${!x}`: the value of the variable that the value names.
     Indirect,
     /// `${x@P}`: the value is expanded once more, as a prompt is.

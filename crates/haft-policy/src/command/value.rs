@@ -13,6 +13,8 @@ pub enum Piece {
     Text(String),
     /// Names that a pattern finds: any text without a slash.
     Glob,
+    /// Some number: neither a flag, nor a path, nor text for another program.
+    Number,
     /// Anything.
     Unknown,
     /// Text that came from somewhere else.
@@ -33,7 +35,7 @@ impl Piece {
     pub(super) fn length(&self) -> usize {
         match self {
             Piece::Text(text) => text.len(),
-            Piece::Glob | Piece::Unknown | Piece::Foreign(_) => 1,
+            Piece::Glob | Piece::Number | Piece::Unknown | Piece::Foreign(_) => 1,
         }
     }
 }
@@ -51,12 +53,18 @@ impl Value {
         Self { pieces: vec![Piece::Unknown] }
     }
 
+    /// A value of which only this is known: it is a number.
+    pub fn number() -> Self {
+        Self { pieces: vec![Piece::Number] }
+    }
+
     /// Adds a piece at the end; neighbouring texts become one.
     pub fn push(&mut self, piece: Piece) {
         match (self.pieces.last_mut(), piece) {
             (_, Piece::Text(text)) if text.is_empty() => {}
             (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
             (Some(Piece::Unknown), Piece::Unknown) | (Some(Piece::Glob), Piece::Glob) => {}
+            (Some(Piece::Number), Piece::Number) => {}
             (_, piece) => self.pieces.push(piece),
         }
     }
@@ -97,7 +105,7 @@ impl Value {
     pub fn origin(&self) -> Option<Origin> {
         self.pieces.iter().find_map(|piece| match piece {
             Piece::Foreign(origin) => Some(*origin),
-            Piece::Text(_) | Piece::Glob | Piece::Unknown => None,
+            Piece::Text(_) | Piece::Glob | Piece::Number | Piece::Unknown => None,
         })
     }
 
@@ -119,7 +127,7 @@ impl Value {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Glob => "*".to_owned(),
-            Piece::Unknown | Piece::Foreign(_) => "…".to_owned(),
+            Piece::Number | Piece::Unknown | Piece::Foreign(_) => "…".to_owned(),
         };
         self.pieces.iter().map(piece).collect()
     }

@@ -6,16 +6,19 @@
 //! Not here: what programs do with their words (`programs`), the values of words (`expand`).
 
 mod arithmetic;
+mod arrays;
 mod arrivals;
 mod assigning;
 mod branching;
 mod builtins;
 mod carry;
 mod copies;
+mod declaring;
 mod edits;
 mod expand;
 mod input;
 mod linking;
+mod links;
 mod matching;
 mod moving;
 mod net;
@@ -24,6 +27,7 @@ mod pipes;
 mod redirects;
 mod showing;
 mod state;
+mod surroundings;
 mod telling;
 #[cfg(test)]
 mod tests;
@@ -41,7 +45,6 @@ use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
 use super::value::Value;
 use super::{Locate, Scene};
 use crate::zone::Zone;
-use assigning::How;
 use branching::Jumps;
 use matching::Listed;
 use state::{Shell, Unset};
@@ -61,6 +64,14 @@ pub(super) struct Found {
     pub(super) does: Does,
 }
 
+impl Found {
+    /// What is said of a command whose reading has failed: nobody knows what it does.
+    pub(super) fn not_read(text: &str) -> Self {
+        let words = "make haft fail to read it, which is a mistake in haft".to_owned();
+        Self { part: (0, text.len()), words: Arc::from([]), does: Does::Danger(Danger::HiddenCode, words) }
+    }
+}
+
 /// A walk through one command.
 pub(super) struct Walk<'a> {
     scene: &'a Scene,
@@ -75,6 +86,8 @@ pub(super) struct Walk<'a> {
     /// Which bytes of the command are walked just now, and with which words.
     part: (usize, usize),
     words: Arc<[String]>,
+    /// The same words, with their gaps.
+    line: Arc<[Value]>,
     /// How deep in nested texts, functions and substitutions.
     depth: usize,
     /// The states in which something was left before its end.
@@ -106,6 +119,8 @@ pub(super) struct Walk<'a> {
     nets: usize,
     /// Whether only removals and changes are told: the second look, in which unset variables are empty.
     second_look: bool,
+    /// Whether what is known only when it runs is not told: in a function that nobody has called yet.
+    only_known: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -120,6 +135,7 @@ impl<'a> Walk<'a> {
             list: 0,
             part: (0, 0),
             words: Arc::from([]),
+            line: Arc::from([]),
             depth: 0,
             jumps: Jumps::default(),
             is_in_trap: false,
@@ -137,6 +153,7 @@ impl<'a> Walk<'a> {
             handed_on: 0,
             nets: 0,
             second_look: false,
+            only_known: false,
         }
     }
 
@@ -323,7 +340,10 @@ impl<'a> Walk<'a> {
             self.emit(Act::Danger(Danger::Exhaustion, format!("start copies of {name} without end")));
         }
         self.shell.define(name, Arc::new(body.clone()));
-        // Whether it is called or not, it is told.
+        // Whether it is called or not, it is told, but for what depends on its parameters: that is told where it is
+        // called. Whatever may call it unseen is asked about itself, but for the shell, which calls this one.
+        let outer = self.only_known;
+        self.only_known |= name != "command_not_found_handle";
         self.deeper(|walk| {
             walk.apart(|walk| {
                 walk.shell.parameters = None;
@@ -331,6 +351,7 @@ impl<'a> Walk<'a> {
                 walk.perhaps(|walk| walk.stage(body, None))
             })
         });
+        self.only_known = outer;
     }
 
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
@@ -357,10 +378,10 @@ impl<'a> Walk<'a> {
     }
 
     fn simple_once(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Flow>) -> Flow {
-        let assigned: Vec<(String, Assigned)> = assignments.iter().map(|one| self.assigned(one)).collect();
         if words.is_empty() {
-            for (assignment, (name, assigned)) in assignments.iter().zip(assigned) {
-                self.assign(&name, assigned, How::of(assignment));
+            for assignment in assignments {
+                let (assigned, how) = self.assigned(assignment);
+                self.assign(&assignment.name, assigned, how);
             }
             // `$(<file)` is the content of the file.
             return if assignments.is_empty() {
@@ -369,6 +390,8 @@ impl<'a> Walk<'a> {
                 Flow::Text(Value::default())
             };
         }
+        let assigned: Vec<(String, Assigned)> =
+            assignments.iter().map(|one| (one.name.clone(), self.assigned(one).0)).collect();
         for (name, assigned) in &assigned {
             self.environment(name, &assigned.all_values());
         }

@@ -12,8 +12,10 @@ pub(super) const GAP: char = '\u{10FFFF}';
 pub(super) const HOME: char = '\u{10FFFE}';
 /// Names that a pattern finds are here.
 pub(super) const GLOB: char = '\u{10FFFD}';
+/// Some number is here.
+pub(super) const NUMBER: char = '\u{10FFFC}';
 
-const MARKS: [char; 3] = [GAP, HOME, GLOB];
+const MARKS: [char; 4] = [GAP, HOME, GLOB, NUMBER];
 
 /// Returns the text of a program. A pattern in it finds nothing, as a rule, and is what it looks like.
 pub(super) fn from_value(value: &Value) -> String {
@@ -22,10 +24,16 @@ pub(super) fn from_value(value: &Value) -> String {
         match piece {
             Piece::Text(known) => text.extend(known.chars().map(|c| if MARKS.contains(&c) { GAP } else { c })),
             Piece::Glob => text.push('*'),
+            Piece::Number => text.push(NUMBER),
             Piece::Unknown | Piece::Foreign(_) => text.push(GAP),
         }
     }
     text
+}
+
+/// Returns the text of a program in which a number may spell anything, as in `chr(114)`.
+pub(super) fn without_numbers(value: &Value) -> String {
+    from_value(value).replace(NUMBER, &GAP.to_string())
 }
 
 /// Returns whether nothing is known of it.
@@ -42,6 +50,7 @@ pub(super) fn script(text: &str) -> Inner {
         match c {
             GAP => value.push(Piece::Unknown),
             GLOB => value.push(Piece::Text("*".to_owned())),
+            NUMBER => value.push(Piece::Number),
             // Between single quotes the shell would not put it in.
             HOME if is_quoted => value.push(Piece::Text("'\"$HOME\"'".to_owned())),
             HOME => value.push(Piece::Text("$HOME".to_owned())),
@@ -59,6 +68,7 @@ pub(super) fn path(text: &str) -> Value {
             HOME if position == 0 => Piece::Text("~".to_owned()),
             GAP | HOME => Piece::Unknown,
             GLOB => Piece::Glob,
+            NUMBER => Piece::Number,
             c => Piece::Text(c.to_string()),
         });
     }

@@ -2,7 +2,7 @@
 //!
 //! The program is read as GNU sed reads it. Whatever it would not take is not understood.
 
-use super::marks::{act, script};
+use super::marks::{NUMBER, act, script};
 use crate::command::act::{Act, Deed, Reading};
 
 /// Reads a program.
@@ -62,7 +62,7 @@ impl Parser {
     fn address(&mut self) -> Option<bool> {
         match self.peek() {
             Some('$') => self.at += 1,
-            Some(c) if c.is_ascii_digit() => self.skip(|c| c.is_ascii_digit() || c == '~'),
+            Some(c) if is_digit(c) => self.skip(|c| is_digit(c) || c == '~'),
             Some('/') => {
                 self.at += 1;
                 self.pattern_until('/')?;
@@ -88,7 +88,7 @@ impl Parser {
             '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => self.end_of_command(),
             'l' | 'L' | 'q' | 'Q' => {
                 self.blanks();
-                self.skip(|c| c.is_ascii_digit());
+                self.skip(is_digit);
                 self.end_of_command()
             }
             ':' | 'b' | 't' | 'T' | 'v' => {
@@ -133,7 +133,7 @@ impl Parser {
                     // With nothing kept of the line, the replacement is the command.
                     self.reading.inner.push(script(&replacement));
                 }
-                Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => self.at += 1,
+                Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' | NUMBER) => self.at += 1,
                 _ => return self.end_of_command(),
             }
         }
@@ -268,6 +268,10 @@ impl Parser {
     fn peek(&self) -> Option<char> {
         self.text.get(self.at).copied()
     }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || c == NUMBER
 }
 
 #[cfg(test)]

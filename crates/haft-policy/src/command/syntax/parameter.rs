@@ -45,7 +45,8 @@ impl Reader<'_> {
                 return Ok(Parameter { name, operation: Operation::Indirect });
             }
             if !name.is_empty() {
-                return Ok(Parameter { name, operation: Operation::Strange(vec![self.rest(quoting)?]) });
+                let operation = self.indirect(quoting)?;
+                return Ok(Parameter { name, operation });
             }
         }
         self.at = start;
@@ -56,6 +57,16 @@ impl Reader<'_> {
         let index = self.index()?;
         let operation = self.operation(quoting, &index)?;
         Ok(Parameter { name, operation: with_index(operation, index) })
+    }
+
+    /// Reads what stands behind `${!name`.
+    fn indirect(&mut self, quoting: Quoting) -> Read<Operation> {
+        let start = self.at;
+        if self.index()?.is_some_and(|index| is_every(&index)) && self.peek() == Some(b'}') {
+            return Ok(Operation::Keys);
+        }
+        self.at = start;
+        Ok(Operation::Strange(vec![self.rest(quoting)?]))
     }
 
     fn parameter_name(&mut self) -> String {
@@ -75,7 +86,8 @@ impl Reader<'_> {
         name
     }
 
-    fn index(&mut self) -> Read<Option<Word>> {
+    /// Reads `[…]`, where it stands here.
+    pub(super) fn index(&mut self) -> Read<Option<Word>> {
         let start = self.at;
         if self.peek() != Some(b'[') {
             return Ok(None);
@@ -88,8 +100,9 @@ impl Reader<'_> {
         let is_colon = self.take(":");
         let Some(byte) = self.peek() else { return Err(Trouble("a ${ is not closed")) };
         match byte {
-            b'}' if !is_colon => Ok(if index.is_some() { Operation::Element } else { Operation::Plain }),
-            b'-' | b'=' => Ok(Operation::Default(self.default_word(quoting)?)),
+            b'}' if !is_colon => Ok(index.as_ref().map_or(Operation::Plain, of_index)),
+            b'-' => Ok(Operation::Default(self.default_word(quoting)?)),
+            b'=' => Ok(Operation::Assigned(self.default_word(quoting)?)),
             b'+' => Ok(Operation::Alternative(self.default_word(quoting)?)),
             b'?' => {
                 let word = self.default_word(quoting)?;
@@ -141,8 +154,10 @@ impl Reader<'_> {
             None => (number(&text), Some(None)),
         };
         Ok(match (from, length) {
-            (Some(_), Some(_)) if index.as_ref().is_some_and(|index| !is_every(index)) => Operation::Element,
-            (Some(from), Some(length)) => Operation::Slice(from, length),
+            (Some(from), Some(length)) => match index.as_ref().filter(|index| !is_every(index)) {
+                Some(index) => Operation::Element(index.clone()),
+                None => Operation::Slice(from, length),
+            },
             _ => Operation::Strange(vec![word]),
         })
     }
@@ -174,20 +189,28 @@ fn is_every(index: &Word) -> bool {
     text.is_some_and(|text| matches!(text.trim_matches(['[', ']']), "@" | "*"))
 }
 
+fn of_index(index: &Word) -> Operation {
+    if is_every(index) { Operation::Elements } else { Operation::Element(index.clone()) }
+}
+
 /// Keeps an index that runs something.
 fn with_index(operation: Operation, index: Option<Word>) -> Operation {
     let Some(index) = index.filter(|index| plain_text(&index.parts).is_none()) else { return operation };
     match operation {
-        Operation::Default(word) | Operation::Alternative(word) => Operation::Strange(vec![index, word]),
+        Operation::Default(word) | Operation::Assigned(word) | Operation::Alternative(word) => {
+            Operation::Strange(vec![index, word])
+        }
         Operation::Edited(_, mut words) | Operation::Strange(mut words) => {
             words.push(index);
             Operation::Strange(words)
         }
+        Operation::Element(index) => Operation::Element(index),
         Operation::Plain
         | Operation::Required
         | Operation::Slice(..)
         | Operation::Length
-        | Operation::Element
+        | Operation::Elements
+        | Operation::Keys
         | Operation::Indirect
         | Operation::Prompt => Operation::Strange(vec![index]),
     }

@@ -119,21 +119,15 @@ impl Reader<'_> {
         if name.is_empty() {
             return Ok(None);
         }
-        let mut index = Vec::new();
-        if self.peek() == Some(b'[') {
-            let from = self.at;
-            let parts = self.subscript()?;
-            index.push(Word { parts, span: self.span(from..self.at) });
-        }
+        let index = self.index()?;
         let is_added = self.take("+=");
         if !is_added && !self.take("=") {
             self.at = start;
             return Ok(None);
         }
-        let is_partial = is_added || !index.is_empty();
-        let mut values = if self.peek() == Some(b'(') { self.array()? } else { vec![self.value()?] };
-        values.extend(index.into_iter().filter(|index| plain_text(&index.parts).is_none()));
-        Ok(Some(Assignment { name, is_partial, values }))
+        let is_array = self.peek() == Some(b'(');
+        let values = if is_array { self.array()? } else { vec![self.value()?] };
+        Ok(Some(Assignment { name, index, is_added, is_array, values }))
     }
 
     fn value(&mut self) -> Read<Word> {

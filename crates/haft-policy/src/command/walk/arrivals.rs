@@ -208,10 +208,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs what a file or a descriptor holds that this command has filled.
-    pub(super) fn run_arrived(&mut self, flow: Flow) {
-        self.run_input(Language::Shell, &[], Some(&flow));
-        let Some(texts) = pipes::texts(&flow) else { return };
+    /// Runs what a file or a descriptor holds that this command has filled, with the words that stand behind its name.
+    pub(super) fn run_arrived(&mut self, path: &Value, flow: &Flow) {
+        let name = path.shown();
+        let at = self.line.iter().position(|word| word.shown() == name).unwrap_or(0);
+        let parameters = self.line.get(at + 1..).unwrap_or_default().to_vec();
+        self.run_input(Language::Shell, &parameters, Some(flow));
+        let Some(texts) = pipes::texts(flow) else { return };
         self.emit(Act::Code("run a file that this command has written".to_owned()));
         let others: Vec<&Value> = texts.iter().filter(|text| !self.is_for_shell(text)).collect();
         for text in others {

@@ -2,8 +2,8 @@
 
 use super::super::act::Act;
 use super::super::syntax::{Assignment, Word};
-use super::super::value::{Piece, Value};
-use super::carry::split_at_blanks;
+use super::super::value::Value;
+use super::arrays::Index;
 use super::state::Unset;
 use super::variable::{Assigned, Variable};
 use super::{Walk, variables};
@@ -16,19 +16,18 @@ const MOST_APPENDED: usize = 64;
 pub(super) enum How {
     /// It is the value then.
     Set,
-    /// It is added to what is there (`+=`), or sets one field of an array (`a[1]=`).
+    /// It is added to what is there (`+=`).
     Add,
-}
-
-impl How {
-    pub(super) fn of(assignment: &Assignment) -> Self {
-        if assignment.is_partial { How::Add } else { How::Set }
-    }
+    /// It is one field of an array (`a[1]=`).
+    At(Index),
 }
 
 impl Walk<'_> {
-    /// Sets a variable, and refuses what cannot be followed.
+    /// Sets a variable, or the field of an array that is named (`read 'a[0]'`), and refuses what cannot be followed.
     pub(super) fn put(&mut self, name: &str, assigned: Assigned) {
+        if let Some((array, index)) = name.split_once('[') {
+            return self.assign_at(array, Index::of(index.trim_end_matches(']')), &assigned);
+        }
         let fit = self.shell.put(name, assigned);
         self.within(fit);
     }
@@ -41,6 +40,7 @@ impl Walk<'_> {
         match how {
             How::Set => self.put(name, assigned),
             How::Add => self.assign_more(name, &assigned),
+            How::At(index) => self.assign_at(name, index, &assigned),
         }
     }
 
@@ -48,6 +48,9 @@ impl Walk<'_> {
     fn assign_more(&mut self, name: &str, assigned: &Assigned) {
         let is_array = assigned.is_array() || self.shell.is_array(name);
         let before = self.shell.values(name).unwrap_or_else(|| vec![Vec::new()]);
+        if !self.has_time_for(&before) {
+            return;
+        }
         let mut all: Vec<Vec<Value>> = Vec::new();
         for list in &before {
             for added in assigned.lists() {
@@ -68,17 +71,24 @@ impl Walk<'_> {
         if once.len() > MOST_APPENDED {
             once = vec![vec![Value::unknown()]];
         }
-        self.put(name, if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) });
+        let is_map = assigned.is_map() || self.shell.is_map(name);
+        let all = if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) };
+        self.put(name, if is_map { all.into_map() } else { all });
     }
 
-    /// Returns what an assignment sets.
-    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (String, Assigned) {
+    /// Returns what an assignment sets, and how.
+    pub(super) fn assigned(&mut self, assignment: &Assignment) -> (Assigned, How) {
         let assigned = match assignment.values.as_slice() {
-            [one] => Assigned::any(self.values_of(one)),
-            several => Assigned::list(several.iter().flat_map(|word| self.fields(word)).flatten().collect()),
+            [one] if !assignment.is_array => Assigned::any(self.values_of(one)),
+            words => self.array(&assignment.name, words),
         };
         assigned.all_values().iter().for_each(|value| self.evaluate(value));
-        (assignment.name.clone(), assigned)
+        let how = match &assignment.index {
+            Some(index) => How::At(self.index(&assignment.name, index)),
+            None if assignment.is_added => How::Add,
+            None => How::Set,
+        };
+        (assigned, how)
     }
 
     /// Returns the values that a word may have, also where a variable that nobody set is empty.
@@ -119,60 +129,13 @@ impl Walk<'_> {
         result
     }
 
-    /// `export`, `declare` and their kin: words like `name=value`.
-    pub(super) fn declare(&mut self, builtin: &str, words: &[Value]) {
-        let has_flag = |letter: char| {
-            words.iter().any(|word| word.prefix().starts_with('-') && word.prefix()[1..].contains(letter))
-        };
-        let exports = (builtin == "export" && !has_flag('n')) || has_flag('x');
-        let is_local = matches!(builtin, "local" | "declare" | "typeset") && !has_flag('g');
-        let refers = has_flag('n') && builtin != "export";
-        let mut exported = Vec::new();
-        for word in whole_arrays(words).iter().filter(|word| !word.prefix().starts_with(['-', '+'])) {
-            let text = word.prefix();
-            let is_value = text.contains('=');
-            let name = text.split('=').next().unwrap_or_default();
-            let how = if is_value && name.ends_with('+') { How::Add } else { How::Set };
-            let name = name.trim_end_matches('+').split('[').next().unwrap_or_default().to_owned();
-            if is_local {
-                self.hide(&name, how);
-            }
-            let before_value = text.find('=').and_then(|at| text.get(..=at)).unwrap_or_default();
-            let value = word.strip_prefix(before_value).unwrap_or_default();
-            match (is_value, refers) {
-                (true, true) => self.refer(&name, &value),
-                (true, false) => self.assign(&name, declared(&value), how),
-                (false, _) => {}
-            }
-            if exports && has_flag('f') {
-                self.shell.export_function(&name);
-            } else if exports {
-                self.shell.export(&name);
-            }
-            exported.push(name);
-        }
-        if exports && !exported.is_empty() {
-            self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
-        }
-    }
-
-    /// Makes a variable local to a function, where one runs.
-    fn hide(&mut self, name: &str, how: How) {
-        if self.shell.hide(name) && how == How::Set {
-            self.shell.restore(name, None);
-        }
-    }
-
-    fn refer(&mut self, name: &str, target: &Value) {
-        match target.known() {
-            Some(target) => self.shell.refer(name, target.split('[').next().unwrap_or_default()),
-            None => self.emit(Act::Unknown(format!("which variable {name} stands for is known only then"))),
-        }
-    }
-
     pub(super) fn unset_names(&mut self, words: &[Value]) {
         let is_reference = words.iter().any(|word| word.known() == Some("-n"));
         for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
+            if let Some((array, _)) = name.split_once('[') {
+                self.unset_at(array);
+                continue;
+            }
             if is_reference {
                 self.shell.forget_reference(name);
                 continue;
@@ -184,7 +147,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `set -e` and the like change nothing that matters; the words behind them are the parameters from now on.
+    /// `set -e` and most of the like change nothing that matters; the words behind them are the parameters from now on.
     pub(super) fn set_options(&mut self, words: &[Value]) {
         let mut at = 0;
         let mut is_ended = false;
@@ -197,8 +160,14 @@ impl Walk<'_> {
                 }
                 Some(flag) if flag.starts_with(['-', '+']) => {
                     let option = words.get(at + 1).and_then(Value::known).filter(|_| flag.contains('o'));
-                    let exports = flag.contains('a') || option == Some("allexport");
-                    self.shell.exports_all |= exports && flag.starts_with('-');
+                    let exports = flag.starts_with('-') && (flag.contains('a') || option == Some("allexport"));
+                    if exports {
+                        self.shell.exports_all = true;
+                        self.emit(Act::ShellState("give variables to the programs that follow".to_owned()));
+                    }
+                    if flag.starts_with('+') && option == Some("history") {
+                        self.emit(Act::ShellState("keep no trail of the commands that follow".to_owned()));
+                    }
                     at += if flag.contains('o') { 2 } else { 1 };
                 }
                 // It may be a flag and a word.
@@ -228,56 +197,4 @@ impl Walk<'_> {
             _ => None,
         };
     }
-}
-
-/// Puts together what is one array: `a=(x`, `y)` where a variable in it was split.
-fn whole_arrays(words: &[Value]) -> Vec<Value> {
-    let mut whole: Vec<Value> = Vec::new();
-    let mut is_open = false;
-    for word in words {
-        let begins = word.prefix().split_once('=').is_some_and(|(_, value)| value.starts_with('('));
-        match whole.last_mut().filter(|_| is_open) {
-            Some(open) => {
-                open.push(Piece::Text(" ".to_owned()));
-                open.append(word);
-            }
-            None => whole.push(word.clone()),
-        }
-        is_open = (is_open || begins) && !word.shown().ends_with(')');
-    }
-    whole
-}
-
-/// Returns what `declare` sets: text in parentheses is an array.
-fn declared(value: &Value) -> Assigned {
-    let shown = value.shown();
-    let Some(inner) = value.strip_prefix("(").filter(|_| shown.ends_with(')')) else {
-        return Assigned::one(value.clone());
-    };
-    let mut words = split_at_blanks(&inner);
-    if let Some(last) = words.last_mut() {
-        *last = without_end(last);
-    }
-    words.retain(|word| !word.is_empty());
-    Assigned::list(words.iter().map(without_key).collect())
-}
-
-fn without_end(value: &Value) -> Value {
-    let mut result = Value::default();
-    let count = value.pieces().len();
-    for (index, piece) in value.pieces().iter().enumerate() {
-        match piece {
-            Piece::Text(text) if index + 1 == count => {
-                result.push(Piece::Text(text.strip_suffix(')').unwrap_or(text).to_owned()));
-            }
-            piece => result.push(piece.clone()),
-        }
-    }
-    result
-}
-
-/// `[key]=value` is the value.
-fn without_key(value: &Value) -> Value {
-    let end = value.prefix().find("]=").filter(|_| value.prefix().starts_with('['));
-    end.and_then(|end| value.strip_prefix(&value.prefix()[..end + 2])).unwrap_or_else(|| value.clone())
 }

@@ -5,7 +5,7 @@
 
 use super::super::act::Flow;
 use super::super::syntax::{Script, Word, WordPart};
-use super::super::value::Value;
+use super::super::value::{Piece, Value};
 use super::state::Shell;
 use super::variable::{Assigned, Fit};
 use super::{Walk, beyond_limit, pipes};
@@ -163,7 +163,9 @@ impl Walk<'_> {
             Some(words) => words.iter().map(|word| self.fields(word)).collect(),
             None => vec![self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])],
         };
-        let is_there = |list: &Vec<Value>| list.iter().any(|value| !value.has_unknown());
+        // What is no word of the text may be none at all, as in `for i in $(seq 5 1)`.
+        let is_sure = |value: &Value| !value.has_unknown() && !value.pieces().contains(&Piece::Number);
+        let is_there = |list: &Vec<Value>| list.iter().any(is_sure);
         let surely_runs = lists.iter().any(|word| !word.is_empty() && word.iter().all(is_there));
         let values: Vec<Value> = lists.into_iter().flatten().flatten().collect();
         let values = if values.is_empty() { vec![Value::default()] } else { values };
@@ -179,10 +181,15 @@ impl Walk<'_> {
         self.touch(words);
         for part in words.iter().flat_map(|word| &word.parts) {
             if let WordPart::Text(text, _) = part {
-                for name in changed_in(text) {
-                    self.put(&name, Assigned::one(Value::unknown()));
-                }
+                self.calculate_text(text);
             }
+        }
+    }
+
+    /// Notes that what an expression assigns is a number then.
+    pub(super) fn calculate_text(&mut self, text: &str) {
+        for name in changed_in(text) {
+            self.put(&name, Assigned::one(Value::number()));
         }
     }
 }

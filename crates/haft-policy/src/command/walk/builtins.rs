@@ -8,12 +8,13 @@ use super::super::{printing, syntax};
 use super::Walk;
 use super::assigning::How;
 use super::carry::Caller;
+use super::declaring::DECLARING;
 use super::variable::Assigned;
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] = &[
-    ":", "true", "false", "test", "[", "wait", "jobs", "times", "let", "getopts", "caller", "logout", "fg", "bg",
-    "disown", "help",
+    ":", "true", "false", "test", "[", "wait", "jobs", "times", "getopts", "caller", "logout", "fg", "bg", "disown",
+    "help",
 ];
 /// Built-ins that print nothing.
 const SILENT: &[&str] = &[
@@ -82,10 +83,11 @@ impl Walk<'_> {
             "dirs" => return Some(self.folder_printed()),
             "type" => return Some(found_program(rest)),
             "compgen" => self.compgen(rest),
-            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, rest),
+            name if DECLARING.contains(&name) => self.declare(name, rest),
             "unset" => self.unset_names(rest),
             "set" => self.set_options(rest),
             "shift" => self.shift(rest),
+            "let" => rest.iter().filter_map(Value::known).for_each(|text| self.calculate_text(text)),
             "break" | "continue" | "return" | "exit" => self.jump(name, rest),
             "eval" => return Some(self.run_text(&joined(rest), input)),
             "source" | "." => self.source(rest, input),
@@ -103,7 +105,7 @@ impl Walk<'_> {
                 self.shell.finds_hidden |= rest.iter().any(|word| word.known() == Some("dotglob"));
                 self.emit(Act::ShellState("change how the shell reads commands".to_owned()));
             }
-            "hash" if !only_shows(rest) => self.find_elsewhere(rest),
+            "hash" if names_program(rest) => self.find_elsewhere(rest),
             "hash" => {}
             "coproc" => return Some(self.apart(|walk| walk.run(rest, input))),
             name if HARMLESS.contains(&name) => {}
@@ -161,9 +163,25 @@ impl Walk<'_> {
             return self.source_input(input);
         }
         let outer = std::mem::replace(&mut self.input, input.cloned());
-        self.emit(Act::Path(Deed::Run, file.clone()));
+        match self.content_of(file) {
+            Flow::Text(text) => self.source_text(&text, &words[1..]),
+            _ => self.emit(Act::Path(Deed::Run, file.clone())),
+        }
         self.input = outer;
         self.emit(Act::ShellState("run a script in the shell itself".to_owned()));
+    }
+
+    /// Runs what this command has written into a file, in this shell and with the words behind the name of the file.
+    fn source_text(&mut self, text: &Value, parameters: &[Value]) {
+        let given = (!parameters.is_empty()).then(|| vec![parameters.to_vec()]);
+        let is_given = given.is_some();
+        let outer = self.shell.parameters.clone();
+        self.shell.parameters = given.or(self.shell.parameters.take());
+        self.run_text(text, None);
+        if is_given {
+            self.shell.parameters = outer;
+        }
+        self.emit(Act::Code("run a file that this command has written".to_owned()));
     }
 
     fn exec(&mut self, words: &[Value], input: Option<&Flow>) -> Flow {
@@ -209,8 +227,9 @@ impl Walk<'_> {
 
     fn alias(&mut self, words: &[Value]) {
         for word in words.iter().filter(|word| word.shown().contains('=')) {
-            let at = word.prefix().find('=').map_or(0, |at| at + 1);
-            let value = word.strip_prefix(&word.prefix()[..at]).unwrap_or_else(Value::unknown);
+            let name = word.prefix().split_once('=').map(|(name, _)| name);
+            let value = name.and_then(|name| word.strip_prefix(name)).and_then(|rest| rest.strip_prefix("="));
+            let value = value.unwrap_or_else(Value::unknown);
             self.emit(Act::ShellState("give a command another meaning".to_owned()));
             self.perhaps(|walk| walk.apart(|walk| walk.run_text(&value, None)));
         }
@@ -221,6 +240,11 @@ impl Walk<'_> {
 fn only_shows(words: &[Value]) -> bool {
     words.iter().all(|word| matches!(word.known(), Some("-a" | "-S" | "-p" | "-t" | "-l" | "-H" | "-n" | "-u")))
         || words.first().is_some_and(|word| word.known() == Some("-t"))
+}
+
+/// `hash -p FILE NAME`: another program runs by that name.
+fn names_program(words: &[Value]) -> bool {
+    words.iter().any(|word| word.prefix().starts_with("-p") || word.pieces().first() == Some(&Piece::Unknown))
 }
 
 /// What `type -P` and its kin print.

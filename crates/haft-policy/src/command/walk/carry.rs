@@ -1,8 +1,10 @@
 //! Carries out what a program was read to do: its acts, and the commands and texts that it runs in its turn.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{languages, programs, syntax};
@@ -10,8 +12,9 @@ use super::state::{Function, Shell};
 use super::variable::Assigned;
 use super::{Danger, Does, Walk, pipes};
 
-/// The name of the variable that stands for a gap in a text that is read as a script.
+/// The names of the variables that stand for a gap, and for a number, in a text that is read as a script.
 const GAP: &str = "_haft_gap";
+const NUMBER: &str = "_haft_number";
 /// The longest text that is read as a script within another.
 const LONGEST_TEXT: usize = 64 * 1024;
 /// How much work it is to look at what a program does with its words.
@@ -40,6 +43,7 @@ impl Walk<'_> {
             return Flow::Unknown;
         }
         let before = std::mem::replace(&mut self.words, shown(words));
+        let line_before = std::mem::replace(&mut self.line, Arc::from(words));
         let next = self.lists.len() + 1;
         let list = *self.lists.entry(self.words.clone()).or_insert(next);
         let list_before = std::mem::replace(&mut self.list, list);
@@ -47,14 +51,34 @@ impl Walk<'_> {
         let function = name.known().filter(|_| caller == Caller::Shell).and_then(|name| self.shell.function(name));
         let flow = self.deeper(|walk| match function {
             Some(function) => walk.call(&function, words, input),
-            None => walk.run_program(name, words, input),
+            None => match walk.rooted_name(name) {
+                Some(name) => {
+                    let words = [std::slice::from_ref(&name), &words[1..]].concat();
+                    walk.run_program(&name, &words, input)
+                }
+                None => walk.run_program(name, words, input),
+            },
         });
         if self.found.len() == found {
             self.tell(Does::Nothing);
         }
         self.words = before;
+        self.line = line_before;
         self.list = list_before;
         flow
+    }
+
+    /// Returns the whole path of a program that is named from a folder outside of the workspace: there it may be one of
+    /// the system.
+    fn rooted_name(&self, name: &Value) -> Option<Value> {
+        let is_relative = name.shown().contains('/') && !name.prefix().starts_with('/') && !name.has_unknown();
+        let outside = self.shell.folders.iter().find_map(|folder| match folder {
+            Folder::Known(path) if !Path::new(path).starts_with(&self.scene.workspace) => Some(path),
+            Folder::Known(_) | Folder::Unknown => None,
+        });
+        let mut path = Value::text(format!("{}/", outside.filter(|_| is_relative)?.trim_end_matches('/')));
+        path.append(name);
+        Some(path)
     }
 
     /// Calls a function: each that it may be, from the same state.
@@ -94,7 +118,8 @@ impl Walk<'_> {
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
         }
-        let reading = programs::read(&self.with_options(known, words));
+        let linking = self.words_of_link(known, words);
+        let reading = programs::read(&self.with_options(known, linking.as_deref().unwrap_or(words)));
         let runs_nothing = reading.inner.is_empty();
         self.follow_arrived(&reading.acts);
         let printed = self.carry_out(reading, input);
@@ -331,8 +356,9 @@ impl Walk<'_> {
         }
         let tree = syntax::parse(&script);
         self.put(GAP, Assigned::one(Value::unknown()));
+        self.put(NUMBER, Assigned::one(Value::number()));
         let flow = self.deeper(|walk| walk.script(&tree, input));
-        self.shell.forget(GAP);
+        [GAP, NUMBER].iter().for_each(|name| self.shell.forget(name));
         flow
     }
 }
@@ -342,6 +368,7 @@ fn as_script(text: &Value) -> (String, bool) {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Glob => "*".to_owned(),
+        Piece::Number => format!("${{{NUMBER}}}"),
         Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
     };
     (text.pieces().iter().map(piece).collect(), text.has_unknown())

@@ -8,7 +8,7 @@ use super::super::value::{Piece, Value};
 use super::edits::edited;
 use super::state::Unset;
 use super::variable::Assigned;
-use super::{Walk, pipes};
+use super::{Walk, declaring, pipes, surroundings};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 200;
@@ -125,7 +125,7 @@ impl Walk<'_> {
                 WordPart::Arithmetic(words) => {
                     self.touch(words);
                     self.evaluate_words(words);
-                    all.iter_mut().for_each(|fields| fields.push(Piece::Glob));
+                    all.iter_mut().for_each(|fields| fields.push(Piece::Number));
                 }
                 WordPart::Opaque(why) => {
                     self.emit(super::opaque(why));
@@ -174,19 +174,28 @@ impl Walk<'_> {
     pub(super) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
         let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
         let mut most_values = 1;
+        let declares = declaring::declares(words);
         for word in words {
-            each.push(self.fields(word));
+            each.push(match declares && declaring::is_assignment(word) {
+                true => self.unsplit(word).into_iter().map(|value| vec![value]).collect(),
+                false => self.fields(word),
+            });
             most_values = each.last().map_or(1, Vec::len).max(most_values);
             if most_values > 1 && most_values * each.len() > MOST_FIELDS {
                 self.emit(super::beyond_limit("have words with more values than are looked at"));
                 break;
             }
         }
+        self.combined(&each)
+    }
+
+    /// Returns all lines that words with these values may become.
+    pub(super) fn combined(&mut self, each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
         let count = each.iter().map(Vec::len).try_fold(1_usize, |all, one| all.checked_mul(one.max(1)));
         if count.is_some_and(|count| count <= MOST_LINES) {
-            return every_combination(&each);
+            return every_combination(each);
         }
-        let lines = some_combinations(&each);
+        let lines = some_combinations(each);
         // Each word has each of its values once, with the same program: what is named is seen. Which program it is must be known.
         if each.first().is_some_and(|names| names.len() > 1) {
             self.emit(super::beyond_limit("have words with more values than are looked at"));
@@ -196,6 +205,9 @@ impl Walk<'_> {
 
     pub(super) fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
         let values = self.plain_parameter(&parameter.name);
+        if !self.has_time_for(values.as_deref().unwrap_or_default()) {
+            return vec![vec![Value::unknown()]];
+        }
         let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
         if shows_value && values.is_none() {
             self.read_secret(&parameter.name);
@@ -206,13 +218,10 @@ impl Walk<'_> {
             Operation::Plain | Operation::Required => {
                 values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
             }
-            Operation::Default(word) => {
-                let mut all = values.clone().unwrap_or_default();
-                let defaults = self.unsplit(word);
-                all.extend(defaults.into_iter().map(|value| vec![value]));
-                if values.is_none() {
-                    self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
-                }
+            Operation::Default(word) => self.or_default(&parameter.name, values, word),
+            Operation::Assigned(word) => {
+                let all = self.or_default(&parameter.name, values, word);
+                self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
                 all
             }
             Operation::Alternative(word) => {
@@ -238,8 +247,13 @@ impl Walk<'_> {
                 let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
-            Operation::Length => vec![vec![number()]],
-            Operation::Element => with_each(values.unwrap_or_else(|| self.unset())),
+            Operation::Length => vec![vec![Value::number()]],
+            Operation::Elements => values.unwrap_or_else(|| self.unset()),
+            Operation::Element(index) => {
+                let values = values.unwrap_or_else(|| self.unset());
+                self.element(&parameter.name, &values, index)
+            }
+            Operation::Keys => vec![vec![self.keys(&parameter.name)]],
             Operation::Indirect => self.indirect(values),
             Operation::Prompt => self.prompt(values),
             Operation::Strange(words) => {
@@ -250,13 +264,24 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
+    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+        let mut all = match values {
+            Some(values) => values,
+            None if surroundings::may_hold(name) && self.shell.unset == Unset::Unknown => self.unset(),
+            None => Vec::new(),
+        };
+        all.extend(self.unsplit(default).into_iter().map(|value| vec![value]));
+        all
+    }
+
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
         match name {
             "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])),
-            "#" | "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" => {
-                // A number: neither blanks nor slashes are in it.
-                Some(vec![vec![number()]])
-            }
+            // The last word of the command before, and the letters of options that are set.
+            "_" | "-" => Some(vec![vec![Value::unknown()]]),
+            "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" | "SRANDOM"
+            | "EPOCHSECONDS" | "SHLVL" | "OPTIND" => Some(vec![vec![Value::number()]]),
             "PPID" => Some(vec![vec![Value::text("$PPID")]]),
             "0" => Some(vec![vec![self.shell.name.clone()]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
@@ -338,13 +363,6 @@ impl Walk<'_> {
     }
 }
 
-/// The value of something that is a number.
-fn number() -> Value {
-    let mut value = Value::default();
-    value.push(Piece::Glob);
-    value
-}
-
 fn known_text(values: &[Vec<Value>]) -> Option<String> {
     match values {
         [list] => list.first().and_then(Value::known).map(str::to_owned),
@@ -359,14 +377,6 @@ fn as_quoted(part: WordPart) -> WordPart {
         WordPart::Substitution(script, _) => WordPart::Substitution(script, Quoting::Quoted),
         other => other,
     }
-}
-
-/// Returns some lists, and each of their values alone.
-fn with_each(mut lists: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
-    let single: Vec<Vec<Value>> =
-        lists.iter().filter(|list| list.len() > 1).flatten().map(|value| vec![value.clone()]).collect();
-    lists.extend(single);
-    lists
 }
 
 fn is_all(name: &str) -> bool {

@@ -19,6 +19,7 @@ impl Walk<'_> {
             ("which" | "command" | "type" | "whereis", Some(program)) => {
                 Value::text(format!("/usr/bin/{}", program.known()?))
             }
+            _ if prints_numbers(name, words, &operands) => Value::number(),
             ("whoami" | "logname", _) => Value::text(self.scene.user.clone()),
             ("mktemp", _) => {
                 let mut path = Value::text("/tmp/tmp.");
@@ -41,6 +42,23 @@ impl Walk<'_> {
     /// Returns whether words name the process that runs haft.
     pub(super) fn names_haft(words: &[Value]) -> bool {
         words.iter().any(|word| matches!(word.known(), Some(OWN_PROCESS | "$PPID")))
+    }
+}
+
+/// Returns whether a program prints nothing but numbers.
+fn prints_numbers(name: &str, words: &[Value], operands: &[&Value]) -> bool {
+    let has = |flag: &str| words.iter().any(|word| word.known() == Some(flag));
+    let flags = words.len().saturating_sub(operands.len() + 1);
+    match name {
+        "seq" => flags == 0,
+        "nproc" => true,
+        // With a file it prints the name as well.
+        "wc" => operands.is_empty() && !words.iter().any(|word| word.prefix().starts_with("--files0")),
+        "grep" | "egrep" | "fgrep" => has("-c") && operands.len() <= 2 && flags == 1,
+        "id" => (has("-u") || has("-g")) && flags == 1,
+        "date" => operands.iter().all(|format| format.known() == Some("+%s")) && !operands.is_empty(),
+        "git" => operands.first().is_some_and(|sub| sub.known() == Some("rev-list")) && has("--count"),
+        _ => false,
     }
 }
 

@@ -11,6 +11,7 @@ use super::super::act::Flow;
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::Value;
+use super::surroundings;
 use super::variable::{Assigned, Fit, Variable};
 
 /// How many folders are followed.
@@ -112,14 +113,13 @@ impl Shell {
             ("USER", &scene.user),
             ("LOGNAME", &scene.user),
             ("SHELL", "/bin/bash"),
-            ("TMPDIR", "/tmp"),
             ("BASH", "/bin/bash"),
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
             ("IFS", " \t\n"),
             ("OSTYPE", "linux-gnu"),
         ];
-        for (name, value) in known {
-            let _ = shell.put(name, Assigned::one(Value::text(value)));
+        for (name, value) in known.iter().chain(surroundings::SET) {
+            let _ = shell.put(name, Assigned::one(Value::text(*value)));
             shell.export(name);
         }
         shell
@@ -252,6 +252,11 @@ impl Shell {
     /// Returns whether a variable is an array.
     pub(super) fn is_array(&self, name: &str) -> bool {
         self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.is_array))
+    }
+
+    /// Returns whether a variable is an array whose values have names, or gaps between their numbers.
+    pub(super) fn is_map(&self, name: &str) -> bool {
+        self.targets(name).iter().any(|name| self.variables.get(name).is_some_and(|one| one.is_map))
     }
 
     pub(super) fn function(&self, name: &str) -> Option<Function> {

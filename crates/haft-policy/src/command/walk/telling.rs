@@ -138,7 +138,7 @@ impl Walk<'_> {
             return;
         }
         if let (Deed::Run, Some(flow)) = (deed, self.arrived_at(place)) {
-            return self.run_arrived(flow);
+            return self.run_arrived(path, &flow);
         }
         let located = match deed {
             // Whoever removes a link removes the link.
@@ -224,7 +224,9 @@ impl Walk<'_> {
             Does::Read(target) => Zone::of(target) == Zone::Secret,
             _ => false,
         };
-        if self.second_look && !is_grave {
+        // A program that is not in the table may be a function that is defined further on.
+        let depends = matches!(does, Does::Unknown(_) | Does::ReadUnknown | Does::ChangeUnknown(_) | Does::Program(_));
+        if (self.second_look && !is_grave) || (self.only_known && depends) {
             return;
         }
         self.connects += usize::from(matches!(does, Does::Connect(_)));

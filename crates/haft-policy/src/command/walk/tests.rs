@@ -123,6 +123,26 @@ fn a_new_shell_has_the_variables_that_are_exported() {
 }
 
 #[test]
+fn a_word_that_declares_is_not_split() {
+    denied(&[
+        "f() { local x=$1; rm -rf ~; }; f a",
+        "x='a /etc/shadow'; declare y=$x; cat $y",
+        "export $(cat .env | xargs)",
+        "y='/etc/shadow'; local -r x=$y; cat \"$x\"",
+        "x='a y=/etc/shadow'; command export z=$x; cat \"$y\"",
+        "x='a y=/etc/shadow'; \\export z=$x; cat \"$y\"",
+    ]);
+    at_least_asked(&["export A=$(date)", "export PYTHONPATH=$PYTHONPATH:src", "export $x", "command declare x=$y"]);
+    allowed(&[
+        "local f=$1",
+        "readonly V=$V",
+        "declare -r N=$(wc -l < a.txt); echo $N",
+        "y=README.md; x='a y=/etc/shadow'; declare z=$x; cat \"$y\"",
+        "declare ''",
+    ]);
+}
+
+#[test]
 fn references_arrays_and_folders_are_assigned() {
     denied(&[
         "declare -n r=x; x=README.md; r=/etc/shadow; cat \"$x\"",
@@ -202,4 +222,189 @@ fn a_program_of_a_package_is_fetched_unless_it_is_installed() {
     for command in ["npx cowsay", "npx tsc@latest", "cd src; npx tsc", "npx ../tsc", "npx \"$x\"", "npx -p tsc x"] {
         assert!(connects(command), "{command}");
     }
+}
+
+#[test]
+fn a_function_is_judged_where_it_is_called() {
+    denied(&[
+        "f() { cat \"$1\"; }; f /etc/shadow",
+        "f() { g \"$1\"; }; g() { cat \"$1\"; }; f /etc/shadow",
+        "f() { cat \"$1\"; }; find . -name .env | while read l; do f \"$l\"; done",
+        "f() { \"$@\"; }; f rm -rf ~",
+        "f() { rm -rf ~/\"$1\"; }",
+        "f() { rm -rf ~; }",
+    ]);
+    at_least_asked(&[
+        "f() { cat \"$1\"; }; f $x",
+        "f() { rm \"$1\"; }; trap 'f \"$y\"' EXIT",
+        "f() { rm \"$1\"; }; \"$y\" notes.txt",
+        "f() { rm \"$1\"; }; eval \"$y\"",
+        "f() { rm \"$1\"; }; export -f f",
+        "f() { rm \"$2\"; }; mapfile -C f < a.txt",
+        "command_not_found_handle() { \"$2\"; }; rg x",
+        "retry() { \"$@\" || \"$@\"; }; retry make",
+    ]);
+    allowed(&[
+        "count() { wc -l < \"$1\"; }; count notes.txt",
+        "show() { sed -n \"$2,$3p\" \"$1\"; }; show src/main.rs 1 5",
+        "r() { grep \"$@\"; }; r -c '' notes.txt",
+        "f() { g \"$1\"; }; g() { cat \"$1\"; }; f notes.txt",
+        "retry() { \"$@\" || \"$@\"; }; retry ls",
+    ]);
+}
+
+#[test]
+fn a_pattern_of_programs_is_matched_with_those_of_the_system_only_where_they_may_be() {
+    denied(&[
+        "r? -rf ~",
+        "/bin/r? -rf ~",
+        "cd /bin; ./r? -rf ~",
+        "cd /bin; ./rm -rf ~",
+        "cd /usr; bin/rm -rf ~",
+        "../../../bin/r* -rf ~",
+    ]);
+    let steps = |command: &str| steps_in_scene(command).iter().map(ToString::to_string).collect::<Vec<_>>();
+    for command in ["./*.sh", "./scripts/*.sh", "for s in ./scripts/*.sh; do \"$s\"; done", "./run*"] {
+        assert_eq!(decision(command), Decision::Ask, "{command}: {:?}", steps(command));
+    }
+}
+
+#[test]
+fn a_number_is_neither_a_flag_nor_a_program_nor_code() {
+    denied(&[
+        "x=/etc/shadow; for x in $(seq 5 1); do :; done; cat \"$x\"",
+        "awk \"BEGIN{system(sprintf(\\\"%c%c\\\", $((100+14)), $((100+9))))}\"",
+        "sed -n \"$((1))w /etc/x\" notes.txt",
+        "cat /srv/keys/id_ed$((25519))",
+    ]);
+    at_least_asked(&[
+        "rm -rf $((1))",
+        "$((1))",
+        "n=$(wc -l a.txt); sed -n \"${n}p\" notes.txt",
+        "n=$(id -u -n); sed -n \"${n}p\" notes.txt",
+        "sed \"s/a/$((1))/e\" notes.txt",
+        "rm -rf \"$_\"",
+    ]);
+    allowed(&[
+        "i=1; while [ $i -le 3 ]; do sed -n \"${i}p\" a.txt; i=$((i+1)); done",
+        "start=1; end=$((start+10)); sed -n \"${start},${end}p\" notes.txt",
+        "for i in $(seq 1 3); do sed -n \"${i}p\" a.txt; done",
+        "for ((i=1;i<4;i++)); do sed -n \"${i}p\" a.txt; done",
+        "for i in {1..900}; do sed -n \"${i}p\" a.txt; done",
+        "n=$(cat a.txt | wc -l); awk \"NR==$n\" notes.txt",
+        "n=${#x}; sed -n \"${n}p\" notes.txt; tail -n +$((5+1)) notes.txt",
+        "let n=1+1; head -$n notes.txt | cut -c1-$n",
+        "eval \"sed -n $((1+1))p notes.txt\"",
+        "echo $? $# $RANDOM $SECONDS",
+    ]);
+}
+
+#[test]
+fn an_array_has_its_values_where_they_are() {
+    denied(&[
+        "a=(echo -rf ~); a[0]=rm; \"${a[@]}\"",
+        "a=(echo rm -rf ~); unset 'a[0]'; \"${a[@]}\"",
+        "a=(echo -rf ~); declare a[0]=rm; \"${a[@]}\"",
+        "a=(echo -rf ~); printf -v 'a[0]' rm; \"${a[@]}\"",
+        "a=(echo -rf ~); read 'a[0]' <<< rm; \"${a[@]}\"",
+        "a=([1]=-rf [0]=rm [2]=~); \"${a[@]}\"",
+        "declare -a a=([1]=-rf [0]=rm [2]=~); \"${a[@]}\"",
+        "x='rm -rf ~'; a=($x); \"${a[@]}\"",
+        "a=(rm ls); \"${a[0]}\" -rf ~",
+        "a=(rm ls); \"${a[$y]}\" -rf ~",
+        "declare -A m=([x]=rm); \"${m[x]}\" -rf ~",
+        "declare -A m; m[x]=rm; for k in \"${!m[@]}\"; do \"${m[$k]}\" -rf ~; done",
+        "true && x=rm || x=ls; a=($x -rf ~); \"${a[@]}\"",
+        "a=(x); echo \"${a[$(rm -rf ~)]}\"",
+        "a=(x); a=([$(rm -rf ~)]=1)",
+        "a[$(rm -rf ~)]=1",
+        "f() { echo \"${a[$1]}\"; }; f 'x[$(rm -rf ~)]'",
+    ]);
+    at_least_asked(&["a=(1 2); read i; echo \"${a[$i]}\"", "declare -A m; rm -rf \"${!m[@]}\""]);
+    allowed(&[
+        "declare -A m=([a]=1 [b]=2); for k in \"${!m[@]}\"; do echo \"$k=${m[$k]}\"; done",
+        "declare -A m; m[a]=1; for k in \"${!m[@]}\"; do echo \"$k=${m[$k]}\"; done",
+        "a=(1 2); i=1; echo \"${a[$i]}\"",
+        "a=(x y); for i in \"${!a[@]}\"; do echo \"$i ${a[$i]}\"; done",
+        "a=(grep -c '' notes.txt docs/*.md); \"${a[@]}\"",
+        "a=(rm -rf ~); a[0]=echo; \"${a[@]}\"",
+        "a=(ls); a[1]=src; \"${a[@]}\"",
+        "a=(rm ls); \"${a[1]}\" src; \"${a[-1]}\" src",
+        "args=(); args+=(-n 5); head \"${args[@]}\" notes.txt",
+    ]);
+}
+
+#[test]
+fn a_default_is_certain_only_for_a_name_that_no_environment_has() {
+    denied(&[
+        "cat \"${F:-/etc/shadow}\"",
+        "rm -rf \"${D:-/}\"",
+        ": \"${D:-src}\"; rm -rf \"$D/\"",
+        "env -i sh -c 'cat \"${PAGER:-/etc/shadow}\"'",
+        "F=/etc/shadow; export F; sh -c 'cat \"${F:-notes.txt}\"'",
+    ]);
+    at_least_asked(&[
+        "\"${EDITOR:-vi}\" notes.txt",
+        "${CC:-true} notes.txt",
+        "cat \"${CARGO_HOME:-src}/x\"",
+        "echo hi > \"${CI:-new.txt}\"",
+        ": \"${D:=src}\"; rm -rf \"$D/\"",
+    ]);
+    allowed(&[
+        "\"${PAGER:-less}\" notes.txt",
+        "${X:-cat} notes.txt",
+        "cat \"${F:-notes.txt}\" \"${1:-a.txt}\"",
+        "echo hi > \"${OUT:-new.txt}\"",
+        ": ${F:=notes.txt}; cat \"$F\"",
+        "f() { head -n \"${2:-10}\" \"$1\"; }; f notes.txt",
+        "echo \"${TERM:-dumb} ${LANG:-C}\"",
+    ]);
+}
+
+#[test]
+fn what_hides_the_trail_or_reaches_later_commands_is_asked_about() {
+    at_least_asked(&[
+        "unset HISTFILE",
+        "HISTFILE=/dev/null",
+        "export HISTFILE=/dev/null",
+        "HISTSIZE=0",
+        "set +o history",
+        "set -a; A=1",
+        "set -o allexport",
+        "export -n PATH",
+        "readonly PATH",
+        "hash -p /tmp/x ls",
+    ]);
+    allowed(&["trap '' INT TERM", "readonly X=1", "set -euo pipefail", "unset X", "hash rg", "hash -r"]);
+}
+
+#[test]
+fn text_that_a_command_writes_and_runs_has_the_parameters_it_gets() {
+    denied(&[
+        "echo 'rm -rf \"$1\"' > x.sh; sh x.sh /",
+        "echo 'rm -rf \"$1\"' > x.sh; chmod +x x.sh; ./x.sh /",
+        "echo 'rm -rf \"$2\"' > x.sh; bash -x ./x.sh a ~",
+        "echo 'rm -rf \"$1\"' > x.sh; . ./x.sh /",
+        "echo 'rm -rf \"$x\"' > x.sh; x=/; . ./x.sh",
+        "echo 'rm -rf \"$1\"' > x.sh; find / -maxdepth 0 -exec sh x.sh {} \\;",
+    ]);
+    at_least_asked(&["echo 'cat \"$1\"' > x.sh; bash ./x.sh notes.txt"]);
+}
+
+#[test]
+fn a_link_leads_from_the_folder_that_it_lies_in() {
+    denied(&[
+        "ln -s ../../../../etc src/e; cat src/e/shadow",
+        "ln -s ../.git/config src/c; echo x > src/c",
+        "ln -s /etc/ssl q; cat q/../shadow",
+        "ln -s etc/shadow /x",
+    ]);
+    at_least_asked(&["ln -s ../../x src/y", "ln -s ../x y"]);
+    allowed(&["ln -s ../docs src/docs-link", "ln -s ../docs src/d; cat src/d/a.md", "ln -s a.txt b; cat b"]);
+}
+
+#[test]
+fn a_pattern_for_git_finds_what_is_not_there_any_more() {
+    denied(&["git log -p -- '.en*'", "git show HEAD -- '.en*'", "git grep x -- '.env*'"]);
+    allowed(&["git log -p -- '*.rs'", "git log --stat -- '.gi*'", "git diff -- 'src/*'"]);
 }

@@ -15,6 +15,8 @@ pub(super) struct Variable {
     /// The values that it may have, each a list: one for a plain variable, several for an array.
     pub(super) values: Vec<Vec<Value>>,
     pub(super) is_array: bool,
+    /// Whether its values have other names than their numbers in the list.
+    pub(super) is_map: bool,
     /// Whether programs get it.
     pub(super) is_exported: bool,
 }
@@ -24,6 +26,7 @@ pub(super) struct Variable {
 pub(super) struct Assigned {
     values: Vec<Vec<Value>>,
     is_array: bool,
+    is_map: bool,
 }
 
 /// Whether all values that a variable may have are followed.
@@ -43,27 +46,36 @@ impl Fit {
 impl Assigned {
     /// This value.
     pub(super) fn one(value: Value) -> Self {
-        Self { values: vec![vec![value]], is_array: false }
+        Self { values: vec![vec![value]], is_array: false, is_map: false }
     }
 
     /// One of these values.
     pub(super) fn any(values: Vec<Value>) -> Self {
-        Self { values: values.into_iter().map(|value| vec![value]).collect(), is_array: false }
+        Self { values: values.into_iter().map(|value| vec![value]).collect(), is_array: false, is_map: false }
     }
 
     /// An array of these values.
     pub(super) fn list(values: Vec<Value>) -> Self {
-        Self { values: vec![values], is_array: true }
+        Self { values: vec![values], is_array: true, is_map: false }
     }
 
     /// An array that is one of these.
     pub(super) fn any_list(values: Vec<Vec<Value>>) -> Self {
-        Self { values, is_array: true }
+        Self { values, is_array: true, is_map: false }
     }
 
     /// One of these lists, of which nobody knows whether they are arrays.
     pub(super) fn any_of(values: Vec<Vec<Value>>) -> Self {
-        Self { values, is_array: false }
+        Self { values, is_array: false, is_map: false }
+    }
+
+    /// The same, where the values have other names than their numbers in the list.
+    pub(super) fn into_map(self) -> Self {
+        Self { is_map: true, ..self }
+    }
+
+    pub(super) fn is_map(&self) -> bool {
+        self.is_map
     }
 
     pub(super) fn lists(&self) -> &[Vec<Value>] {
@@ -88,7 +100,7 @@ impl Assigned {
 impl Variable {
     pub(super) fn new(assigned: Assigned) -> (Self, Fit) {
         let (values, fit) = bounded(assigned.values);
-        (Self { values, is_array: assigned.is_array, is_exported: false }, fit)
+        (Self { values, is_array: assigned.is_array, is_map: assigned.is_map, is_exported: false }, fit)
     }
 
     /// Returns a variable that is one of two; one that is not set is empty.
@@ -106,6 +118,7 @@ impl Variable {
         }
         joined.is_exported |= other.is_some_and(|other| other.is_exported);
         joined.is_array &= other.is_none_or(|other| other.is_array);
+        joined.is_map |= other.is_some_and(|other| other.is_map);
         let (values, fit) = bounded(joined.values);
         (Some(Self { values, ..joined }), fit)
     }
@@ -124,9 +137,9 @@ fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, Fit) {
         numbers += usize::from(is_number(list));
         !is_number(list) || numbers <= MOST_NUMBERS
     });
-    let unknown = vec![Value::unknown()];
-    if numbers > MOST_NUMBERS && !values.contains(&unknown) {
-        values.push(unknown);
+    let number = vec![Value::number()];
+    if numbers > MOST_NUMBERS && !values.contains(&number) {
+        values.push(number);
     }
     let fit = if values.len() > MOST_VALUES { Fit::Beyond } else { Fit::Within };
     values.truncate(MOST_VALUES);

@@ -36,6 +36,8 @@ enum Meaning {
     Passed(&'static str),
     /// Its value is words for this program, which others start.
     Loads(&'static str),
+    /// It says what the shell keeps of the commands that were run.
+    Trail,
     /// It belongs to haft.
     Haft,
 }
@@ -109,8 +111,10 @@ impl Meaning {
     }
 }
 
+const TRAILS: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"];
+
 fn meaning(name: &str) -> Meaning {
-    VARIABLES.meaning(name)
+    if TRAILS.contains(&name) { Meaning::Trail } else { VARIABLES.meaning(name) }
 }
 
 /// Returns whether programs do something else because of a variable.
@@ -157,6 +161,7 @@ impl Walk<'_> {
                 }
                 self.suspect_options(program, values);
             }
+            Meaning::Trail => self.emit(Act::ShellState(format!("change what the shell keeps of commands, by {name}"))),
             Meaning::Haft => self.emit(changes_haft(name)),
         }
     }

@@ -1,5 +1,7 @@
 //! The tokens of an awk program.
 
+use super::marks::{GAP, NUMBER};
+
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
@@ -72,6 +74,7 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
                 at += text[at..].iter().take_while(|c| **c != '\n').count();
                 continue;
             }
+            NUMBER => (Token::Number(GAP.to_string()), 1),
             '"' => string(&text[at..])?,
             '/' if begins_value(tokens.last()) => (Token::Regex, regex(&text[at..])?),
             c if c.is_ascii_digit() || (c == '.' && text.get(at + 1).is_some_and(char::is_ascii_digit)) => {
@@ -146,6 +149,7 @@ fn escape(text: &[char]) -> Option<(Option<char>, usize)> {
         'n' => (Some('\n'), 1),
         't' => (Some('\t'), 1),
         '\n' => (None, 1),
+        &NUMBER => (Some(GAP), 1),
         'x' => digits(16, 1, 2),
         '0'..='7' => digits(8, 0, 3),
         c => (Some(*c), 1),

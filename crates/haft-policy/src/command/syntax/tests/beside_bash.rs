@@ -242,7 +242,7 @@ fn expanded(Parameter { name, operation }: &Parameter) -> String {
     let known = (name == "x").then_some(X);
     match operation {
         Operation::Plain => known.unwrap_or_default().to_owned(),
-        Operation::Default(word) => known.map_or_else(|| value(word), str::to_owned),
+        Operation::Default(word) | Operation::Assigned(word) => known.map_or_else(|| value(word), str::to_owned),
         Operation::Alternative(word) => known.map_or_else(String::new, |_| value(word)),
         Operation::Length => known.unwrap_or_default().len().to_string(),
         Operation::Slice(from, length) => {

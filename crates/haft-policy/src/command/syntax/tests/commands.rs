@@ -108,7 +108,7 @@ fn assignments_stand_before_commands_or_alone() {
     check("A= b", "<A=(nothing) b>");
     check("A+=1", "<A+=(1)>");
     check("A=(x $(rm y)\n z)", "<A=(x $(<rm y>) z)>");
-    check("A[1]=x A[$(rm y)]=z", "<A+=(x) A+=(z [$(<rm y>)])>");
+    check("A[1]=x A[$(rm y)]=z", "<A[1]=(x) A[$(<rm y>)]=(z)>");
     check("A={a,b}", "<A=({a,b})>");
     check("'A'=1 \\B=2", "<‹A›=1 ‹B›=2>");
 }

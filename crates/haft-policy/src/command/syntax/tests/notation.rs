@@ -51,8 +51,9 @@ fn stage(stage: &Stage) -> String {
 }
 
 fn assignment(assignment: &Assignment) -> String {
-    let sign = if assignment.is_partial { "+=" } else { "=" };
-    format!("{}{sign}({})", assignment.name, words(&assignment.values))
+    let sign = if assignment.is_added { "+=" } else { "=" };
+    let index = assignment.index.as_ref().map(word).unwrap_or_default();
+    format!("{}{index}{sign}({})", assignment.name, words(&assignment.values))
 }
 
 fn redirect(redirect: &Redirect) -> String {
@@ -99,13 +100,16 @@ fn parameter(parameter: &Parameter) -> String {
     let operation = match &parameter.operation {
         Operation::Plain => String::new(),
         Operation::Default(default) => format!(" or {}", word(default)),
+        Operation::Assigned(default) => format!(" is {}", word(default)),
         Operation::Alternative(other) => format!(" then {}", word(other)),
         Operation::Required => " required".to_owned(),
         Operation::Slice(from, None) => format!(" from {from}"),
         Operation::Slice(from, Some(length)) => format!(" from {from} length {length}"),
         Operation::Edited(_, all) => format!(" edited {}", words(all)),
         Operation::Length => " length".to_owned(),
-        Operation::Element => " element".to_owned(),
+        Operation::Elements => " elements".to_owned(),
+        Operation::Element(index) => format!(" element {}", word(index)),
+        Operation::Keys => " keys".to_owned(),
         Operation::Indirect => " indirect".to_owned(),
         Operation::Prompt => " prompt".to_owned(),
         Operation::Strange(all) => format!(" strange {}", words(all)),

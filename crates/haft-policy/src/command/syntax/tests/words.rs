@@ -36,7 +36,7 @@ fn characters_that_only_look_like_blanks_belong_to_words() {
 fn parameters_have_names_and_operations() {
     check("$x ${x} \"$x\" $1 $10 ${10}", "<${x} ${x} ${x}' ${1} ${1}0 ${10}>");
     check("$@ $* $# $? $! $$ $- $0 $_", "<${@} ${*} ${#} ${?} ${!} ${$} ${-} ${0} ${_}>");
-    check("${x:-a b} ${x-$(rm y)} ${x:=z} ${x=z}", "<${x or a b} ${x or $(<rm y>)} ${x or z} ${x or z}>");
+    check("${x:-a b} ${x-$(rm y)} ${x:=z} ${x=z}", "<${x or a b} ${x or $(<rm y>)} ${x is z} ${x is z}>");
     check("${x:+a} ${x+~/b} ${x:?no} ${x?}", "<${x then a} ${x then HOME[]/b} ${x required} ${x required}>");
     check(
         "${x:1} ${x:1:2} ${x: -1} ${x::3} ${@:2}",
@@ -48,7 +48,8 @@ fn parameters_have_names_and_operations() {
         "<${x edited a b} ${x edited a} ${x edited a $(<rm y>)} ${x edited nothing} ${x edited nothing}>",
     );
     check("${#x} ${#} ${#x[@]} ${#@} ${#-y}", "<${x length} ${#} ${x length} ${@ length} ${# or y}>");
-    check("${x[0]} ${x[@]} ${x[$(rm y)]}", "<${x element} ${x element} ${x strange [$(<rm y>)]}>");
+    check("${x[0]} ${x[@]} ${x[$(rm y)]}", "<${x element [0]} ${x elements} ${x element [$(<rm y>)]}>");
+    check("${!x[@]} ${!x[0]}", "<${x keys} ${x strange [0]}>");
     check("${!x} ${!x*} ${x@P} ${x@A} ${!}", "<${x indirect} ${x strange *} ${x prompt} ${x strange @A} ${!}>");
     check("${x:?$(rm y)} ${x:$(rm y)}", "<${x strange $(<rm y>)} ${x strange $(<rm y>)}>");
     check("\"${x:-'a' \"b c\" \\}}\" ${x:-'a}' \"}\"}", "<${x or ‹'a' b c }›}' ${x or ‹a}› ‹}›}>");

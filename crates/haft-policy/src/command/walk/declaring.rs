@@ -1,0 +1,182 @@
+//! `export`, `declare` and their kin: words like `name=value`.
+
+use super::super::act::Act;
+use super::super::syntax::{Quoting, Word, WordPart};
+use super::super::value::{Piece, Value};
+use super::arrays::Index;
+use super::assigning::How;
+use super::carry::split_at_blanks;
+use super::variable::Assigned;
+use super::{Walk, variables};
+
+/// Built-ins that declare variables.
+pub(super) const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
+
+/// Returns whether these words are a command whose words like `name=value` are assignments, which are not split. bash
+/// takes them so only where the built-in is named plainly: `\export A=$x` and `command export A=$x` are split.
+pub(super) fn declares(words: &[Word]) -> bool {
+    let name = words.first().map(|word| word.parts.as_slice());
+    matches!(name, Some([WordPart::Text(name, Quoting::Bare)]) if DECLARING.contains(&name.as_str()))
+}
+
+/// Returns whether a word has the form of an assignment: a name and an equals sign that are not quoted.
+pub(super) fn is_assignment(word: &Word) -> bool {
+    let Some(WordPart::Text(text, Quoting::Bare)) = word.parts.first() else { return false };
+    let name = text.split_once('=').map(|(name, _)| name.strip_suffix('+').unwrap_or(name));
+    let name = name.map(|name| name.split_once('[').filter(|_| name.ends_with(']')).map_or(name, |(name, _)| name));
+    name.is_some_and(is_name)
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// One word of a declaration.
+struct Declared {
+    name: String,
+    how: How,
+    value: Option<Value>,
+}
+
+impl Declared {
+    /// Takes a word apart; nothing where its name is not known.
+    fn of(word: &Value) -> Option<Self> {
+        let name = match word.prefix().split_once('=') {
+            Some((name, _)) => name,
+            None => word.known()?,
+        };
+        let value = word.strip_prefix(name).and_then(|rest| rest.strip_prefix("="));
+        let (bare, index) = name.trim_end_matches('+').split_once('[').unzip();
+        let how = match index {
+            Some(index) => How::At(Index::of(index.trim_end_matches(']'))),
+            None if value.is_some() && name.ends_with('+') => How::Add,
+            None => How::Set,
+        };
+        let bare = bare.unwrap_or_else(|| name.trim_end_matches('+'));
+        Some(Self { name: bare.to_owned(), how, value })
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn declare(&mut self, builtin: &str, words: &[Value]) {
+        let has_flag = |letter: char| {
+            words.iter().any(|word| word.prefix().strip_prefix('-').is_some_and(|flag| flag.contains(letter)))
+        };
+        let exports = (builtin == "export" && !has_flag('n')) || has_flag('x');
+        let is_local = matches!(builtin, "local" | "declare" | "typeset") && !has_flag('g');
+        let refers = has_flag('n') && builtin != "export";
+        let mut exported = Vec::new();
+        for word in whole_arrays(words).iter().filter(|word| !word.prefix().starts_with(['-', '+'])) {
+            let Some(Declared { name, how, value }) = Declared::of(word) else {
+                self.emit(Act::Unknown("which variable it sets is known only when it runs".to_owned()));
+                continue;
+            };
+            if is_local {
+                self.hide(&name, how);
+            }
+            match (value, refers) {
+                (Some(value), true) => self.refer(&name, &value),
+                (Some(value), false) => self.assign(&name, declared(&value), how),
+                // `export -n PATH`, `readonly PATH`.
+                (None, _) if !exports && !is_local && variables::matters(&name) => {
+                    self.emit(Act::ShellState(format!("change how {name} may be used from now on")));
+                }
+                (None, _) if has_flag('A') && self.shell.values(&name).is_none() => {
+                    self.put(&name, Assigned::list(Vec::new()).into_map());
+                }
+                (None, _) => {}
+            }
+            if exports && has_flag('f') {
+                self.shell.export_function(&name);
+            } else if exports {
+                self.shell.export(&name);
+            }
+            exported.push(name);
+        }
+        if exports && !exported.is_empty() {
+            self.emit(Act::ShellState(format!("set {} for the programs that follow", exported.join(", "))));
+        }
+    }
+
+    /// Makes a variable local to a function, where one runs.
+    fn hide(&mut self, name: &str, how: How) {
+        if self.shell.hide(name) && how == How::Set {
+            self.shell.restore(name, None);
+        }
+    }
+
+    fn refer(&mut self, name: &str, target: &Value) {
+        match target.known() {
+            Some(target) => self.shell.refer(name, target.split('[').next().unwrap_or_default()),
+            None => self.emit(Act::Unknown(format!("which variable {name} stands for is known only then"))),
+        }
+    }
+}
+
+/// Puts together what is one array: `a=(x`, `y)` where a variable in it was split.
+fn whole_arrays(words: &[Value]) -> Vec<Value> {
+    let mut whole: Vec<Value> = Vec::new();
+    let mut is_open = false;
+    for word in words {
+        let begins = word.prefix().split_once('=').is_some_and(|(_, value)| value.starts_with('('));
+        match whole.last_mut().filter(|_| is_open) {
+            Some(open) => {
+                open.push(Piece::Text(" ".to_owned()));
+                open.append(word);
+            }
+            None => whole.push(word.clone()),
+        }
+        is_open = (is_open || begins) && !word.shown().ends_with(')');
+    }
+    whole
+}
+
+/// Returns what `declare` sets: text in parentheses is an array.
+fn declared(value: &Value) -> Assigned {
+    let shown = value.shown();
+    let Some(inner) = value.strip_prefix("(").filter(|_| shown.ends_with(')')) else {
+        return Assigned::one(value.clone());
+    };
+    let mut words = split_at_blanks(&inner);
+    if let Some(last) = words.last_mut() {
+        *last = without_end(last);
+    }
+    words.retain(|word| !word.is_empty());
+    // They come out in the order of their numbers.
+    if words.iter().all(|word| key_number(word).is_some()) {
+        words.sort_by_key(key_number);
+    }
+    let values: Vec<Value> = words.iter().map(without_key).collect();
+    let is_map = values != words;
+    let array = Assigned::list(values);
+    if is_map { array.into_map() } else { array }
+}
+
+fn without_end(value: &Value) -> Value {
+    let mut result = Value::default();
+    let count = value.pieces().len();
+    for (index, piece) in value.pieces().iter().enumerate() {
+        match piece {
+            Piece::Text(text) if index + 1 == count => {
+                result.push(Piece::Text(text.strip_suffix(')').unwrap_or(text).to_owned()));
+            }
+            piece => result.push(piece.clone()),
+        }
+    }
+    result
+}
+
+fn key(value: &Value) -> Option<&str> {
+    value.prefix().split_once("]=").map(|(key, _)| key).filter(|key| key.starts_with('['))
+}
+
+fn key_number(value: &Value) -> Option<i64> {
+    key(value)?.strip_prefix('[')?.parse().ok()
+}
+
+/// `[key]=value` is the value.
+fn without_key(value: &Value) -> Value {
+    let behind = key(value).and_then(|key| value.strip_prefix(key)).and_then(|rest| rest.strip_prefix("]="));
+    behind.unwrap_or_else(|| value.clone())
+}
