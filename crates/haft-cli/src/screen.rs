@@ -22,7 +22,7 @@ pub(crate) fn talk(text: &str) {
     let mut stderr = anstream::stderr().lock();
     let text = safe(text);
     let rows = |columns| text.lines().flat_map(|line| wrapped(line, columns, 0)).collect::<Vec<_>>().join("\n");
-    let shown = columns_on(io::stderr()).map_or_else(|| text.clone(), rows);
+    let shown = columns_on(io::stderr()).map_or_else(|| text.to_string(), rows);
     // When nobody can be told, there is nobody to tell that either.
     let _ = writeln!(stderr, "{shown}");
 }
