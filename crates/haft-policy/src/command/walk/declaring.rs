@@ -143,6 +143,10 @@ fn declared(value: &Value) -> Assigned {
         *last = without_end(last);
     }
     words.retain(|word| !word.is_empty());
+    // Each value of a map has its key, so what has none was in quotes with the one before.
+    if words.first().is_some_and(|word| word.prefix().starts_with('[')) {
+        words = words.into_iter().fold(Vec::new(), with_keyless);
+    }
     // They come out in the order of their numbers.
     if words.iter().all(|word| key_number(word).is_some()) {
         words.sort_by_key(key_number);
@@ -151,6 +155,17 @@ fn declared(value: &Value) -> Assigned {
     let is_map = values != words;
     let array = Assigned::list(values);
     if is_map { array.into_map() } else { array }
+}
+
+fn with_keyless(mut words: Vec<Value>, word: Value) -> Vec<Value> {
+    match words.last_mut().filter(|_| !word.prefix().starts_with('[')) {
+        Some(before) => {
+            before.push(Piece::Text(" ".to_owned()));
+            before.append(&word);
+        }
+        None => words.push(word),
+    }
+    words
 }
 
 fn without_end(value: &Value) -> Value {

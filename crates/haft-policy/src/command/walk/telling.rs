@@ -147,6 +147,10 @@ impl Walk<'_> {
         };
         let target = located.target;
         let is_there = located.kind.is_some();
+        // Whoever runs a file reads it, and says what is wrong with its lines.
+        if deed == Deed::Run && (is_there || Zone::of(&target) == Zone::Secret) {
+            self.tell(Does::Read(target.clone()));
+        }
         let does = match deed {
             Deed::Read => Does::Read(target),
             Deed::List => Does::List(target),

@@ -2,7 +2,8 @@
 //!
 //! One that looks like a path is thought to be read; where something that is not known is removed or written, it is
 //! thought to be that. Where something that is not known is run, it is thought to be that as well. And as no list of
-//! names holds the calls of all languages, one that would be refused as a command is refused.
+//! names holds the calls of all languages, one that would be refused as a command is refused; but not where all calls
+//! are those that compute and print.
 
 use super::super::marks::{GAP, GLOB, HOME};
 use super::super::strings::Token;
@@ -10,6 +11,104 @@ use super::calls::Reader;
 use super::expression::is_home;
 use super::findings::{Is, host_of_url};
 use crate::command::act::Deed;
+
+/// Calls of all languages that only compute or print.
+const HARMLESS: &[&str] = &[
+    "abs",
+    "all",
+    "any",
+    "append",
+    "assert",
+    "bool",
+    "capitalize",
+    "center",
+    "contains",
+    "count",
+    "debug",
+    "dict",
+    "dir",
+    "dump",
+    "dumps",
+    "echo",
+    "encode",
+    "endsWith",
+    "endswith",
+    "enumerate",
+    "error",
+    "filter",
+    "find",
+    "findall",
+    "float",
+    "format",
+    "hash",
+    "hex",
+    "id",
+    "in",
+    "includes",
+    "index",
+    "indexOf",
+    "info",
+    "int",
+    "isinstance",
+    "items",
+    "join",
+    "keys",
+    "len",
+    "length",
+    "list",
+    "ljust",
+    "log",
+    "lower",
+    "map",
+    "match",
+    "max",
+    "min",
+    "ord",
+    "p",
+    "parse",
+    "pprint",
+    "print",
+    "printf",
+    "println",
+    "puts",
+    "range",
+    "repr",
+    "replace",
+    "reversed",
+    "rjust",
+    "round",
+    "say",
+    "search",
+    "set",
+    "size",
+    "sorted",
+    "split",
+    "sprintf",
+    "startsWith",
+    "startswith",
+    "str",
+    "stringify",
+    "strip",
+    "strlen",
+    "sub",
+    "sum",
+    "title",
+    "toLowerCase",
+    "toString",
+    "toUpperCase",
+    "trim",
+    "tuple",
+    "type",
+    "upper",
+    "values",
+    "warn",
+    "write",
+    "zip",
+    "upcase",
+    "downcase",
+    "inspect",
+    "reverse",
+];
 
 /// The most strings that are looked at, and the longest one that can be a path.
 const MOST: usize = 400;
@@ -27,8 +126,11 @@ pub(super) fn study(reader: &mut Reader<'_>) {
         _ => None,
     });
     let texts: Vec<String> = texts.take(MOST).cloned().collect();
+    let only_prints = only_prints(reader);
     for text in &texts {
-        reader.findings.suspect(text);
+        if !only_prints {
+            reader.findings.suspect(text);
+        }
         if let Some(host) = host_of_url(text) {
             reader.findings.connect(host);
         } else if looks_like_path(text) {
@@ -45,6 +147,20 @@ pub(super) fn study(reader: &mut Reader<'_>) {
     if names_home && deed != Deed::Read {
         reader.findings.path(deed, &format!("{HOME}/{GAP}"));
     }
+}
+
+/// Returns whether every name that may be a call is known to compute or print.
+fn only_prints(reader: &Reader<'_>) -> bool {
+    let program = reader.program;
+    let may_be_call = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| program.tokens.get(at));
+        let is_method = matches!(before, Some(Token::Sign('.' | ':' | '>')));
+        let takes = matches!(program.tokens.get(at + 1), Some(Token::Sign('(') | Token::Text(_) | Token::Inserted(_)));
+        is_method || takes
+    };
+    let calls = (0..program.tokens.len()).filter(|at| may_be_call(*at)).filter_map(|at| program.word(at));
+    let has_tick = program.tokens.contains(&Token::Sign('`'));
+    !has_tick && calls.into_iter().all(|name| HARMLESS.contains(&name))
 }
 
 fn looks_like_path(text: &str) -> bool {

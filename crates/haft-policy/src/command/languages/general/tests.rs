@@ -348,3 +348,19 @@ fn a_program_that_runs_something_open_runs_what_it_reads() {
     assert!(read("eval STDIN.read").runs_input);
     assert!(!read("import sys, json; print(json.load(sys.stdin))").runs_input);
 }
+
+#[test]
+fn a_string_that_is_only_printed_is_no_command() {
+    use crate::command::examples::decision;
+    use crate::decision::Decision;
+    for command in [
+        "python3 -c 'print(len(\"rm -rf ~\"))'",
+        "node -e 'console.log(\"sudo rm -rf /\".length)'",
+        "ruby -e 'puts \"rm -rf /\".upcase'",
+    ] {
+        assert_eq!(decision(command), Decision::Ask, "{command}");
+    }
+    for command in ["groovy -e '\"rm -rf /home/u\".execute()'", "ruby -e 'frobnicate \"rm -rf ~\"'"] {
+        assert_eq!(decision(command), Decision::Deny, "{command}");
+    }
+}
