@@ -1,5 +1,9 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
+mod serving;
+
+pub use serving::{Broken, Serving};
+
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +23,7 @@ use crate::process::{
     Command, Confinement, Ended, Ground, Heard, HowEnded, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
 };
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use crate::session_state::{AgentState, NoState, Storage};
 use crate::stamp::Version;
 use crate::wrapping::Wrapping;
 
@@ -124,6 +129,8 @@ pub struct RunContext<'a> {
     session: &'a SessionName,
     limits: &'a Limits,
     settle: Settle,
+    storage: &'a dyn Storage,
+    agent_state: &'a dyn AgentState,
 }
 
 impl<'a> RunContext<'a> {
@@ -134,7 +141,15 @@ impl<'a> RunContext<'a> {
         progress: &'a dyn Progress,
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
-        Self { permit, doors, progress, session, limits, settle: Settle::Keep }
+        let (settle, storage, agent_state) = (Settle::Keep, &NoState, &NoState);
+        Self { permit, doors, progress, session, limits, settle, storage, agent_state }
+    }
+
+    /// Lets the tool have what the session shares.
+    pub fn sharing(mut self, storage: &'a dyn Storage, agent_state: &'a dyn AgentState) -> Self {
+        self.storage = storage;
+        self.agent_state = agent_state;
+        self
     }
 
     /// Lets what commands change come to this.
@@ -222,49 +237,54 @@ impl<'a> RunContext<'a> {
     ///
     /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
+        let mut wanted = self.first_wanted();
+        loop {
+            let (ground, uncovered) = self.prepared(&wanted, command).await?;
+            match self.doors.processes.run(self.permit, command, &*ground, heard).await {
+                Ok(ended) => return self.settled(ended, (ground, uncovered), command).await,
+                Err(NotRun::Failed(mut error)) => {
+                    // It may have been at work when it failed.
+                    error.what.extend(ground.written_at_once(self.permit.receipts()).map(|note| format!(" {note}")));
+                    return Err(error);
+                }
+                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
+            }
+        }
+    }
+
+    /// Says which ground is asked for first.
+    fn first_wanted(&self) -> Wanted {
         let confinement = self.doors.processes.confinement();
-        let mut wanted = match confinement.reached {
+        match confinement.reached {
             // Nothing is given up for what is not known: the door tries again, or refuses.
             _ if confinement.untried.is_some() => Wanted::Layered,
             Level::Full => Wanted::Layered,
             Level::Partial | Level::None => {
                 Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
             }
-        };
-        loop {
-            let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
-            let uncovered = ground.uncovered().map(str::to_owned);
-            if let (Some(reason), Settle::Show) = (&uncovered, self.settle) {
-                return Err(cannot_be_tried(reason));
-            }
-            if let (Some(reason), true) = (&uncovered, self.permit.needs_layer()) {
-                return Err(not_as_promised(reason));
-            }
-            match self.doors.processes.run(self.permit, command, &*ground, heard).await {
-                Ok(ended) => return self.settled(ended, ground, uncovered).await,
-                Err(NotRun::Failed(mut error)) => {
-                    // It may have been at work when it failed.
-                    error.what.extend(ground.written_at_once(self.permit.receipts()).map(|note| format!(" {note}")));
-                    return Err(error);
-                }
-                Err(NotRun::NoLayer(reason)) => {
-                    wanted = match wanted {
-                        Wanted::Layered => Wanted::LayeredInMemory(reason),
-                        Wanted::LayeredInMemory(_) => Wanted::Open(reason),
-                        Wanted::Open(_) => {
-                            return Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them."));
-                        }
-                    };
-                }
-            }
+        }
+    }
+
+    /// Prepares a ground, with the reason why what happens on it cannot be taken back; refuses one that will not do.
+    async fn prepared(
+        &self,
+        wanted: &Wanted,
+        _command: &Command,
+    ) -> Result<(Box<dyn Ground>, Option<String>), ToolError> {
+        let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
+        let uncovered = ground.uncovered().map(str::to_owned);
+        match &uncovered {
+            Some(reason) if self.settle == Settle::Show => Err(cannot_be_tried(reason)),
+            Some(reason) if self.permit.needs_layer() => Err(not_as_promised(reason)),
+            Some(_) | None => Ok((ground, uncovered)),
         }
     }
 
     async fn settled(
         &self,
         ended: Ended,
-        ground: Box<dyn Ground>,
-        uncovered: Option<String>,
+        (ground, uncovered): (Box<dyn Ground>, Option<String>),
+        _command: &Command,
     ) -> Result<Ran, ToolError> {
         let settled = match ended.how {
             HowEnded::Stopped => {
@@ -343,6 +363,16 @@ impl<'a> RunContext<'a> {
     /// Waits until the call is told to stop.
     pub async fn stopped(&self) {
         self.permit.stop().cancelled().await;
+    }
+
+    /// Returns what the tools of this session keep for each other.
+    pub fn storage(&self) -> &dyn Storage {
+        self.storage
+    }
+
+    /// Returns what may be known of the agent that made the call.
+    pub fn agent_state(&self) -> &dyn AgentState {
+        self.agent_state
     }
 
     /// Returns the limits of the session's profile.

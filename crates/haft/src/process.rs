@@ -312,6 +312,17 @@ pub enum Wanted {
     Open(String),
 }
 
+impl Wanted {
+    /// Returns what is wanted next when the system refuses the layers of this ground, for this reason.
+    pub(crate) fn without_layer(self, reason: String) -> Result<Self, ToolError> {
+        match self {
+            Wanted::Layered => Ok(Wanted::LayeredInMemory(reason)),
+            Wanted::LayeredInMemory(_) => Ok(Wanted::Open(reason)),
+            Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them.")),
+        }
+    }
+}
+
 /// What becomes of what a command changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
