@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{
-    Command, Confinement, Ended, Ground, Heard, HowEnded, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
+    Command, Confinement, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
 };
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
@@ -239,9 +239,9 @@ impl<'a> RunContext<'a> {
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
         let mut wanted = self.first_wanted();
         loop {
-            let (ground, uncovered) = self.prepared(&wanted, command).await?;
+            let (ground, uncovered) = self.prepared(&wanted, &command.keeps).await?;
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
-                Ok(ended) => return self.settled(ended, (ground, uncovered), command).await,
+                Ok(ended) => return self.settled(ended, ground, uncovered).await,
                 Err(NotRun::Failed(mut error)) => {
                     // It may have been at work when it failed.
                     error.what.extend(ground.written_at_once(self.permit.receipts()).map(|note| format!(" {note}")));
@@ -269,7 +269,7 @@ impl<'a> RunContext<'a> {
     async fn prepared(
         &self,
         wanted: &Wanted,
-        _command: &Command,
+        _keeps: &Keeps,
     ) -> Result<(Box<dyn Ground>, Option<String>), ToolError> {
         let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
         let uncovered = ground.uncovered().map(str::to_owned);
@@ -283,8 +283,8 @@ impl<'a> RunContext<'a> {
     async fn settled(
         &self,
         ended: Ended,
-        (ground, uncovered): (Box<dyn Ground>, Option<String>),
-        _command: &Command,
+        ground: Box<dyn Ground>,
+        uncovered: Option<String>,
     ) -> Result<Ran, ToolError> {
         let settled = match ended.how {
             HowEnded::Stopped => {

@@ -40,7 +40,7 @@ impl RunContext<'_> {
         let mut worker = idle;
         let mut wanted = self.first_wanted();
         loop {
-            let (ground, uncovered) = self.prepared(&wanted, command).await?;
+            let (ground, uncovered) = self.prepared(&wanted, &command.keeps).await?;
             let was_idle = worker.is_some();
             let entered = match worker.take() {
                 Some(mut idle) => idle.enter(self.permit, &*ground).await.map(|()| idle),
@@ -57,11 +57,7 @@ impl RunContext<'_> {
     }
 
     /// Takes the worker from its call and brings what it changed into the workspace; returns the worker when it can go on.
-    pub async fn served(
-        &self,
-        serving: Serving,
-        command: &Command,
-    ) -> Result<(Ran, Option<Box<dyn Worker>>), ToolError> {
+    pub async fn served(&self, serving: Serving) -> Result<(Ran, Option<Box<dyn Worker>>), ToolError> {
         let Serving { mut worker, ground, uncovered, level, began } = serving;
         let (ended, worker) = match worker.leave().await {
             Ok(left_behind) => {
@@ -71,11 +67,11 @@ impl RunContext<'_> {
             // Its answer was there; that it ended behind it costs nothing but the worker.
             Err(ended) => (Ended { how: HowEnded::Exited(0), ..ended }, None),
         };
-        Ok((self.settled(ended, (ground, uncovered), command).await?, worker))
+        Ok((self.settled(ended, ground, uncovered).await?, worker))
     }
 
     /// Says what came of a call whose worker did not get to its end, and what became of its changes.
-    pub async fn broken(&self, serving: Serving, command: &Command, broken: Broken) -> Result<Ran, ToolError> {
+    pub async fn broken(&self, serving: Serving, broken: Broken) -> Result<Ran, ToolError> {
         let Serving { worker, ground, uncovered, .. } = serving;
         let ended = match broken {
             Broken::Ended(ended) => {
@@ -84,6 +80,6 @@ impl RunContext<'_> {
             }
             Broken::ToBeEnded(how) => Ended { how, ..worker.end(how).await },
         };
-        self.settled(ended, (ground, uncovered), command).await
+        self.settled(ended, ground, uncovered).await
     }
 }
