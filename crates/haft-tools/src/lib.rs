@@ -4,6 +4,7 @@
 //! the doors it is given.
 
 pub mod bash;
+pub mod bound;
 mod change;
 pub mod definition;
 pub mod dialect;

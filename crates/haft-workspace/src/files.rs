@@ -155,6 +155,10 @@ impl Look for Workspace {
         copy::copy(&self.root, target, most)
     }
 
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
     fn home(&self) -> Option<PathBuf> {
         self.home.clone()
     }

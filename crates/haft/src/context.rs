@@ -266,11 +266,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Prepares a ground, with the reason why what happens on it cannot be taken back; refuses one that will not do.
-    async fn prepared(
-        &self,
-        wanted: &Wanted,
-        _keeps: &Keeps,
-    ) -> Result<(Box<dyn Ground>, Option<String>), ToolError> {
+    async fn prepared(&self, wanted: &Wanted, _keeps: &Keeps) -> Result<(Box<dyn Ground>, Option<String>), ToolError> {
         let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
         let uncovered = ground.uncovered().map(str::to_owned);
         match &uncovered {
