@@ -16,6 +16,8 @@ mod cases;
 mod denials;
 #[path = "processes/endings.rs"]
 mod endings;
+#[path = "processes/given.rs"]
+mod given;
 #[path = "processes/house.rs"]
 mod house;
 #[path = "processes/network.rs"]

@@ -12,9 +12,11 @@
 mod attend;
 mod child;
 mod covered;
+mod environment;
 mod exact;
 mod examination;
 mod explain;
+mod input;
 mod launcher;
 mod orders;
 mod private;

@@ -1,10 +1,10 @@
 //! What haft and the launcher say to each other over the socket between them.
 //!
-//! First come the orders, with all descriptors; afterwards haft says nothing but [`ASK_TO_END`], and
+//! First come the orders, with all descriptors: those of the roots, then the input, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`], and
 //! the end of the stream means that haft is gone. The launcher answers with one report per line.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,8 @@ pub(crate) struct Orders {
     /// Most processes and threads.
     pub(crate) processes: u32,
     pub(crate) network: bool,
+    /// Whether a descriptor of what it reads from its input comes behind those of the roots.
+    pub(crate) has_input: bool,
 }
 
 /// How the command is confined.
@@ -52,6 +54,9 @@ pub(crate) struct Visible {
     /// Folders and files of the system and of toolchains: read-only. What does not exist is passed over.
     #[serde(with = "exact")]
     pub(crate) readable: Vec<PathBuf>,
+    /// Folders and files that this command may read, too, by their real paths: also in something hidden.
+    #[serde(with = "exact")]
+    pub(crate) shown: Vec<PathBuf>,
     /// Never visible, wherever it lies.
     #[serde(with = "exact")]
     pub(crate) hidden: Vec<PathBuf>,
@@ -61,6 +66,14 @@ pub(crate) struct Visible {
     /// Small files that are put into the private home, by their place in it.
     #[serde(with = "exact")]
     pub(crate) home_files: Vec<(PathBuf, String)>,
+}
+
+impl Visible {
+    /// Returns whether something hidden is a private folder inside, because it holds something that is visible.
+    pub(crate) fn is_emptied(&self, hidden: &Path) -> bool {
+        let visible = self.roots.iter().map(|root| &root.path).chain(&self.shown);
+        visible.into_iter().any(|path| path.starts_with(hidden))
+    }
 }
 
 /// One folder that the command may write.
@@ -141,6 +154,7 @@ mod tests {
         let visible = Visible {
             roots: vec![root],
             readable: vec![odd().into()],
+            shown: vec![odd().into()],
             hidden: vec![odd().into()],
             home: odd().into(),
             home_files: vec![(odd().into(), "text ü".into())],
@@ -152,6 +166,7 @@ mod tests {
             confine: Confine::Partly(visible, odd().into()),
             processes: 7,
             network: false,
+            has_input: true,
         };
         let written = serde_json::to_string(&orders).unwrap();
         assert_eq!(serde_json::from_str::<Orders>(&written).unwrap(), orders);

@@ -23,7 +23,7 @@ use crate::reached::Reached;
 use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
-use crate::{programs, refusal};
+use crate::{environment, programs, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -81,7 +81,7 @@ impl Sandbox {
         if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
             return Err(NotRun::NoLayer(format!("the sandbox reaches only the level \"{level}\" here")));
         }
-        let mut environment = self.settings.environment.clone();
+        let mut environment = environment::with(&self.settings.environment, &command.environment)?;
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
         let private = match level {
@@ -89,8 +89,10 @@ impl Sandbox {
             Level::Full | Level::None => None,
         };
         let confine = match (level, &private) {
-            (Level::Full, _) => Confine::Fully(self.visible(ground)),
-            (Level::Partial, Some(private)) => Confine::Partly(self.visible(ground), private.path().to_owned()),
+            (Level::Full, _) => Confine::Fully(self.visible(command, ground)?),
+            (Level::Partial, Some(private)) => {
+                Confine::Partly(self.visible(command, ground)?, private.path().to_owned())
+            }
             (Level::Partial | Level::None, _) => Confine::No,
         };
         let descriptors = match level {
@@ -102,12 +104,14 @@ impl Sandbox {
             folder: command.folder.clone(),
             environment,
             network: self.network_of(permit, command) == Network::On,
+            has_input: !command.input.is_empty(),
             ..self.orders(confine)
         };
         let task = Task {
             launchers: Arc::clone(&self.launchers),
             orders,
             descriptors,
+            input: command.input.clone(),
             time: command.time,
             receipts: permit.receipts().clone(),
             ran: Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) },
@@ -133,6 +137,7 @@ impl Sandbox {
             confine,
             processes: self.settings.processes,
             network: self.settings.network == Network::On,
+            has_input: false,
         }
     }
 
@@ -156,16 +161,17 @@ impl Sandbox {
     }
 
     /// Says what a command sees on this ground.
-    fn visible(&self, ground: &dyn Ground) -> Visible {
+    fn visible(&self, command: &Command, ground: &dyn Ground) -> Result<Visible, ToolError> {
         let roots = ground.roots().iter().map(|root| VisibleRoot {
             path: root.path.clone(),
             layered: root.layer.is_some(),
             through: root.through.clone(),
             read_only: root.read_only.clone(),
         });
-        let mut visible = Visible { roots: roots.collect(), ..self.visible_without_ground() };
+        let shown = shown(&command.readable)?;
+        let mut visible = Visible { roots: roots.collect(), shown, ..self.visible_without_ground() };
         visible.hidden.extend_from_slice(ground.hidden());
-        visible
+        Ok(visible)
     }
 
     fn readable(&self) -> &[PathBuf] {
@@ -177,6 +183,7 @@ impl Sandbox {
         Visible {
             roots: Vec::new(),
             readable: self.readable().to_vec(),
+            shown: Vec::new(),
             hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),
@@ -204,6 +211,15 @@ impl Sandbox {
         }
         reached
     }
+}
+
+/// Returns where what a command may read beside the rest really lies; what is not there is passed over.
+fn shown(readable: &[PathBuf]) -> Result<Vec<PathBuf>, ToolError> {
+    if let Some(path) = readable.iter().find(|path| !path.is_absolute()) {
+        let what = format!("The tool named {path:?} to be readable, which is no absolute path.");
+        return Err(ToolError::of(ErrorKind::Bug, what));
+    }
+    Ok(readable.iter().filter_map(|path| path.canonicalize().ok()).collect())
 }
 
 /// Returns the descriptors that go with a list of roots, in the order that the orders promise.

@@ -128,6 +128,7 @@ mod tests {
             confine: Confine::No,
             processes: 1,
             network: false,
+            has_input: false,
         };
         let (sent, received) = std::thread::scope(|scope| {
             let sender = scope.spawn(|| send_orders(&ours, &orders, &descriptors));

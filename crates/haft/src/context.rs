@@ -6,7 +6,7 @@ pub use serving::{Broken, Serving};
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
@@ -239,7 +239,8 @@ impl<'a> RunContext<'a> {
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
         let mut wanted = self.first_wanted();
         loop {
-            let (ground, uncovered) = self.prepared(&wanted, &command.keeps).await?;
+            let ground = self.ground(wanted.clone(), &command.keeps).await?;
+            let uncovered = ground.uncovered().map(str::to_owned);
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
                 Err(NotRun::Failed(mut error)) => {
@@ -265,15 +266,17 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Prepares a ground, with the reason why what happens on it cannot be taken back; refuses one that will not do.
-    async fn prepared(&self, wanted: &Wanted, _keeps: &Keeps) -> Result<(Box<dyn Ground>, Option<String>), ToolError> {
-        let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
-        let uncovered = ground.uncovered().map(str::to_owned);
-        match &uncovered {
-            Some(reason) if self.settle == Settle::Show => Err(cannot_be_tried(reason)),
-            Some(reason) if self.permit.needs_layer() => Err(not_as_promised(reason)),
-            Some(_) | None => Ok((ground, uncovered)),
+    /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
+    async fn ground(&self, wanted: Wanted, keeps: &Keeps) -> Result<Box<dyn Ground>, ToolError> {
+        let mut ground = self.doors.files.ground(self.permit, wanted, self.settle).await?;
+        match (ground.uncovered(), keeps) {
+            (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
+            (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
+            (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),
+            (None, Keeps::Only(targets)) => ground.keep_only(Arc::clone(targets)),
+            (_, Keeps::All) => {}
         }
+        Ok(ground)
     }
 
     async fn settled(
@@ -397,6 +400,16 @@ fn not_as_promised(reason: &str) -> ToolError {
     let what = format!("What the command changes could not be taken back: {reason}. It was not run.");
     let next = "call it again: now that this is known, the user is asked";
     ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))
+}
+
+fn not_as_declared(reason: &str) -> ToolError {
+    let what = format!(
+        "The tool says what it changes, and nothing could keep it to that here: {reason}. It was not run, because it \
+         could change everything in the workspace."
+    );
+    let next = "ask the user to look at \"haft doctor\", or to take the effects out of the tool's definition: then it is \
+                asked about like any program that may do anything";
+    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
 }
 
 fn cannot_be_tried(reason: &str) -> ToolError {

@@ -192,6 +192,16 @@ pub enum Keeps {
     Only(Arc<[Target]>),
 }
 
+impl Keeps {
+    /// Returns whether a change of this target comes in.
+    pub fn holds(&self, changed: &Target) -> bool {
+        match self {
+            Keeps::All => true,
+            Keeps::Only(targets) => targets.iter().any(|target| target.holds(changed)),
+        }
+    }
+}
+
 /// Which stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -267,6 +277,16 @@ pub trait Ground: Send + Sync {
 
     /// Says why what the command changes cannot be taken back, where that is so.
     fn uncovered(&self) -> Option<&str>;
+
+    /// Lets nothing come into the workspace but what a tool had said that it would change; to be called before anything runs.
+    ///
+    /// Without layers it has no effect: then what is changed is changed at once.
+    fn keep_only(&mut self, targets: Arc<[Target]>);
+
+    /// Returns the folders in which the layers of this ground and of later ones lie, by their real paths.
+    fn layers(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Says what the command may have written at once, outside its layers: that stays, whatever becomes of the rest.
     fn written_at_once(&self, _receipts: &Receipts) -> Option<String> {

@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::time::Timespec;
 
 use super::command;
+use super::hands::Hands;
 use super::leave;
 use super::line::{Heard, Line, nothing};
 use super::signals::ChildSignals;
@@ -79,10 +80,10 @@ impl Entered for Bare {
 }
 
 /// Runs the command and watches over it; never returns.
-pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> ! {
+pub(crate) fn watch(line: Line, (orders, hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
     if orders.words.is_empty() {
         // There is no program to execute, but everything up to there is tried.
-        if let Err(NotStarted::Unconfined(why)) = command::start(orders, &mut entered) {
+        if let Err(NotStarted::Unconfined(why)) = command::start(orders, &hands, &mut entered) {
             line.report(&Report::Missing(why));
             leave(0)
         }
@@ -100,10 +101,11 @@ pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> !
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
     line.report(&Report::Starting);
-    let command = match command::start(orders, &mut entered) {
+    let command = match command::start(orders, &hands, &mut entered) {
         Ok(command) => command,
         Err(why) => not_started(&line, why),
     };
+    drop(hands);
     if let Ok(null) = nothing() {
         // Else the watcher itself would hold the command's streams open.
         let _ = rustix::stdio::dup2_stdout(&null);

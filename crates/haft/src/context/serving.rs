@@ -40,7 +40,8 @@ impl RunContext<'_> {
         let mut worker = idle;
         let mut wanted = self.first_wanted();
         loop {
-            let (ground, uncovered) = self.prepared(&wanted, &command.keeps).await?;
+            let ground = self.ground(wanted.clone(), &command.keeps).await?;
+            let uncovered = ground.uncovered().map(str::to_owned);
             let was_idle = worker.is_some();
             let entered = match worker.take() {
                 Some(mut idle) => idle.enter(self.permit, &*ground).await.map(|()| idle),

@@ -73,10 +73,8 @@ impl<'a> NewRoot<'a> {
             }
         }
         self.home_files(places)?;
-        // What holds a root is a private folder already.
-        let holds_root = |hidden: &Path| self.visible.roots.iter().any(|root| root.path.starts_with(hidden));
-        let hidden: Vec<&Path> =
-            self.visible.hidden.iter().map(PathBuf::as_path).filter(|one| !holds_root(one)).collect();
+        let hidden = self.visible.hidden.iter().map(PathBuf::as_path);
+        let hidden: Vec<&Path> = hidden.filter(|hidden| !self.visible.is_emptied(hidden)).collect();
         Covers::prepare(self.private.as_fd())?.put(self.root.as_fd(), &hidden)
     }
 

@@ -98,6 +98,7 @@ impl Scene {
         let visible = Visible {
             roots: Vec::new(),
             readable: Vec::new(),
+            shown: Vec::new(),
             hidden: vec![at("state"), at("layer")],
             home: at("home"),
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
@@ -247,6 +248,7 @@ impl Scene {
             confine: Confine::Fully(visible.clone()),
             processes: 256,
             network: self.network,
+            has_input: false,
         };
         if !self.namespaces {
             return match partly(&orders, &visible, &self.at("private"), &descriptors) {
