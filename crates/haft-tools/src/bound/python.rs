@@ -57,7 +57,11 @@ impl Function {
     ) -> Result<Self, Problem> {
         let fix = "mend \"output_schema\"";
         let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
-        let spec = definition.spec();
+        let mut spec = definition.spec();
+        if spec.manual.words.is_empty() {
+            // Nothing is imported for the words of a lazy tool.
+            spec.manual.words = format!("Calls the Python function {module}:{function}.");
+        }
         Ok(Self { spec, definition, module, function, home, promise, pools, described: OnceLock::new() })
     }
 
