@@ -28,3 +28,7 @@ mod output;
 mod owners;
 #[path = "processes/refusals.rs"]
 mod refusals;
+#[path = "processes/workers.rs"]
+mod workers;
+#[path = "processes/workshop.rs"]
+mod workshop;

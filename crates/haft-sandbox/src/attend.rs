@@ -197,7 +197,7 @@ impl Attendance {
 
     fn note(&mut self, report: Report) {
         match report {
-            Report::Watcher(_) | Report::Tried(_) => {}
+            Report::Watcher(_) | Report::Worker(_) | Report::Tried(_) => {}
             Report::Starting => self.course = Course::Starting,
             Report::Ready(notes) => {
                 self.course = Course::Ready(notes);

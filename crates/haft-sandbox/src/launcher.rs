@@ -6,6 +6,7 @@
 mod command;
 mod enter;
 mod hands;
+mod keeper;
 mod line;
 mod signals;
 mod standby;
@@ -43,7 +44,7 @@ fn be_launcher() -> ! {
     let Ok(haft) = Line::from_stdin() else { leave(NO_ORDERS) };
     let line = standby::stand_by(haft);
     let Ok((orders, mut descriptors)) = line.orders() else { leave(NO_ORDERS) };
-    let Ok(hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
+    let Ok(mut hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
     match &orders.confine {
         Confine::No => {
             drop(descriptors);
@@ -62,7 +63,7 @@ fn be_launcher() -> ! {
             line.report(&Report::Tried(enter::trials()));
             leave(0)
         }
-        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors) {
+        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors, hands.grounds.take()) {
             Ok(Entered::Outside(watcher)) => {
                 line.report(&Report::Watcher(watcher));
                 leave(0)

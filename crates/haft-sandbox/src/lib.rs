@@ -31,6 +31,7 @@ mod started;
 mod strays;
 mod wake;
 mod wire;
+mod worker;
 
 pub use examination::examine;
 pub use launcher::{Launcher, launcher};

@@ -32,6 +32,8 @@ pub(crate) struct Orders {
     pub(crate) network: bool,
     /// Whether a descriptor of what it reads from its input comes behind those of the roots.
     pub(crate) has_input: bool,
+    /// Whether it serves one call after the other; then two sockets come last: for its messages, and for its grounds.
+    pub(crate) serves: bool,
 }
 
 /// How the command is confined.
@@ -57,6 +59,9 @@ pub(crate) struct Visible {
     /// Folders and files that this command may read, too, by their real paths: also in something hidden.
     #[serde(with = "exact")]
     pub(crate) shown: Vec<PathBuf>,
+    /// Where the layers of a worker's later calls lie.
+    #[serde(with = "exact")]
+    pub(crate) layers: Vec<PathBuf>,
     /// Never visible, wherever it lies.
     #[serde(with = "exact")]
     pub(crate) hidden: Vec<PathBuf>,
@@ -96,6 +101,8 @@ pub(crate) enum Report {
     Watcher(i32),
     /// The command is being started: from now on it may run.
     Starting,
+    /// The number of a worker, as its watcher sees it.
+    Worker(i32),
     /// The command has started; what could not be had that is not required, a sentence each.
     Ready(Vec<String>),
     /// Nothing was run: a layer was refused.
@@ -112,6 +119,30 @@ pub(crate) enum Report {
     Exited { status: i32, left_behind: usize },
     /// A signal ended it.
     Killed { signal: i32, left_behind: usize },
+}
+
+/// What haft asks of the one who keeps the ground of a worker. Descriptors come with it as they do with orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum GroundOrder {
+    /// To put the worker on this ground.
+    Enter(Vec<VisibleRoot>),
+    /// To take its ground away, and to end everybody but the worker of this number.
+    Leave(i32),
+}
+
+/// What that one answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum GroundReport {
+    /// The worker is on the ground.
+    Entered,
+    /// It is not: a layer was refused.
+    NoLayer(String),
+    /// It is not: this is missing, or could not be had just now.
+    NotEntered(String),
+    /// The ground is gone; so many processes were left behind and have been ended.
+    Left(usize),
+    /// Something is still at work on the ground, for this reason; the worker must end.
+    Held(String),
 }
 
 /// What came of trying one part of the sandbox.
@@ -155,6 +186,7 @@ mod tests {
             roots: vec![root],
             readable: vec![odd().into()],
             shown: vec![odd().into()],
+            layers: vec![odd().into()],
             hidden: vec![odd().into()],
             home: odd().into(),
             home_files: vec![(odd().into(), "text ü".into())],
@@ -167,6 +199,7 @@ mod tests {
             processes: 7,
             network: false,
             has_input: true,
+            serves: false,
         };
         let written = serde_json::to_string(&orders).unwrap();
         assert_eq!(serde_json::from_str::<Orders>(&written).unwrap(), orders);

@@ -82,10 +82,13 @@ fn become_command(child: &mut Child<'_, impl Entered>) -> NotStarted {
     if let Err(why) = entered.confine() {
         return NotStarted::Unconfined(why);
     }
+    if let Err(error) = hands.take_messages() {
+        return NotStarted::Fork(failed(&error));
+    }
     NotStarted::Program(failed(&program.execute()))
 }
 
-/// Leaves the program nothing but its three standard descriptors.
+/// Leaves the program nothing but its three standard descriptors, and what is taken afterwards.
 fn close_when_executed() -> io::Result<()> {
     // SAFETY: it takes numbers only. Descriptors stay open until the exec, so no owner here is deceived.
     #[allow(unsafe_code)]

@@ -15,6 +15,7 @@ use rustix::time::Timespec;
 
 use super::command;
 use super::hands::Hands;
+use super::keeper::{self, Kept};
 use super::leave;
 use super::line::{Heard, Line, nothing};
 use super::signals::ChildSignals;
@@ -38,6 +39,11 @@ pub(crate) trait Entered {
 
     /// Called in the forked command, right before the program is executed. A refusal is a sentence.
     fn confine(&mut self) -> Result<(), String>;
+
+    /// Returns who keeps the ground of a worker, if that one had to be started before this process gave up its rights.
+    fn keeper(&self) -> Option<Pid> {
+        None
+    }
 
     /// Called in the watcher when the program was executed.
     fn started(&mut self) {}
@@ -80,7 +86,7 @@ impl Entered for Bare {
 }
 
 /// Runs the command and watches over it; never returns.
-pub(crate) fn watch(line: Line, (orders, hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
+pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
     if orders.words.is_empty() {
         // There is no program to execute, but everything up to there is tried.
         if let Err(NotStarted::Unconfined(why)) = command::start(orders, &hands, &mut entered) {
@@ -100,6 +106,11 @@ pub(crate) fn watch(line: Line, (orders, hands): (&Orders, Hands), mut entered: 
     {
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
+    let keeper = match hands.grounds.take().map(|socket| keeper::start(socket, Kept::nothing(entered.tree()))) {
+        None => entered.keeper(),
+        Some(Ok(keeper)) => Some(keeper),
+        Some(Err(error)) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
+    };
     line.report(&Report::Starting);
     let command = match command::start(orders, &hands, &mut entered) {
         Ok(command) => command,
@@ -112,8 +123,11 @@ pub(crate) fn watch(line: Line, (orders, hands): (&Orders, Hands), mut entered: 
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     entered.started();
+    if orders.serves {
+        line.report(&Report::Worker(command.as_raw_nonzero().get()));
+    }
     line.report(&Report::Ready(entered.notes()));
-    let mut watch = Watch { line, signals, entered, command, ended: None, rest: None };
+    let mut watch = Watch { line, signals, entered, command, keeper, ended: None, rest: None };
     loop {
         watch.wait();
         if let ControlFlow::Break(()) = watch.step() {
@@ -132,6 +146,8 @@ struct Watch<E> {
     signals: ChildSignals,
     entered: E,
     command: Pid,
+    /// Who keeps its ground.
+    keeper: Option<Pid>,
     /// How the command ended.
     ended: Option<WaitStatus>,
     /// What it had left behind.
@@ -167,6 +183,7 @@ impl<E: Entered> Watch<E> {
         }
         self.signals.clear();
         let children = self.reap();
+        let children = if self.ended.is_some() && self.end_keeper() { self.reap() } else { children };
         if self.entered.listener().is_some_and(is_readable) {
             self.entered.answer(&self.line);
         }
@@ -182,11 +199,20 @@ impl<E: Entered> Watch<E> {
         loop {
             match wait_for_any() {
                 Ok(Some((pid, status))) if pid == self.command => self.ended = Some(status),
+                Ok(Some((pid, _))) if Some(pid) == self.keeper => self.keeper = None,
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return Children::Some,
                 Err(_) => return Children::None,
             }
         }
+    }
+
+    /// Ends the one who keeps the ground, which is nobody that the command has started; says whether there was one.
+    fn end_keeper(&mut self) -> bool {
+        let Some(keeper) = self.keeper.take() else { return false };
+        let _ = rustix::process::kill_process(keeper, Signal::KILL);
+        let _ = rustix::process::waitpid(Some(keeper), WaitOptions::empty());
+        true
     }
 
     /// The command has ended and others of its processes have not: they get a moment, then they are killed.

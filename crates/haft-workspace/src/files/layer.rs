@@ -385,7 +385,7 @@ fn in_memory() -> PathBuf {
 fn private_folder(folder: &Path) -> io::Result<()> {
     private::create_folder(folder)?;
     let facts = folder.symlink_metadata()?;
-    let is_ours = facts.is_dir() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o077 == 0;
+    let is_ours = facts.is_dir() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o066 == 0;
     if is_ours {
         return Ok(());
     }

@@ -41,7 +41,7 @@ pub(crate) fn partly(
     limits::give_up_capabilities().or_missing("Giving up capabilities")?;
     hide_from_command()?;
     notes.extend(limits_of_this_level(visible));
-    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre })
+    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre, keeper: None })
 }
 
 fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
