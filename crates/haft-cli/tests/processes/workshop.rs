@@ -160,6 +160,15 @@ impl Hired<'_> {
         Ok(Call { answer, left_behind, settled })
     }
 
+    /// Lets it serve one call, and throws away what that changed.
+    pub async fn thrown_away(&mut self, line: &str) -> String {
+        self.enter(&permit()).await;
+        let answer = self.talk(line).await.unwrap_or_else(|ended| panic!("{line:?}: {ended:?}"));
+        assert_eq!(self.worker.leave().await.expect("it leaves"), 0, "{line:?}");
+        self.ground = None;
+        answer
+    }
+
     /// Puts it on a fresh ground, unless it is on one.
     pub async fn enter(&mut self, permit: &Permit) {
         if self.ground.is_none() {

@@ -183,7 +183,10 @@ impl<E: Entered> Watch<E> {
         }
         self.signals.clear();
         let children = self.reap();
-        let children = if self.ended.is_some() && self.end_keeper() { self.reap() } else { children };
+        let children = match (self.ended, self.keeper) {
+            (Some(_), Some(keeper)) => self.beside(keeper),
+            _ => children,
+        };
         if self.entered.listener().is_some_and(is_readable) {
             self.entered.answer(&self.line);
         }
@@ -207,12 +210,19 @@ impl<E: Entered> Watch<E> {
         }
     }
 
-    /// Ends the one who keeps the ground, which is nobody that the command has started; says whether there was one.
-    fn end_keeper(&mut self) -> bool {
-        let Some(keeper) = self.keeper.take() else { return false };
-        let _ = rustix::process::kill_process(keeper, Signal::KILL);
-        let _ = rustix::process::waitpid(Some(keeper), WaitOptions::empty());
-        true
+    /// The command has ended: says whether there is anybody but the one who kept its ground.
+    fn beside(&mut self, keeper: Pid) -> Children {
+        match self.entered.tree() {
+            // This process may send it no signal, and the kernel ends it together with this process.
+            Tree::Namespace if self.others().is_empty() => Children::None,
+            Tree::Namespace => Children::Some,
+            Tree::Descendants => {
+                self.keeper = None;
+                let _ = rustix::process::kill_process(keeper, Signal::KILL);
+                let _ = rustix::process::waitpid(Some(keeper), WaitOptions::empty());
+                self.reap()
+            }
+        }
     }
 
     /// The command has ended and others of its processes have not: they get a moment, then they are killed.
@@ -279,8 +289,9 @@ impl<E: Entered> Watch<E> {
     /// Finds every process of the command.
     fn others(&self) -> Vec<Running> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
+        let keeper = self.keeper.map_or(own, |keeper| keeper.as_raw_nonzero().get());
         match self.entered.tree() {
-            Tree::Namespace => running::all().into_iter().filter(|running| running.pid != own).collect(),
+            Tree::Namespace => running::some(|pid| pid != own && pid != keeper),
             Tree::Descendants => running::descendants_of(own),
         }
     }
