@@ -22,6 +22,7 @@ def itself():
     return a
 def big(): return "x" * 100_000_000
 def needs(): return len(bytearray(2 * 1024 * 1024 * 1024 * 1024))
+def wide(): return len(bytearray(2 * 1024 * 1024 * 1024))
 def huge(): return 2 ** 70
 def forks():
     if os.fork() == 0: return "child"
@@ -83,6 +84,15 @@ async fn what_json_cannot_say_is_told_with_its_place() {
 async fn too_much_is_told_in_numbers() {
     says("big", "bytes, but at most 16,777,216 can be returned; write it to a file").await;
     says("needs", "\"needs\" needs more memory than there is for it: MemoryError").await;
+}
+
+#[tokio::test]
+async fn two_gigabytes_are_there_or_are_told_to_be_missing() {
+    let Some(workshop) = Workshop::with_python(FAULTS) else { return };
+    let workshop = workshop.function("wide", "effects: []").function("fine", "effects: []");
+    let told = text(&workshop.call("wide", json!({})).await);
+    assert!(told == "2147483648" || told.contains("more memory") || told.contains("SIGKILL"), "{told}");
+    assert_eq!(workshop.works("fine", json!({})).await, "fine");
 }
 
 #[tokio::test]

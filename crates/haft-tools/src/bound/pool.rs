@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use haft::prelude::*;
-use haft::process::Worker;
+use haft::process::{HowEnded, Worker};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -125,11 +125,94 @@ async fn watch(pool: Weak<Pool>) {
     loop {
         let Some((late, next)) = pool.upgrade().map(|pool| pool.expired()) else { return };
         for worker in late {
-            worker.end(haft::process::HowEnded::Stopped).await;
+            worker.end(HowEnded::Stopped).await;
         }
         match next {
             Some(next) => tokio::time::sleep_until(next).await,
             None => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use haft::BoxFuture;
+    use haft::door::Permit;
+    use haft::process::{Ended, Ground, Heard, Level, NotRun};
+
+    use super::*;
+
+    /// A worker that does nothing but count those that are alive.
+    struct Counted(Arc<AtomicUsize>);
+
+    impl Counted {
+        fn boxed(alive: &Arc<AtomicUsize>) -> Box<dyn Worker> {
+            alive.fetch_add(1, Ordering::SeqCst);
+            Box::new(Self(Arc::clone(alive)))
+        }
+    }
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Worker for Counted {
+        fn enter<'a>(&'a mut self, _: &'a Permit, _: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn send<'a>(&'a mut self, _: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn receive<'a>(&'a mut self, _: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>> {
+            Box::pin(std::future::pending())
+        }
+
+        fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>> {
+            Box::pin(async { Ok(0) })
+        }
+
+        fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended> {
+            let (took, level) = (Duration::ZERO, Level::None);
+            Box::pin(async move { Ended { how, took, level, left_behind: 0, notes: Vec::new() } })
+        }
+    }
+
+    async fn advance(seconds: u64) {
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        tokio::task::yield_now().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_that_nobody_needs_is_ended_and_the_others_wait_on() {
+        let alive = Arc::default();
+        let pool = Arc::new(Pool::new());
+        pool.put(Counted::boxed(&alive), IDLE);
+        advance(200).await;
+        pool.put(Counted::boxed(&alive), IDLE);
+        advance(99).await;
+        assert_eq!(alive.load(Ordering::SeqCst), 2);
+        advance(2).await;
+        assert_eq!(alive.load(Ordering::SeqCst), 1);
+        advance(200).await;
+        assert_eq!((alive.load(Ordering::SeqCst), pool.idle().is_watched), (0, false));
+        pool.put(Counted::boxed(&alive), IDLE);
+        advance(301).await;
+        assert_eq!(alive.load(Ordering::SeqCst), 0, "the watch begins again");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn workers_end_with_their_pool() {
+        let alive = Arc::default();
+        let pool = Arc::new(Pool::new());
+        pool.put(Counted::boxed(&alive), IDLE);
+        tokio::task::yield_now().await;
+        drop(pool);
+        assert_eq!(alive.load(Ordering::SeqCst), 0);
     }
 }
