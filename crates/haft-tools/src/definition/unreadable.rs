@@ -13,8 +13,9 @@ const MEND: &str = "mend the YAML here";
 const FEWER_LEVELS: &str = "use fewer levels, or a `$ref` in a schema";
 
 /// Words of the parser, what they mean, and what to do.
-const PARSER: [(&str, &str, &str); 8] = [
+const PARSER: [(&str, &str, &str); 9] = [
     ("recursion limit exceeded", TOO_DEEP, FEWER_LEVELS),
+    ("found a tab", "a tab indents the line behind this one", "indent with blanks"),
     ("tabs disallowed", "a tab indents this line", "indent with blanks"),
     (
         "mapping values are not allowed",

@@ -47,6 +47,7 @@ fn what_is_no_yaml_is_told_with_its_line_and_the_fix() {
         ("a: 1\na: 2\n", "line 2: the key \"a\" stands there twice; take one of them out"),
         ("a: 1\n---\nb: 1\n", "line 3: a second document begins with `---`; write one document per file"),
         ("a:\n\tb: 1\n", "line 2: a tab indents this line; indent with blanks"),
+        ("a: 1\n\tb: 1\n", "line 1: a tab indents the line behind this one; indent with blanks"),
         (
             "a: b: c\n",
             "line 1: a colon stands where no value can follow; put the text in quotes, or mend the indentation",
