@@ -25,6 +25,7 @@ pub use binding::Binding;
 pub use check::{Checked, check};
 pub use effects::Declared;
 pub use listed::{CheckedList, Listed, check_list, is_list};
+pub use placeholders::Environment;
 pub use presets::Presets;
 pub use problem::Problem;
 pub use template::PathTemplate;

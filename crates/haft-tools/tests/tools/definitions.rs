@@ -17,7 +17,7 @@ use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
-use haft_tools::definition::{Definition, check_list};
+use haft_tools::definition::{Definition, check, check_list, is_list};
 use serde_json::{Value, json};
 
 /// A tool that answers with the arguments that reach it.
@@ -127,4 +127,18 @@ fn an_argument_that_the_schema_does_not_name_is_refused() {
     assert!(entry(&open).fit(json!({ "colour": "red" }).into()).is_ok(), "a schema may leave it open");
     let free = "name: t\ndescription: d\ninput_schema: {type: object}";
     assert!(entry(free).fit(json!({ "colour": "red" }).into()).is_ok(), "one without properties names none");
+}
+
+#[test]
+fn the_examples_of_the_guide_are_in_order() {
+    let guide = include_str!("../../../../docs/guide/definitions.md");
+    let blocks: Vec<&str> = guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 6);
+    for block in blocks {
+        let problems = match is_list(block) {
+            true => check_list(block, &|name| Some(name.to_owned())).problems,
+            false => check(block).problems,
+        };
+        assert_eq!(problems, [], "{block}");
+    }
 }
