@@ -204,3 +204,10 @@ fn everything_that_is_wrong_is_told_at_once_in_the_order_of_the_text() {
     let lines: Vec<&str> = told.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
     assert_eq!(lines, ["line 1", "line 1", "line 2", "line 3", "line 4"]);
 }
+
+#[test]
+fn a_problem_fits_a_line_whatever_it_quotes() {
+    let told = told_with(&format!("binding: \"{}\\nx\"\n\"a\\nb\": 1\n", "x.".repeat(10_000)));
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(told.lines().all(|line| line.chars().count() < 900), "{told}");
+}
