@@ -57,6 +57,29 @@ pub fn is_safe_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
+/// Keywords of an object that are about several arguments together.
+const TOGETHER: [&str; 10] = [
+    "required",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "minProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+];
+
+/// Returns a schema that judges some arguments without the others. Its parts stay, because references lead to them.
+pub fn of_some_arguments(schema: &Value) -> Value {
+    let mut fields = schema.as_object().cloned().unwrap_or_default();
+    for keyword in TOGETHER {
+        fields.shift_remove(keyword);
+    }
+    Value::Object(fields)
+}
+
 struct Found<'a> {
     tool: &'a str,
     broken: Vec<BrokenRule>,

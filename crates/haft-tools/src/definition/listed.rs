@@ -9,7 +9,7 @@ use haft::schema_rules::is_safe_name;
 
 use super::check::nearest_fit;
 use super::fields::{Fields, Problems};
-use super::node::{Kind, Node};
+use super::node::{Key, Kind, Node};
 use super::placeholders::{Environment, Filling};
 use super::presets::{self, Given};
 use super::{Binding, Definition, Presets, Problem, binding};
@@ -111,7 +111,7 @@ fn read(node: &Node, environment: Environment<'_>, listed: &mut Vec<Listed>, pro
         return problems.error(node.line, what, format!("write tools: and below it {FORM}"));
     }
     let fields = Fields::of(node, &["tools"], &[], problems);
-    let entries: Vec<(Option<&super::node::Key>, &Node)> = match fields.entry("tools").map(|(_, node)| &node.value) {
+    let entries: Vec<(Option<&Key>, &Node)> = match fields.entry("tools").map(|(_, node)| &node.value) {
         Some(Kind::List(items)) => items.iter().map(|item| (None, item)).collect(),
         Some(Kind::Map(entries)) => entries.iter().map(|(key, entry)| (Some(key), entry)).collect(),
         Some(_) => return problems.error(node.line, "\"tools\" is neither a list nor a map", FORM),
@@ -138,7 +138,7 @@ fn read(node: &Node, environment: Environment<'_>, listed: &mut Vec<Listed>, pro
 
 /// One entry as it was written, with its key where the list is a map.
 struct Entry<'n> {
-    key: Option<&'n super::node::Key>,
+    key: Option<&'n Key>,
     item: &'n Node,
 }
 

@@ -4,14 +4,15 @@
 //! As soon as one comes from the environment all are fixed, because a model that may choose the host would be sent the
 //! key; only the definition can except some of them (`overridable`).
 
+use haft::schema_rules::of_some_arguments;
 use serde_json::{Map, Value};
 
+use super::Definition;
 use super::check::near;
 use super::fields::Problems;
-use super::node::{Kind, Node};
-use super::placeholders::{Filling, has_any};
+use super::node::{Key, Kind, Node};
+use super::placeholders::{Environment, Filling, has_any};
 use super::schema::{self, INJECTED};
-use super::{Definition, placeholders::Environment};
 
 /// Arguments that are given beforehand.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,12 +123,7 @@ impl Given {
 impl Preset {
     /// Says why the value does not fit, without showing a value of the environment.
     fn misfit(&self, schema: &Value) -> Option<String> {
-        // References lead to other parts of the schema, so all of it is there but what is required.
-        let mut lenient = schema.as_object().cloned().unwrap_or_default();
-        for keyword in ["required", "anyOf", "oneOf", "allOf", "not", "if", "minProperties", "dependentRequired"] {
-            lenient.shift_remove(keyword);
-        }
-        let validator = jsonschema::options().offline().build(&Value::Object(lenient)).ok()?;
+        let validator = jsonschema::options().offline().build(&of_some_arguments(schema)).ok()?;
         let alone = Value::Object(Map::from_iter([(self.name.clone(), self.value.clone())]));
         let error = validator.iter_errors(&alone).next()?;
         Some(match self.is_from_environment {
@@ -138,11 +134,7 @@ impl Preset {
 }
 
 /// Reads presets that must be a map.
-pub(super) fn read(
-    entry: Option<(&super::node::Key, &Node)>,
-    environment: Environment<'_>,
-    problems: &mut Problems,
-) -> Given {
+pub(super) fn read(entry: Option<(&Key, &Node)>, environment: Environment<'_>, problems: &mut Problems) -> Given {
     match entry {
         None => Given::default(),
         Some((_, node)) if matches!(node.value, Kind::Map(_)) => Given::read(node, environment, problems),
