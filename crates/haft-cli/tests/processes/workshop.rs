@@ -51,6 +51,7 @@ pub struct Workshop {
     pub house: House,
     doors: Doors,
     level: Level,
+    pub owner: Owner,
     _state: TempDir,
 }
 
@@ -60,7 +61,7 @@ impl Workshop {
         if owner == Owner::Ordinary {
             chown(house.path(), Some(ORDINARY), Some(ORDINARY)).expect("root may do so");
         }
-        Self::of(house, level)
+        Self { owner, ..Self::of(house, level) }
     }
 
     /// Enters a workspace that somebody else has made.
@@ -73,7 +74,7 @@ impl Workshop {
         let opened = Workspace::open(&house.path()).expect("it is there");
         let place = WorkspaceState::new(state.path(), opened.path());
         let doors = opened.doors(&place);
-        Self { house, doors, level, _state: state }
+        Self { house, doors, level, owner: Owner::Own, _state: state }
     }
 
     pub fn at(&self, name: &str) -> PathBuf {
