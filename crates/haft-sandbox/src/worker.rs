@@ -76,6 +76,8 @@ pub(crate) struct Served {
     number: i32,
     terms: Terms,
     is_on_ground: bool,
+    /// Whether somebody stopped waiting in the middle of a message, or of a change of the ground.
+    is_cut_off: bool,
     began: Instant,
     notes: Vec<String>,
 }
@@ -181,6 +183,15 @@ impl Served {
 
     /// Asks the one who keeps its ground for something.
     async fn ask(&mut self, order: &GroundOrder, descriptors: &[OwnedFd]) -> Option<GroundReport> {
+        if std::mem::replace(&mut self.is_cut_off, true) {
+            return None;
+        }
+        let report = self.answer_to(order, descriptors).await;
+        self.is_cut_off = false;
+        report
+    }
+
+    async fn answer_to(&mut self, order: &GroundOrder, descriptors: &[OwnedFd]) -> Option<GroundReport> {
         wire::send_orders(&self.grounds, order, descriptors).ok()?;
         let until = Instant::now() + TO_CHANGE;
         loop {
@@ -294,6 +305,10 @@ impl Worker for Served {
 
     fn send<'a>(&'a mut self, message: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>> {
         Box::pin(async move {
+            if std::mem::replace(&mut self.is_cut_off, true) {
+                let note = Some("Somebody stopped in the middle of a message to it.".to_owned());
+                return Err(self.finish(KILLED, note).await);
+            }
             let line = [message, b"\n"].concat();
             let mut rest = &line[..];
             while !rest.is_empty() {
@@ -311,6 +326,7 @@ impl Worker for Served {
                     Err(_) => return Err(self.end_of_talk("It had closed the socket for its messages.").await),
                 }
             }
+            self.is_cut_off = false;
             Ok(())
         })
     }

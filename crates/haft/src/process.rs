@@ -61,10 +61,13 @@ pub trait Processes: Send + Sync {
 /// It talks over a socket of its own, which is descriptor 3 inside: one message per line, in both directions. What it
 /// prints to its output is no message. Dropping it ends it, and everything that it has started.
 pub trait Worker: Send {
-    /// Puts it on the ground of the next call. It must have left the one before.
+    /// Puts it on the ground of the next call. It must have left the one before, and the call must be permitted the
+    /// network if and only if the one was that it was started for.
+    ///
+    /// Its folder is still that of the ground before: it changes into the new one, of the same path, when its message comes.
     fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>>;
 
-    /// Sends a message, without its line end.
+    /// Sends a message, which is one line, without its line end.
     fn send<'a>(&'a mut self, message: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>>;
 
     /// Waits for the next message. What the worker prints meanwhile is passed on. May be dropped while it waits.
@@ -72,9 +75,11 @@ pub trait Worker: Send {
 
     /// Takes the ground away, and ends whatever the call has started and left behind; returns how much that was. Then
     /// nothing can change the ground any more, and it may be settled.
+    ///
+    /// That holds for an error, too: then the worker had ended, or was ended because it would not let go of the ground.
     fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>>;
 
-    /// Ends it, and everything that it has started, and says how it ended.
+    /// Ends it, and everything that it has started, and says so; how it had ended where it had.
     fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended>;
 }
 

@@ -118,6 +118,12 @@ impl House {
         Self { folder: folder.to_owned(), sandbox, _made: None, _counted: Counted::new() }
     }
 
+    /// Makes another sandbox like that of this house.
+    pub fn another_sandbox(&self, level: Level) -> Sandbox {
+        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        Sandbox::new(launcher, settings(&self.folder, Level::None)).at_most(level)
+    }
+
     pub fn path(&self) -> PathBuf {
         self.folder.clone()
     }

@@ -45,11 +45,13 @@ fn each_call_sees_what_was_changed_outside_and_only_its_own_writes() {
         shop.write("replaced", "0");
         block_on(async {
             let mut hired = shop.hire().await;
-            for round in 0..200 {
+            let rounds = if shop.owner == Owner::Own && std::env::var_os(AGAIN).is_none() { 200 } else { 40 };
+            for round in 0..rounds {
                 shop.write("written", &round.to_string());
                 shop.replace("replaced", &round.to_string());
-                let line = format!("cat written replaced; ls; echo {round} > made-{round}; cat made-{round}");
-                let expected = format!("{round}{round}replaced|written|{round}");
+                let line =
+                    format!("echo $(<written) $(<replaced) *; echo {round} > made-{round}; echo $(<made-{round})");
+                let expected = format!("{round} {round} replaced written|{round}");
                 if round % 10 != 0 {
                     assert_eq!(hired.thrown_away(&line).await, expected);
                     continue;

@@ -1,14 +1,18 @@
 //! A workspace with its state, and a worker in it that does what a line of shell says.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use haft::door::{Doors, Permit};
+use haft::context::{Hiding, Progress, RunContext};
+use haft::door::{Doors, Permit, SessionName};
 use haft::effect::{Does, Effect, Step};
-use haft::process::{Command, Ended, Ground, Level, Settle, Settled, Wanted, Worker};
+use haft::error::ToolError;
+use haft::limits::Limits;
+use haft::process::{Command, Ended, Ground, Keeps, Level, Ran, Settle, Settled, Wanted, Worker};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use tempfile::TempDir;
@@ -47,6 +51,7 @@ pub struct Workshop {
     pub house: House,
     doors: Doors,
     level: Level,
+    pub owner: Owner,
     _state: TempDir,
 }
 
@@ -56,7 +61,7 @@ impl Workshop {
         if owner == Owner::Ordinary {
             chown(house.path(), Some(ORDINARY), Some(ORDINARY)).expect("root may do so");
         }
-        Self::of(house, level)
+        Self { owner, ..Self::of(house, level) }
     }
 
     /// Enters a workspace that somebody else has made.
@@ -69,7 +74,7 @@ impl Workshop {
         let opened = Workspace::open(&house.path()).expect("it is there");
         let place = WorkspaceState::new(state.path(), opened.path());
         let doors = opened.doors(&place);
-        Self { house, doors, level, _state: state }
+        Self { house, doors, level, owner: Owner::Own, _state: state }
     }
 
     pub fn at(&self, name: &str) -> PathBuf {
@@ -114,6 +119,15 @@ impl Workshop {
             Level::Partial | Level::None => Wanted::Open("this level has none".into()),
         };
         self.doors.files.ground(permit, wanted, Settle::Keep).await.expect("it can be prepared")
+    }
+
+    /// Runs a script through the whole of what tools have.
+    pub async fn run(&self, script: &str, keeps: Keeps) -> Result<Ran, ToolError> {
+        let doors = self.doors.clone().with_processes(self.house.another_sandbox(self.level));
+        let command = Command { keeps, ..self.command_of(script) };
+        let (session, limits, permit) = (SessionName::new("s"), Limits::default(), permit());
+        let cx = RunContext::new(&permit, &doors, &Quiet, (&session, &limits));
+        cx.run(&command, &|_, _| {}).await
     }
 
     pub async fn hire(&self) -> Hired<'_> {
@@ -184,6 +198,31 @@ impl Hired<'_> {
             |_, piece: &[u8]| self.heard.lock().expect("nobody panics").push_str(&String::from_utf8_lossy(piece));
         let answer = self.worker.receive(&heard).await?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+}
+
+/// Nobody listens.
+struct Quiet;
+
+impl Progress for Quiet {
+    fn chunk(&self, _: &str) {}
+
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        text.into()
+    }
+
+    fn hiding(&self) -> Box<dyn Hiding> {
+        Box::new(Quiet)
+    }
+}
+
+impl Hiding for Quiet {
+    fn take(&mut self, piece: &str) -> String {
+        piece.to_owned()
+    }
+
+    fn rest(&mut self) -> String {
+        String::new()
     }
 }
 

@@ -83,6 +83,7 @@ impl Hire {
             number: begun.number,
             terms,
             is_on_ground: true,
+            is_cut_off: false,
             began,
             notes: begun.notes,
         })
