@@ -2,7 +2,6 @@
 //! launcher. Without python3 its tests say so in a line and pass.
 #![expect(
     clippy::disallowed_methods,
-    clippy::disallowed_types,
     clippy::print_stdout,
     reason = "a test lays out folders, looks for an interpreter, and tells how long calls took"
 )]

@@ -1,4 +1,4 @@
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::workshop::{Workshop, text};
 
@@ -113,5 +113,5 @@ async fn an_answer_that_is_not_as_promised_is_a_failure_that_says_where() {
     let (told, _) = workshop.fails("weather", json!({})).await;
     assert!(told.contains("$.degrees") && told.contains("output_schema"), "{told}");
     let right = program("weather", r#"echo '{"degrees": 3}'"#, promise);
-    assert_eq!(right.call("weather", json!({})).await.data, Some(Value::from(json!({ "degrees": 3 }))));
+    assert_eq!(right.call("weather", json!({})).await.data, Some(json!({ "degrees": 3 })));
 }
