@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use haft::call::{Origin, RawArguments, ToolCall};
-use haft::process::Level;
+use haft::call::{CallId, Origin, RawArguments, ToolCall};
+use haft::door::{Errand, Permit, SessionName};
+use haft::effect::{CommandLine, Effect};
+use haft::process::{Ground, Level, Processes, Settle, Wanted};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
@@ -16,9 +18,11 @@ use haft_sandbox::{Launcher, Network, Sandbox, Settings};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 const TURNS: usize = 50;
 const LONG_TURNS: usize = 5;
+const CALLS: usize = 1_000;
 const FILES: usize = 5_000;
 
 fn main() -> ExitCode {
@@ -62,7 +66,80 @@ fn measure(folder: &Path) -> Result<bool, String> {
     let mut within = told("haft without sandbox", ms(bare), ratio, 1.5, "×");
     within &= told("haft, full sandbox with a layer over 10 files", ms(full), ms(full) - ms(alone), 8.0, "ms more");
     within &= told("haft, full sandbox with a layer over 20,000 files", ms(wide), ms(wide) - ms(alone), 8.0, "ms more");
+    within &= worker(folder, alone)?;
     Ok(many_files(folder)? && within)
+}
+
+/// Lets one worker serve many calls: each on a fresh ground, with one message to it and one back.
+fn worker(folder: &Path, alone: Duration) -> Result<bool, String> {
+    let shop = Workshop::new(&folder.join("worker"))?;
+    let ground =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let (served, all) = ground.block_on(shop.serve(CALLS))?;
+    println!("median of {CALLS}, wall time of a call that a worker serves, ms");
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!("{:<52} {:>8.2}", "bash alone, with pipes", ms(alone));
+    println!("{:<52} {:>8.2}", "worker, with its layer made and thrown away", ms(all));
+    Ok(told("worker: enter, a message each way, leave", ms(served), ms(served), 0.7, "ms"))
+}
+
+/// A workspace with a worker in it that answers each line.
+struct Workshop {
+    doors: haft::door::Doors,
+    sandbox: Sandbox,
+    command: haft::process::Command,
+}
+
+impl Workshop {
+    fn new(folder: &Path) -> Result<Self, String> {
+        let opened = lay_out(folder, 10)?;
+        let words = ["bash", "--noprofile", "--norc", "-c", "while read -r -u 3 line; do echo $line >&3; done"];
+        let words = words.map(std::ffi::OsString::from).to_vec();
+        let time = Duration::from_secs(60);
+        let command = haft::process::Command::new(words, "worker", opened.path().to_owned(), time);
+        let state = WorkspaceState::new(&folder.join("state"), opened.path());
+        let sandbox = Sandbox::new(Launcher::own(), settings(folder, Level::Full));
+        Ok(Self { doors: opened.doors(&state), sandbox, command })
+    }
+
+    /// Returns the medians of what a call costs: at the worker, and with its ground.
+    async fn serve(&self, calls: usize) -> Result<(Duration, Duration), String> {
+        let text = |error: &dyn std::fmt::Debug| format!("{error:?}");
+        let permit = self.permit();
+        let ground = self.ground(&permit).await?;
+        let mut worker = self.sandbox.start(&permit, &self.command, &*ground).await.map_err(|error| text(&error))?;
+        worker.leave().await.map_err(|error| text(&error))?;
+        let (mut served, mut all) = (Vec::new(), Vec::new());
+        for number in 0..calls {
+            let (permit, began) = (self.permit(), Instant::now());
+            let ground = self.ground(&permit).await?;
+            let entered = Instant::now();
+            worker.enter(&permit, &*ground).await.map_err(|error| text(&error))?;
+            let message = number.to_string().into_bytes();
+            worker.send(&message).await.map_err(|error| text(&error))?;
+            let answer = worker.receive(&|_, _| {}).await.map_err(|error| text(&error))?;
+            worker.leave().await.map_err(|error| text(&error))?;
+            served.push(entered.elapsed());
+            drop(ground);
+            all.push(began.elapsed());
+            if answer != message {
+                return Err("the worker answered something else".into());
+            }
+        }
+        Ok((median(served), median(all)))
+    }
+
+    fn permit(&self) -> Permit {
+        let (call, session) = (CallId::new("1"), SessionName::new("bench"));
+        let errand = Errand { call, tool: "worker".into(), session, run: "r".into(), turn: 1 };
+        let run = Effect::Run(CommandLine(self.command.line.clone()));
+        Permit::issue(errand, [run].into(), Vec::new(), CancellationToken::new())
+    }
+
+    async fn ground(&self, permit: &Permit) -> Result<Box<dyn Ground>, String> {
+        let ground = self.doors.files.ground(permit, Wanted::Layered, Settle::Keep).await;
+        ground.map_err(|error| error.to_string())
+    }
 }
 
 /// Writes thousands of files: through the layer and the journal, and without sandbox.
@@ -107,28 +184,14 @@ struct Bench {
 impl Bench {
     fn new(folder: &Path, level: Level, files: usize) -> Result<Self, String> {
         let text = |error: std::io::Error| error.to_string();
-        let workspace = folder.join("ws");
-        std::fs::create_dir_all(&workspace).map_err(text)?;
-        for number in 0..files {
-            std::fs::write(workspace.join(format!("file-{number}")), "content\n").map_err(text)?;
-        }
-        let opened = Workspace::open(&workspace).map_err(text)?;
+        let opened = lay_out(folder, files)?;
+        let workspace = opened.path().to_owned();
         let state = WorkspaceState::new(&folder.join("state"), opened.path());
         let catalog = Catalog::default();
         for tool in haft_tools::all() {
             catalog.register(tool).map_err(|error| error.to_string())?;
         }
-        let settings = Settings {
-            required: level,
-            network: Network::Off,
-            environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
-            readable: ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(PathBuf::from).to_vec(),
-            hidden: Vec::new(),
-            home: folder.join("home"),
-            home_files: Vec::new(),
-            processes: 2048,
-        };
-        let sandbox = Sandbox::new(Launcher::own(), settings).at_most(level);
+        let sandbox = Sandbox::new(Launcher::own(), settings(folder, level)).at_most(level);
         let runtime = Runtime::new(catalog, opened.doors(&state).with_processes(sandbox));
         let session = runtime.session("bench", YesToOrdinary::or_ask(Nobody::there("")));
         let ground = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
@@ -146,6 +209,30 @@ impl Bench {
             (None, Some(0)) => Ok(()),
             _ => Err(result.text()),
         }
+    }
+}
+
+/// Makes a workspace with so many files.
+fn lay_out(folder: &Path, files: usize) -> Result<Workspace, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let workspace = folder.join("ws");
+    std::fs::create_dir_all(&workspace).map_err(text)?;
+    for number in 0..files {
+        std::fs::write(workspace.join(format!("file-{number}")), "content\n").map_err(text)?;
+    }
+    Workspace::open(&workspace).map_err(text)
+}
+
+fn settings(folder: &Path, level: Level) -> Settings {
+    Settings {
+        required: level,
+        network: Network::Off,
+        environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        readable: ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(PathBuf::from).to_vec(),
+        hidden: Vec::new(),
+        home: folder.join("home"),
+        home_files: Vec::new(),
+        processes: 2048,
     }
 }
 

@@ -138,7 +138,7 @@ pub(crate) struct Undo {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// config.toml, rules.toml, the words of a tool (name.md), or a JSON list of tools
+    /// config.toml, rules.toml, tools.yaml, a definition (.yaml), the words of a tool (name.md), a JSON list of tools, or a folder of those
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 }

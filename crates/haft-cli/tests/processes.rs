@@ -16,6 +16,8 @@ mod cases;
 mod denials;
 #[path = "processes/endings.rs"]
 mod endings;
+#[path = "processes/given.rs"]
+mod given;
 #[path = "processes/house.rs"]
 mod house;
 #[path = "processes/network.rs"]
@@ -26,3 +28,7 @@ mod output;
 mod owners;
 #[path = "processes/refusals.rs"]
 mod refusals;
+#[path = "processes/workers.rs"]
+mod workers;
+#[path = "processes/workshop.rs"]
+mod workshop;

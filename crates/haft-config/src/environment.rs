@@ -23,6 +23,11 @@ pub struct Environment {
 #[error("no home folder is known; set HOME, or both XDG_CONFIG_HOME and XDG_STATE_HOME")]
 pub struct NoHome;
 
+/// Returns the value of a variable of this process; nothing when it is not set or is no text.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 impl Environment {
     /// Returns the user's rules, whether they exist or not.
     pub fn rules_file(&self) -> PathBuf {

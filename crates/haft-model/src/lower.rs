@@ -28,6 +28,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use haft::lift::Lift;
+use haft::spec::Spec;
 use serde_json::Value;
 
 /// A provider's dialect of tool declarations.
@@ -97,6 +98,19 @@ pub struct Offered<'a> {
     pub input_schema: &'a Value,
     /// Whether it changes nothing, where known.
     pub read_only: Option<bool>,
+}
+
+impl<'a> Offered<'a> {
+    /// Offers a tool as it is described.
+    pub fn of(spec: &'a Spec) -> Self {
+        Self {
+            name: &spec.name,
+            title: Some(&spec.manual.title),
+            description: &spec.manual.words,
+            input_schema: &spec.input_schema,
+            read_only: None,
+        }
+    }
 }
 
 /// A tool in a provider's form.

@@ -61,6 +61,7 @@ fn may_write(does: &Does, folder: &Target) -> bool {
         | Does::Publish(_)
         | Does::Danger(..) => true,
         Does::Nothing
+        | Does::NothingElse
         | Does::Read(_)
         | Does::List(_)
         | Does::ReadUnknown
@@ -129,7 +130,7 @@ pub fn only_looks(effects: &[Effect]) -> bool {
         Effect::Step(step) => Some(&step.does),
         _ => None,
     });
-    let looks = |does: &Does| matches!(does, Does::Nothing | Does::Read(_) | Does::List(_));
+    let looks = |does: &Does| matches!(does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_));
     parts.clone().next().is_some() && parts.all(looks)
 }
 

@@ -169,7 +169,7 @@ impl EffectSort {
 
     pub(crate) fn of_step(does: &Does) -> Self {
         match does {
-            Does::Nothing => EffectSort::CommandPrints,
+            Does::Nothing | Does::NothingElse => EffectSort::CommandPrints,
             Does::Read(target) => Self::of_command_reading(target),
             Does::List(target) => match Zone::of(target) {
                 zone if zone.is_inside() => EffectSort::ReadInside,

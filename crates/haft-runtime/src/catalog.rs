@@ -159,7 +159,7 @@ fn insert_new(entries: &mut IndexMap<String, Arc<Entry>>, entry: Entry) -> Resul
 }
 
 fn checked(entry: Entry) -> Result<Entry, CatalogError> {
-    match check(&entry.shown).into_iter().next() {
+    match check(&entry.shown).into_iter().find(|broken| !broken.is_advice) {
         Some(broken) => Err(CatalogError::Rule(broken)),
         None => Ok(entry),
     }

@@ -2,11 +2,29 @@
 //!
 //! Nobody marks tools "parallel" by hand; it follows from what they say they touch.
 
-use haft::effect::{Claim, Effect};
+use std::borrow::Cow;
+
+use haft::effect::{Claim, Does, Effect, Step};
 
 /// Returns whether two calls with these effects must not overlap.
 pub(crate) fn conflict(left: &[Effect], right: &[Effect]) -> bool {
+    let (left, right) = (known(left), known(right));
     left.iter().any(|a| right.iter().any(|b| collide(a, b)))
+}
+
+/// What a command is kept to is all that it can disturb: then its steps stand for it.
+fn known(effects: &[Effect]) -> Cow<'_, [Effect]> {
+    let is_known = |effect: &Effect| matches!(effect, Effect::Step(Step { does: Does::NothingElse, .. }));
+    if !effects.iter().any(is_known) {
+        return effects.into();
+    }
+    let stands_for = |effect: &Effect| match effect {
+        Effect::Run(_) => None,
+        Effect::Step(Step { does: Does::Read(target) | Does::List(target), .. }) => Some(Effect::Read(target.clone())),
+        Effect::Step(Step { does: Does::Change(target, change), .. }) => Some(Effect::Change(target.clone(), *change)),
+        other => Some(other.clone()),
+    };
+    effects.iter().filter_map(stands_for).collect()
 }
 
 fn collide(a: &Effect, b: &Effect) -> bool {
@@ -40,6 +58,28 @@ mod tests {
     fn check(a: Effect, b: Effect, expected: bool) {
         assert_eq!(collide(&a, &b), expected, "{a} against {b}");
         assert_eq!(collide(&b, &a), expected, "{b} against {a}");
+    }
+
+    #[test]
+    fn a_command_that_is_kept_to_what_it_says_disturbs_only_that() {
+        let file = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        let step = |does| {
+            let (command, folder, words) = ("t".into(), "".into(), ["t".to_owned()].into());
+            Effect::Step(Step { command, folder, part: (0, 1), words, does })
+        };
+        let run = || Effect::Run(CommandLine("t".into()));
+        let only = |does| [run(), step(does), step(Does::NothingElse)];
+        let computes = only(Does::Nothing);
+        let changes = |path| only(Does::Change(file(path), Change::Replace));
+        let unknown = [run(), step(Does::Program("t".into()))];
+
+        assert!(!conflict(&computes, &computes) && !conflict(&computes, &unknown));
+        assert!(!conflict(&changes("a"), &changes("b")) && conflict(&changes("a"), &changes("a")));
+        assert!(conflict(&changes("a"), &unknown) && conflict(&unknown, &unknown));
+        assert!(conflict(&only(Does::Read(file("a"))), &[Effect::Change(file("a"), Change::Replace)]));
+        let alone =
+            |effects: [Effect; 3]| [effects.to_vec(), vec![Effect::Session(StateKey("alone:t".into()))]].concat();
+        assert!(conflict(&alone(computes.clone()), &alone(computes)));
     }
 
     #[test]

@@ -3,6 +3,11 @@
 //! Wrappers are data here, not decorators: arguments are judged against what was *shown*, then go
 //! inward step by step, so that hooks, rules and memory see the native tool whatever it was called.
 
+mod fit;
+
+pub use fit::Fitted;
+
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use haft::spec::Spec;
@@ -83,8 +88,9 @@ impl Entry {
         self
     }
 
+    /// Returns what judges the arguments. One that the schema does not name is refused, also where it leaves that open.
     pub(crate) fn checker(&self) -> &Result<Checker, String> {
-        self.checker.get_or_init(|| Checker::new(&self.shown.input_schema))
+        self.checker.get_or_init(|| Checker::new(&closed(&self.shown.input_schema)))
     }
 
     /// Fills in the defaults: what hooks, rules and memory see.
@@ -107,5 +113,33 @@ impl Entry {
             }
         }
         arguments
+    }
+}
+
+/// Parts of a schema that may name arguments beside its properties, or say what becomes of others.
+const OPEN: [&str; 11] = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "patternProperties",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "dependentSchemas",
+    "dependencies",
+    "$dynamicRef",
+];
+
+/// Closes a schema whose arguments are all named.
+fn closed(schema: &Value) -> Cow<'_, Value> {
+    let says_otherwise = |fields: &Map<String, Value>| OPEN.iter().any(|keyword| fields.contains_key(*keyword));
+    match schema.as_object().filter(|fields| fields.contains_key("properties") && !says_otherwise(fields)) {
+        Some(fields) => {
+            let mut fields = fields.clone();
+            fields.insert("additionalProperties".to_owned(), Value::Bool(false));
+            Cow::Owned(Value::Object(fields))
+        }
+        None => Cow::Borrowed(schema),
     }
 }

@@ -26,5 +26,6 @@ pub mod runtime;
 pub mod session;
 pub mod stage;
 mod stages;
+mod storage;
 pub mod toolset;
 mod turn;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use haft::call::{CallId, ToolCall};
 use haft::door::SessionName;
 use haft::path::{Extent, RawPath};
+use haft::session_state::{AgentState, Storage};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Mode;
 
@@ -14,6 +15,7 @@ use crate::bits::Bit;
 use crate::call_context::CallContext;
 use crate::memory::Memory;
 use crate::runtime::Ground;
+use crate::storage::{SessionStorage, TurnOnly};
 use crate::turn::Turn;
 
 /// One conversation with a runtime. An MCP server has one per client, a sub-agent another.
@@ -33,6 +35,8 @@ pub struct Session {
     /// Turns that have ended while calls of theirs went on.
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
     mode: Mutex<Mode>,
+    pub(crate) storage: SessionStorage,
+    agent_state: Mutex<Option<Arc<dyn AgentState>>>,
 }
 
 impl Session {
@@ -50,6 +54,8 @@ impl Session {
             turn: Mutex::new(Turn::new(1)),
             earlier_turns: Mutex::default(),
             mode: Mutex::default(),
+            storage: SessionStorage::default(),
+            agent_state: Mutex::default(),
         }
     }
 
@@ -90,8 +96,9 @@ impl Session {
         self.memory.text_dropped(id);
     }
 
-    /// Forgets what was read, called, asked and granted, and begins a new turn.
+    /// Forgets what was read, called, asked, granted and stored, and begins a new turn.
     pub fn forget(&self) {
+        self.storage.forget();
         self.memory.forget();
         self.grants_slot().clear();
         *self.asked_slot() = AskedCalls::default();
@@ -107,6 +114,22 @@ impl Session {
     /// Returns whether changes are possible at all.
     pub fn mode(&self) -> Mode {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets tools see this of the agent that calls them. Without it they see the number of the turn and no history.
+    pub fn set_agent_state(&self, agent_state: Arc<dyn AgentState>) {
+        *self.agent_state.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent_state);
+    }
+
+    /// Returns what tools see of the agent that calls them.
+    pub(crate) fn agent_state(&self) -> Arc<dyn AgentState> {
+        let told = self.agent_state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        told.unwrap_or_else(|| Arc::new(TurnOnly(self.turn().number)))
+    }
+
+    /// Returns what the tools of the session keep for each other.
+    pub fn storage(&self) -> &dyn Storage {
+        &self.storage
     }
 
     /// Remembers a permission for the rest of the session.

@@ -6,6 +6,7 @@
 
 use haft::BoxFuture;
 use haft::closest::closest;
+use haft::schema_rules::of_some_arguments;
 use haft::tool::AnyTool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -215,15 +216,16 @@ impl Preset {
     fn check(&self, entry: &Entry, name: &str, value: &Value) -> Result<(), Problem> {
         let tool = &entry.shown.name;
         let properties = entry.shown.input_schema.get("properties").and_then(Value::as_object);
-        let Some(property) = properties.and_then(|properties| properties.get(name)) else {
+        if properties.is_none_or(|properties| !properties.contains_key(name)) {
             let names = properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
             let fix = closest(name, names)
                 .map_or("take the preset out".to_owned(), |near| format!("did you mean \"{near}\"?"));
             return Err((format!("the preset \"{name}\" is no argument of \"{tool}\""), fix));
-        };
-        let checker = Checker::new(property)
+        }
+        let alone = Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
+        let checker = Checker::new(&of_some_arguments(&entry.shown.input_schema))
             .map_err(|why| (format!("the schema of \"{tool}\" cannot be used: {why}"), "mend the schema".to_owned()))?;
-        checker.check(value).map_err(|faults| {
+        checker.check(&alone).map_err(|faults| {
             let expected = faults.first().map(|fault| fault.expected.clone()).unwrap_or_default();
             (format!("the preset \"{name}\" of \"{tool}\" does not fit"), format!("give {expected}"))
         })

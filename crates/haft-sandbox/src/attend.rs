@@ -7,11 +7,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use haft::door::{Receipt, Receipts};
 use haft::process::{HowEnded, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::Sender;
 
+use crate::input;
 use crate::orders::{NotStarted, Orders, Report};
 use crate::private::PrivateFolder;
 use crate::source::{Source, Tail};
@@ -40,6 +42,8 @@ pub(crate) struct Task {
     pub(crate) launchers: Arc<Launchers>,
     pub(crate) orders: Orders,
     pub(crate) descriptors: Vec<OwnedFd>,
+    /// What the command reads.
+    pub(crate) input: Bytes,
     pub(crate) time: Duration,
     pub(crate) receipts: Receipts,
     /// What is noted as soon as the command runs.
@@ -78,11 +82,15 @@ pub(crate) enum NoFinish {
 }
 
 /// Runs a command and returns when nothing of it is left.
-pub(crate) fn attend(task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<Finish, NoFinish> {
+pub(crate) fn attend(mut task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<Finish, NoFinish> {
     let began = Instant::now();
     if wake.wish() != Wish::GoOn {
         let tails = Default::default();
         return Ok(Finish { how: HowEnded::Stopped, took: Duration::ZERO, left_behind: 0, notes: Vec::new(), tails });
+    }
+    if task.orders.has_input {
+        let failed = |error| NoFinish::Passing(format!("What it reads cannot be handed over: {error}."));
+        task.descriptors.push(input::sealed(&std::mem::take(&mut task.input)).map_err(failed)?);
     }
     let (started, streams) = Started::start(&task.launchers, &task.orders, &task.descriptors).map_err(|error| {
         let what = format!("The launcher {} could not be started: {error}.", task.launchers.launcher);
@@ -189,7 +197,7 @@ impl Attendance {
 
     fn note(&mut self, report: Report) {
         match report {
-            Report::Watcher(_) | Report::Tried(_) => {}
+            Report::Watcher(_) | Report::Worker(_) | Report::Tried(_) => {}
             Report::Starting => self.course = Course::Starting,
             Report::Ready(notes) => {
                 self.course = Course::Ready(notes);

@@ -24,6 +24,8 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
         confine: Confine::Tried,
         processes: 1,
         network: false,
+        has_input: false,
+        serves: false,
     };
     let failed = |error: std::io::Error| format!("The launcher {launcher} could not be started: {error}.");
     let (mut started, _streams) = Started::start(&launchers, &orders, &[]).map_err(failed)?;

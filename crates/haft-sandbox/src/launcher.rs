@@ -5,6 +5,8 @@
 
 mod command;
 mod enter;
+mod hands;
+mod keeper;
 mod line;
 mod signals;
 mod standby;
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::orders::{Confine, NAME, Report};
 pub(crate) use enter::is_secret;
 use enter::{Entered, NotEntered};
+use hands::Hands;
 use line::Line;
 use watch::{Bare, watch};
 
@@ -40,18 +43,19 @@ pub fn launcher() {
 fn be_launcher() -> ! {
     let Ok(haft) = Line::from_stdin() else { leave(NO_ORDERS) };
     let line = standby::stand_by(haft);
-    let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
+    let Ok((orders, mut descriptors)) = line.orders() else { leave(NO_ORDERS) };
+    let Ok(mut hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
     match &orders.confine {
         Confine::No => {
             drop(descriptors);
             line.report(&Report::Watcher(line::own_pid()));
-            watch(line, &orders, Bare)
+            watch(line, (&orders, hands), Bare)
         }
         Confine::Partly(visible, private) => match enter::partly(&orders, visible, private, &descriptors) {
             Ok(ready) => {
                 drop(descriptors);
                 line.report(&Report::Watcher(line::own_pid()));
-                watch(line, &orders, ready)
+                watch(line, (&orders, hands), ready)
             }
             Err(why) => not_entered(&line, why),
         },
@@ -59,12 +63,12 @@ fn be_launcher() -> ! {
             line.report(&Report::Tried(enter::trials()));
             leave(0)
         }
-        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors) {
+        Confine::Fully(visible) => match enter::fully(&orders, visible, descriptors, hands.grounds.take()) {
             Ok(Entered::Outside(watcher)) => {
                 line.report(&Report::Watcher(watcher));
                 leave(0)
             }
-            Ok(Entered::Inside(ready)) => watch(line, &orders, ready),
+            Ok(Entered::Inside(ready)) => watch(line, (&orders, hands), ready),
             Err(why) => not_entered(&line, why),
         },
     }

@@ -12,9 +12,11 @@
 mod attend;
 mod child;
 mod covered;
+mod environment;
 mod exact;
 mod examination;
 mod explain;
+mod input;
 mod launcher;
 mod orders;
 mod private;
@@ -29,6 +31,7 @@ mod started;
 mod strays;
 mod wake;
 mod wire;
+mod worker;
 
 pub use examination::examine;
 pub use launcher::{Launcher, launcher};

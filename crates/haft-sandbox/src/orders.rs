@@ -1,10 +1,10 @@
 //! What haft and the launcher say to each other over the socket between them.
 //!
-//! First come the orders, with all descriptors; afterwards haft says nothing but [`ASK_TO_END`], and
+//! First come the orders, with all descriptors: those of the roots, then the input, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`], and
 //! the end of the stream means that haft is gone. The launcher answers with one report per line.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,10 @@ pub(crate) struct Orders {
     /// Most processes and threads.
     pub(crate) processes: u32,
     pub(crate) network: bool,
+    /// Whether a descriptor of what it reads from its input comes behind those of the roots.
+    pub(crate) has_input: bool,
+    /// Whether it serves one call after the other; then two sockets come last: for its messages, and for its grounds.
+    pub(crate) serves: bool,
 }
 
 /// How the command is confined.
@@ -52,6 +56,12 @@ pub(crate) struct Visible {
     /// Folders and files of the system and of toolchains: read-only. What does not exist is passed over.
     #[serde(with = "exact")]
     pub(crate) readable: Vec<PathBuf>,
+    /// Folders and files that this command may read, too, by their real paths: also in something hidden.
+    #[serde(with = "exact")]
+    pub(crate) shown: Vec<PathBuf>,
+    /// Where the layers of a worker's later calls lie.
+    #[serde(with = "exact")]
+    pub(crate) layers: Vec<PathBuf>,
     /// Never visible, wherever it lies.
     #[serde(with = "exact")]
     pub(crate) hidden: Vec<PathBuf>,
@@ -61,6 +71,14 @@ pub(crate) struct Visible {
     /// Small files that are put into the private home, by their place in it.
     #[serde(with = "exact")]
     pub(crate) home_files: Vec<(PathBuf, String)>,
+}
+
+impl Visible {
+    /// Returns whether something hidden is a private folder inside, because it holds something that is visible.
+    pub(crate) fn is_emptied(&self, hidden: &Path) -> bool {
+        let visible = self.roots.iter().map(|root| &root.path).chain(&self.shown);
+        visible.into_iter().any(|path| path.starts_with(hidden))
+    }
 }
 
 /// One folder that the command may write.
@@ -83,6 +101,8 @@ pub(crate) enum Report {
     Watcher(i32),
     /// The command is being started: from now on it may run.
     Starting,
+    /// The number of a worker, as its watcher sees it.
+    Worker(i32),
     /// The command has started; what could not be had that is not required, a sentence each.
     Ready(Vec<String>),
     /// Nothing was run: a layer was refused.
@@ -99,6 +119,30 @@ pub(crate) enum Report {
     Exited { status: i32, left_behind: usize },
     /// A signal ended it.
     Killed { signal: i32, left_behind: usize },
+}
+
+/// What haft asks of the one who keeps the ground of a worker. Descriptors come with it as they do with orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum GroundOrder {
+    /// To put the worker on this ground.
+    Enter(Vec<VisibleRoot>),
+    /// To take its ground away, and to end everybody but the worker of this number.
+    Leave(i32),
+}
+
+/// What that one answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum GroundReport {
+    /// The worker is on the ground.
+    Entered,
+    /// It is not: a layer was refused.
+    NoLayer(String),
+    /// It is not: this is missing, or could not be had just now.
+    NotEntered(String),
+    /// The ground is gone; so many processes were left behind and have been ended.
+    Left(usize),
+    /// Something is still at work on the ground, for this reason; the worker must end.
+    Held(String),
 }
 
 /// What came of trying one part of the sandbox.
@@ -141,6 +185,8 @@ mod tests {
         let visible = Visible {
             roots: vec![root],
             readable: vec![odd().into()],
+            shown: vec![odd().into()],
+            layers: vec![odd().into()],
             hidden: vec![odd().into()],
             home: odd().into(),
             home_files: vec![(odd().into(), "text ü".into())],
@@ -152,6 +198,8 @@ mod tests {
             confine: Confine::Partly(visible, odd().into()),
             processes: 7,
             network: false,
+            has_input: true,
+            serves: false,
         };
         let written = serde_json::to_string(&orders).unwrap();
         assert_eq!(serde_json::from_str::<Orders>(&written).unwrap(), orders);

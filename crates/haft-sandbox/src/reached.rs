@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use haft::door::{Receipt, Receipts};
 use haft::process::{Confinement, HowEnded, Level};
 use tokio::sync::mpsc;
@@ -71,6 +72,7 @@ fn try_orders(launchers: &Arc<Launchers>, orders: Orders) -> Result<Vec<String>,
         launchers: Arc::clone(launchers),
         orders,
         descriptors: Vec::new(),
+        input: Bytes::new(),
         time: TRIAL,
         receipts: Receipts::default(),
         ran: Receipt::Exited(0),

@@ -49,9 +49,14 @@ impl Running {
 
 /// Finds all processes that can be seen.
 pub(crate) fn all() -> Vec<Running> {
+    some(|_| true)
+}
+
+/// Finds all processes that can be seen and have such a number.
+pub(crate) fn some(is_wanted: impl Fn(i32) -> bool) -> Vec<Running> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(Running::of).collect()
+    pids.filter(|pid| is_wanted(*pid)).filter_map(Running::of).collect()
 }
 
 /// Finds all processes that descend from one.

@@ -10,7 +10,7 @@ use haft::door::{Permit, Receipt};
 use haft::effect::{CommandLine, Effect, Exposure};
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
-use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Level, NotRun, Processes};
+use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Level, NotRun, Processes, Worker};
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
@@ -23,7 +23,8 @@ use crate::reached::Reached;
 use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::wake::{AbandonWhenDropped, Wake, Wish};
-use crate::{programs, refusal};
+use crate::worker::{Hire, Terms};
+use crate::{environment, programs, refusal};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -62,26 +63,32 @@ impl Sandbox {
 
     /// Prepares what is to be run; `permit` has admitted it.
     fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Level), NotRun> {
+        let Launch { orders, descriptors, level, mark, private } = self.launch(permit, command, ground)?;
+        let task = Task {
+            launchers: Arc::clone(&self.launchers),
+            orders,
+            descriptors,
+            input: command.input.clone(),
+            time: command.time,
+            receipts: permit.receipts().clone(),
+            ran: ran(level, ground),
+            mark,
+            _private: private,
+        };
+        Ok((task, level))
+    }
+
+    /// Finds out how a command is confined, and says so to a launcher.
+    fn launch(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<Launch, NotRun> {
         if self.launchers.launcher.program().is_none() {
             return Err(refusal::no_launcher().into());
         }
         refusal::of_words(command)?;
-        let confinement = self.confinement();
-        if let Some(why) = &confinement.untried {
-            return Err(refusal::untried(why).into());
-        }
-        let level = confinement.reached;
-        if level < confinement.required {
-            permit.go_on()?;
-            let exposure = Exposure::BelowRequired { required: confinement.required, reached: level };
-            if permit.admit(&Effect::Expose(exposure)).is_err() {
-                return Err(refusal::below_required(&confinement).into());
-            }
-        }
+        let level = self.level(permit)?;
         if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
             return Err(NotRun::NoLayer(format!("the sandbox reaches only the level \"{level}\" here")));
         }
-        let mut environment = self.settings.environment.clone();
+        let mut environment = environment::with(&self.settings.environment, &command.environment)?;
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
         let private = match level {
@@ -89,8 +96,10 @@ impl Sandbox {
             Level::Full | Level::None => None,
         };
         let confine = match (level, &private) {
-            (Level::Full, _) => Confine::Fully(self.visible(ground)),
-            (Level::Partial, Some(private)) => Confine::Partly(self.visible(ground), private.path().to_owned()),
+            (Level::Full, _) => Confine::Fully(self.visible(command, ground)?),
+            (Level::Partial, Some(private)) => {
+                Confine::Partly(self.visible(command, ground)?, private.path().to_owned())
+            }
             (Level::Partial | Level::None, _) => Confine::No,
         };
         let descriptors = match level {
@@ -102,19 +111,27 @@ impl Sandbox {
             folder: command.folder.clone(),
             environment,
             network: self.network_of(permit, command) == Network::On,
+            has_input: !command.input.is_empty(),
             ..self.orders(confine)
         };
-        let task = Task {
-            launchers: Arc::clone(&self.launchers),
-            orders,
-            descriptors,
-            time: command.time,
-            receipts: permit.receipts().clone(),
-            ran: Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) },
-            mark,
-            _private: private,
-        };
-        Ok((task, level))
+        Ok(Launch { orders, descriptors, level, mark, private })
+    }
+
+    /// Returns how strongly commands are confined; refuses where that is less than it must be.
+    fn level(&self, permit: &Permit) -> Result<Level, ToolError> {
+        let confinement = self.confinement();
+        if let Some(why) = &confinement.untried {
+            return Err(refusal::untried(why));
+        }
+        let level = confinement.reached;
+        if level < confinement.required {
+            permit.go_on()?;
+            let exposure = Exposure::BelowRequired { required: confinement.required, reached: level };
+            if permit.admit(&Effect::Expose(exposure)).is_err() {
+                return Err(refusal::below_required(&confinement));
+            }
+        }
+        Ok(level)
     }
 
     /// Returns whether this command has the network: by the settings, or because a part of it that was approved uses it.
@@ -133,6 +150,8 @@ impl Sandbox {
             confine,
             processes: self.settings.processes,
             network: self.settings.network == Network::On,
+            has_input: false,
+            serves: false,
         }
     }
 
@@ -156,16 +175,11 @@ impl Sandbox {
     }
 
     /// Says what a command sees on this ground.
-    fn visible(&self, ground: &dyn Ground) -> Visible {
-        let roots = ground.roots().iter().map(|root| VisibleRoot {
-            path: root.path.clone(),
-            layered: root.layer.is_some(),
-            through: root.through.clone(),
-            read_only: root.read_only.clone(),
-        });
-        let mut visible = Visible { roots: roots.collect(), ..self.visible_without_ground() };
+    fn visible(&self, command: &Command, ground: &dyn Ground) -> Result<Visible, ToolError> {
+        let (roots, shown) = (visible_roots(ground), shown(&command.readable)?);
+        let mut visible = Visible { roots, shown, ..self.visible_without_ground() };
         visible.hidden.extend_from_slice(ground.hidden());
-        visible
+        Ok(visible)
     }
 
     fn readable(&self) -> &[PathBuf] {
@@ -177,6 +191,8 @@ impl Sandbox {
         Visible {
             roots: Vec::new(),
             readable: self.readable().to_vec(),
+            shown: Vec::new(),
+            layers: Vec::new(),
             hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),
@@ -206,8 +222,42 @@ impl Sandbox {
     }
 }
 
+/// What a launcher is told, and what lives as long as what it launches.
+pub(crate) struct Launch {
+    pub(crate) orders: Orders,
+    pub(crate) descriptors: Vec<OwnedFd>,
+    pub(crate) level: Level,
+    pub(crate) mark: Option<Mark>,
+    pub(crate) private: Option<PrivateFolder>,
+}
+
+/// Returns what is noted of what runs on a ground.
+pub(crate) fn ran(level: Level, ground: &dyn Ground) -> Receipt {
+    Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) }
+}
+
+/// Returns where what a command may read beside the rest really lies; what is not there is passed over.
+fn shown(readable: &[PathBuf]) -> Result<Vec<PathBuf>, ToolError> {
+    if let Some(path) = readable.iter().find(|path| !path.is_absolute()) {
+        let what = format!("The tool named {path:?} to be readable, which is no absolute path.");
+        return Err(ToolError::of(ErrorKind::Bug, what));
+    }
+    Ok(readable.iter().filter_map(|path| path.canonicalize().ok()).collect())
+}
+
+/// Says what a command sees of the roots of a ground.
+pub(crate) fn visible_roots(ground: &dyn Ground) -> Vec<VisibleRoot> {
+    let visible = |root: &GroundRoot| VisibleRoot {
+        path: root.path.clone(),
+        layered: root.layer.is_some(),
+        through: root.through.clone(),
+        read_only: root.read_only.clone(),
+    };
+    ground.roots().iter().map(visible).collect()
+}
+
 /// Returns the descriptors that go with a list of roots, in the order that the orders promise.
-fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {
+pub(crate) fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {
     let of_root = |root: &GroundRoot| {
         let layer = root.layer.as_ref().map(|layer| [&layer.upper, &layer.work]);
         [&root.folder].into_iter().chain(layer.into_iter().flatten()).map(OwnedFd::try_clone).collect()
@@ -261,6 +311,25 @@ impl Processes for Sandbox {
             notes.extend(explain(&scene, &finish));
             let Finish { how, took, left_behind, .. } = finish;
             Ok(Ended { how, took, level, left_behind, notes })
+        })
+    }
+
+    fn start<'a>(
+        &'a self,
+        permit: &'a Permit,
+        command: &'a Command,
+        ground: &'a dyn Ground,
+    ) -> BoxFuture<'a, Result<Box<dyn Worker>, NotRun>> {
+        Box::pin(async move {
+            permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
+            let mut launch = self.launch(permit, command, ground)?;
+            if let Confine::Fully(visible) = &mut launch.orders.confine {
+                visible.layers = ground.layers().iter().filter_map(|path| path.canonicalize().ok()).collect();
+            }
+            let network = if launch.orders.network { Network::On } else { Network::Off };
+            let terms = Terms { level: launch.level, network, always: self.settings.network };
+            let hire = Hire { launchers: Arc::clone(&self.launchers), launch, terms };
+            Ok(Box::new(hire.start(permit, command, ground).await?) as Box<dyn Worker>)
         })
     }
 }

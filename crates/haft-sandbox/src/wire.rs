@@ -8,8 +8,8 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv,
     recvmsg, send, sendmsg,
 };
-
-use crate::orders::Orders;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Most descriptors that the kernel takes in one message.
 const IN_ONE_MESSAGE: usize = 253;
@@ -17,7 +17,7 @@ const IN_ONE_MESSAGE: usize = 253;
 const MOST: usize = 64 * 1024 * 1024;
 
 /// Sends orders and descriptors.
-pub(crate) fn send_orders(socket: &OwnedFd, orders: &Orders, descriptors: &[OwnedFd]) -> io::Result<()> {
+pub(crate) fn send_orders(socket: &OwnedFd, orders: &impl Serialize, descriptors: &[OwnedFd]) -> io::Result<()> {
     let text = serde_json::to_vec(orders).map_err(io::Error::other)?;
     let too_large = |_| io::Error::other("too many orders");
     let mut head = u32::try_from(text.len()).map_err(too_large)?.to_le_bytes().to_vec();
@@ -41,7 +41,7 @@ pub(crate) fn send_group(socket: &OwnedFd, group: &[BorrowedFd<'_>]) -> io::Resu
 }
 
 /// Receives what [`send_orders`] has sent. The descriptors are closed when a program is executed.
-pub(crate) fn receive_orders(socket: &OwnedFd) -> io::Result<(Orders, Vec<OwnedFd>)> {
+pub(crate) fn receive_orders<T: DeserializeOwned>(socket: &OwnedFd) -> io::Result<(T, Vec<OwnedFd>)> {
     let (length, count) = (receive_number(socket)?, receive_number(socket)?);
     if length > MOST {
         return Err(io::Error::other("too many orders"));
@@ -113,7 +113,7 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     use super::*;
-    use crate::orders::Confine;
+    use crate::orders::{Confine, Orders};
 
     #[test]
     fn hundreds_of_descriptors_and_long_words_arrive_whole_and_in_order() {
@@ -128,10 +128,12 @@ mod tests {
             confine: Confine::No,
             processes: 1,
             network: false,
+            has_input: false,
+            serves: false,
         };
         let (sent, received) = std::thread::scope(|scope| {
             let sender = scope.spawn(|| send_orders(&ours, &orders, &descriptors));
-            let received = receive_orders(&theirs);
+            let received = receive_orders::<Orders>(&theirs);
             (sender.join().unwrap(), received)
         });
         sent.unwrap();

@@ -14,7 +14,7 @@ use haft::error::ToolError;
 use haft::output::Image;
 use haft::path::{Extent, Place, Target};
 use haft::process::{
-    Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Level, NotRun, Processes, Settle, Settled,
+    Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Keeps, Level, NotRun, Processes, Settle, Settled,
     Settlement, Stream, Wanted,
 };
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
@@ -180,6 +180,11 @@ impl Ground for ScriptedGround {
 
     fn uncovered(&self) -> Option<&str> {
         self.command.uncovered.as_deref()
+    }
+
+    fn keep_only(&mut self, targets: Arc<[Target]>) {
+        let keeps = Keeps::Only(targets);
+        self.command.settled.changes.retain(|change| keeps.holds(&change.target));
     }
 
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {

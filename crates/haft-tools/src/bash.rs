@@ -7,13 +7,13 @@
 //! (`haft-workspace`), whether it may run (`haft-policy`).
 
 mod data;
-mod listening;
+pub(crate) mod listening;
 pub mod reading;
-mod report;
+pub(crate) mod report;
 mod room;
-mod shown;
+pub(crate) mod shown;
 mod skimming;
-mod time;
+pub(crate) mod time;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -177,7 +177,7 @@ fn folder_at(target: &Target, cx: &PlanContext<'_>) -> Result<PathBuf, ToolError
 }
 
 /// Returns what stands open to a command here that should not.
-fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
+pub(crate) fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
     let confinement = cx.confinement();
     let (required, reached) = (confinement.required, confinement.reached);
     // Nobody is asked for less than there may be: the command is refused, or runs as required.

@@ -4,7 +4,9 @@
 //! the doors it is given.
 
 pub mod bash;
+pub mod bound;
 mod change;
+pub mod definition;
 pub mod dialect;
 pub mod edit;
 pub mod edit_file;

@@ -9,6 +9,8 @@
 mod bash;
 #[path = "tools/conformance.rs"]
 mod conformance;
+#[path = "tools/definitions.rs"]
+mod definitions;
 #[path = "tools/dialects.rs"]
 mod dialects;
 #[path = "tools/edit_cases.rs"]

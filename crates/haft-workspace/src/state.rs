@@ -9,7 +9,7 @@ mod recent;
 mod spill;
 pub mod trust;
 
-pub use config_file::read_config_file;
+pub use config_file::{list_config_folder, read_config_file};
 pub use journal::JournalLimits;
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;

@@ -1,8 +1,12 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
+mod serving;
+
+pub use serving::{Broken, Serving};
+
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
@@ -16,9 +20,10 @@ use crate::limits::Limits;
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{
-    Command, Confinement, Ended, Ground, Heard, HowEnded, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
+    Command, Confinement, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
 };
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use crate::session_state::{AgentState, NoState, Storage};
 use crate::stamp::Version;
 use crate::wrapping::Wrapping;
 
@@ -124,6 +129,8 @@ pub struct RunContext<'a> {
     session: &'a SessionName,
     limits: &'a Limits,
     settle: Settle,
+    storage: &'a dyn Storage,
+    agent_state: &'a dyn AgentState,
 }
 
 impl<'a> RunContext<'a> {
@@ -134,7 +141,15 @@ impl<'a> RunContext<'a> {
         progress: &'a dyn Progress,
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
-        Self { permit, doors, progress, session, limits, settle: Settle::Keep }
+        let (settle, storage, agent_state) = (Settle::Keep, &NoState, &NoState);
+        Self { permit, doors, progress, session, limits, settle, storage, agent_state }
+    }
+
+    /// Lets the tool have what the session shares.
+    pub fn sharing(mut self, storage: &'a dyn Storage, agent_state: &'a dyn AgentState) -> Self {
+        self.storage = storage;
+        self.agent_state = agent_state;
+        self
     }
 
     /// Lets what commands change come to this.
@@ -222,24 +237,10 @@ impl<'a> RunContext<'a> {
     ///
     /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
-        let confinement = self.doors.processes.confinement();
-        let mut wanted = match confinement.reached {
-            // Nothing is given up for what is not known: the door tries again, or refuses.
-            _ if confinement.untried.is_some() => Wanted::Layered,
-            Level::Full => Wanted::Layered,
-            Level::Partial | Level::None => {
-                Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
-            }
-        };
+        let mut wanted = self.first_wanted();
         loop {
-            let ground = self.doors.files.ground(self.permit, wanted.clone(), self.settle).await?;
+            let ground = self.ground(wanted.clone(), &command.keeps).await?;
             let uncovered = ground.uncovered().map(str::to_owned);
-            if let (Some(reason), Settle::Show) = (&uncovered, self.settle) {
-                return Err(cannot_be_tried(reason));
-            }
-            if let (Some(reason), true) = (&uncovered, self.permit.needs_layer()) {
-                return Err(not_as_promised(reason));
-            }
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
                 Err(NotRun::Failed(mut error)) => {
@@ -247,17 +248,35 @@ impl<'a> RunContext<'a> {
                     error.what.extend(ground.written_at_once(self.permit.receipts()).map(|note| format!(" {note}")));
                     return Err(error);
                 }
-                Err(NotRun::NoLayer(reason)) => {
-                    wanted = match wanted {
-                        Wanted::Layered => Wanted::LayeredInMemory(reason),
-                        Wanted::LayeredInMemory(_) => Wanted::Open(reason),
-                        Wanted::Open(_) => {
-                            return Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them."));
-                        }
-                    };
-                }
+                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
             }
         }
+    }
+
+    /// Says which ground is asked for first.
+    fn first_wanted(&self) -> Wanted {
+        let confinement = self.doors.processes.confinement();
+        match confinement.reached {
+            // Nothing is given up for what is not known: the door tries again, or refuses.
+            _ if confinement.untried.is_some() => Wanted::Layered,
+            Level::Full => Wanted::Layered,
+            Level::Partial | Level::None => {
+                Wanted::Open(format!("the sandbox reaches only the level \"{}\" here", confinement.reached))
+            }
+        }
+    }
+
+    /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
+    async fn ground(&self, wanted: Wanted, keeps: &Keeps) -> Result<Box<dyn Ground>, ToolError> {
+        let mut ground = self.doors.files.ground(self.permit, wanted, self.settle).await?;
+        match (ground.uncovered(), keeps) {
+            (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
+            (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
+            (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),
+            (None, Keeps::Only(targets)) => ground.keep_only(Arc::clone(targets)),
+            (_, Keeps::All) => {}
+        }
+        Ok(ground)
     }
 
     async fn settled(
@@ -345,6 +364,16 @@ impl<'a> RunContext<'a> {
         self.permit.stop().cancelled().await;
     }
 
+    /// Returns what the tools of this session keep for each other.
+    pub fn storage(&self) -> &dyn Storage {
+        self.storage
+    }
+
+    /// Returns what may be known of the agent that made the call.
+    pub fn agent_state(&self) -> &dyn AgentState {
+        self.agent_state
+    }
+
     /// Returns the limits of the session's profile.
     pub fn limits(&self) -> &Limits {
         self.limits
@@ -371,6 +400,16 @@ fn not_as_promised(reason: &str) -> ToolError {
     let what = format!("What the command changes could not be taken back: {reason}. It was not run.");
     let next = "call it again: now that this is known, the user is asked";
     ToolError::new(ErrorKind::NeedsApproval, what, Next::AskUser(next.into()))
+}
+
+fn not_as_declared(reason: &str) -> ToolError {
+    let what = format!(
+        "The tool says what it changes, and nothing could keep it to that here: {reason}. It was not run, because it \
+         could change everything in the workspace."
+    );
+    let next = "ask the user to look at \"haft doctor\", or to take the effects out of the tool's definition: then it is \
+                asked about like any program that may do anything";
+    ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
 }
 
 fn cannot_be_tried(reason: &str) -> ToolError {

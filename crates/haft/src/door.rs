@@ -8,7 +8,7 @@
 //!
 //! Not here: how (`haft-workspace`), whether (`haft-policy`).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -70,6 +70,12 @@ pub trait Look: Send + Sync {
     /// Returns the real path of a target inside: where a command can start.
     fn real_path(&self, _target: &Target) -> Option<PathBuf> {
         None
+    }
+
+    /// Returns whether there is a file at a real path, wherever it lies: a program or an interpreter that somebody trusted
+    /// names.
+    fn is_file(&self, _path: &Path) -> bool {
+        false
     }
 
     /// Returns the user's home, where it is known: what `~` means in a command.

@@ -68,6 +68,8 @@ pub struct Step {
 pub enum Does {
     /// Only computes or prints. Each simple command has at least one step, so that rules see its words.
     Nothing,
+    /// Says of the whole command that it does nothing but what its other steps say. Whatever else it changes is not kept.
+    NothingElse,
     /// Reads the content of a file or a tree.
     Read(Target),
     /// Reads names and facts, no content.
@@ -226,6 +228,7 @@ impl fmt::Display for Does {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Does::Nothing => f.write_str("only compute or print"),
+            Does::NothingElse => f.write_str("keep nothing else that it changes"),
             Does::Read(target) => write!(f, "read {target}"),
             Does::List(target) => write!(f, "list {target}"),
             Does::ReadUnknown => f.write_str("read something that is known only when it runs"),

@@ -37,6 +37,7 @@ pub mod result;
 pub mod schema;
 pub mod schema_rules;
 pub mod search;
+pub mod session_state;
 pub mod spec;
 pub mod stamp;
 pub mod tool;

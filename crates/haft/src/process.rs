@@ -61,10 +61,13 @@ pub trait Processes: Send + Sync {
 /// It talks over a socket of its own, which is descriptor 3 inside: one message per line, in both directions. What it
 /// prints to its output is no message. Dropping it ends it, and everything that it has started.
 pub trait Worker: Send {
-    /// Puts it on the ground of the next call. It must have left the one before.
+    /// Puts it on the ground of the next call. It must have left the one before, and the call must be permitted the
+    /// network if and only if the one was that it was started for.
+    ///
+    /// Its folder is still that of the ground before: it changes into the new one, of the same path, when its message comes.
     fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>>;
 
-    /// Sends a message, without its line end.
+    /// Sends a message, which is one line, without its line end.
     fn send<'a>(&'a mut self, message: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>>;
 
     /// Waits for the next message. What the worker prints meanwhile is passed on. May be dropped while it waits.
@@ -72,9 +75,11 @@ pub trait Worker: Send {
 
     /// Takes the ground away, and ends whatever the call has started and left behind; returns how much that was. Then
     /// nothing can change the ground any more, and it may be settled.
+    ///
+    /// That holds for an error, too: then the worker had ended, or was ended because it would not let go of the ground.
     fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>>;
 
-    /// Ends it, and everything that it has started, and says how it ended.
+    /// Ends it, and everything that it has started, and says so; how it had ended where it had.
     fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended>;
 }
 
@@ -192,6 +197,16 @@ pub enum Keeps {
     Only(Arc<[Target]>),
 }
 
+impl Keeps {
+    /// Returns whether a change of this target comes in.
+    pub fn holds(&self, changed: &Target) -> bool {
+        match self {
+            Keeps::All => true,
+            Keeps::Only(targets) => targets.iter().any(|target| target.holds(changed)),
+        }
+    }
+}
+
 /// Which stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -268,6 +283,16 @@ pub trait Ground: Send + Sync {
     /// Says why what the command changes cannot be taken back, where that is so.
     fn uncovered(&self) -> Option<&str>;
 
+    /// Lets nothing come into the workspace but what a tool had said that it would change; to be called before anything runs.
+    ///
+    /// Without layers it has no effect: then what is changed is changed at once.
+    fn keep_only(&mut self, targets: Arc<[Target]>);
+
+    /// Returns the folders in which the layers of this ground and of later ones lie, by their real paths.
+    fn layers(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Says what the command may have written at once, outside its layers: that stays, whatever becomes of the rest.
     fn written_at_once(&self, _receipts: &Receipts) -> Option<String> {
         None
@@ -310,6 +335,17 @@ pub enum Wanted {
     LayeredInMemory(String),
     /// The real folders without layers, for this reason.
     Open(String),
+}
+
+impl Wanted {
+    /// Returns what is wanted next when the system refuses the layers of this ground, for this reason.
+    pub(crate) fn without_layer(self, reason: String) -> Result<Self, ToolError> {
+        match self {
+            Wanted::Layered => Ok(Wanted::LayeredInMemory(reason)),
+            Wanted::LayeredInMemory(_) => Ok(Wanted::Open(reason)),
+            Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them.")),
+        }
+    }
 }
 
 /// What becomes of what a command changed.

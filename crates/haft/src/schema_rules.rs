@@ -21,6 +21,8 @@ pub struct BrokenRule {
     pub rule: &'static str,
     /// How to mend it.
     pub fix: String,
+    /// Whether providers take the tool all the same. haft's own tools break no rule at all.
+    pub is_advice: bool,
 }
 
 const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
@@ -55,6 +57,29 @@ pub fn is_safe_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
+/// Keywords of an object that are about several arguments together.
+const TOGETHER: [&str; 10] = [
+    "required",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "minProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+];
+
+/// Returns a schema that judges some arguments without the others. Its parts stay, because references lead to them.
+pub fn of_some_arguments(schema: &Value) -> Value {
+    let mut fields = schema.as_object().cloned().unwrap_or_default();
+    for keyword in TOGETHER {
+        fields.shift_remove(keyword);
+    }
+    Value::Object(fields)
+}
+
 struct Found<'a> {
     tool: &'a str,
     broken: Vec<BrokenRule>,
@@ -62,7 +87,11 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn add(&mut self, at: &str, rule: &'static str, fix: String) {
-        self.broken.push(BrokenRule { tool: self.tool.to_owned(), at: at.to_owned(), rule, fix });
+        self.broken.push(BrokenRule { tool: self.tool.to_owned(), at: at.to_owned(), rule, fix, is_advice: false });
+    }
+
+    fn advise(&mut self, at: &str, rule: &'static str, fix: String) {
+        self.broken.push(BrokenRule { tool: self.tool.to_owned(), at: at.to_owned(), rule, fix, is_advice: true });
     }
 
     fn object(&mut self, schema: &Value, at: &str, depth: usize) {
@@ -76,7 +105,7 @@ impl Found<'_> {
         for (name, property) in properties {
             let at = format!("{at}/properties/{name}");
             if property.get("description").and_then(Value::as_str).is_none_or(|words| words.trim().is_empty()) {
-                self.add(&at, "every property has a description", format!("say what \"{name}\" is, with its unit"));
+                self.advise(&at, "every property has a description", format!("say what \"{name}\" is, with its unit"));
             }
             self.typed(property, &at, depth + 1);
         }
@@ -105,7 +134,7 @@ impl Found<'_> {
             None if ["$ref", "enum", "const", "anyOf", "oneOf", "allOf"]
                 .iter()
                 .any(|key| schema.get(key).is_some()) => {}
-            None => self.add(at, "every property has a type", format!("add \"type\": one of {}", KINDS.join(", "))),
+            None => self.advise(at, "every property has a type", format!("add \"type\": one of {}", KINDS.join(", "))),
         }
         if kind.is_some_and(|kind| kind == "object") {
             self.object(schema, at, depth);
@@ -143,6 +172,13 @@ mod tests {
         tool "bad name": #/properties/c/items/properties/d: every property has a description; say what "d" is, with its unit
         tool "bad name": #: what is required is a property; add "e" to "properties" or take it out of "required"
         "#);
+    }
+
+    #[test]
+    fn a_property_without_words_or_type_is_advice_only() {
+        let schema = json!({ "type": "object", "properties": { "a": {} }, "required": ["b"] });
+        let broken = check(&Spec::new("t", Manual::plain("t", "Does."), schema));
+        assert_eq!(broken.iter().map(|broken| broken.is_advice).collect::<Vec<_>>(), [true, true, false]);
     }
 
     #[test]

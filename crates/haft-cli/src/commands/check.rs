@@ -1,6 +1,10 @@
 //! `haft check`: every problem of a file, with its line and the fix.
 
-use std::path::Path;
+mod definitions;
+mod folder;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use haft::manual::Manual;
 use haft::schema_rules;
@@ -8,6 +12,7 @@ use haft::spec::Spec;
 use haft_config::file::Mistake;
 use haft_config::settings::Settings;
 use haft_model::lower::{Offered, Provider, lower};
+use haft_workspace::state::{list_config_folder, read_config_file};
 use serde_json::Value;
 
 use crate::arguments::Check;
@@ -18,33 +23,86 @@ use crate::screen;
 /// Runs the command.
 pub(crate) fn run(check: &Check) -> anyhow::Result<Exit> {
     let mut exit = Exit::Ok;
-    for path in &check.paths {
-        for (line, problem, fix) in problems(path) {
-            screen::answer(&format!("{}:{line}: {problem}; {fix}", path.display()))?;
+    for Found { file, line, problem, fix, is_warning } in Checking::default().all(&check.paths) {
+        let warning = if is_warning { "warning: " } else { "" };
+        screen::answer(&format!("{}:{line}: {warning}{problem}; {fix}", file.display()))?;
+        if !is_warning {
             exit = Exit::Failed;
         }
     }
     Ok(exit)
 }
 
+/// A problem of a file.
+struct Found {
+    file: PathBuf,
+    line: usize,
+    problem: String,
+    fix: String,
+    is_warning: bool,
+}
+
+/// Looks through files, each once although a folder and a list may lead to it.
+#[derive(Default)]
+struct Checking {
+    seen: BTreeSet<PathBuf>,
+    found: Vec<Found>,
+}
+
+impl Checking {
+    fn all(mut self, paths: &[PathBuf]) -> Vec<Found> {
+        for path in paths {
+            match list_config_folder(path) {
+                Ok(Some(inside)) => self.folder(path, &inside),
+                Ok(None) => self.file(path),
+                Err(error) => self.add(path, (1, format!("cannot be listed: {error}"), "name its files".into())),
+            }
+        }
+        self.found
+    }
+
+    fn add(&mut self, file: &Path, (line, problem, fix): Problem) {
+        self.found.push(Found { file: file.into(), line, problem, fix, is_warning: false });
+    }
+
+    /// Checks a file that is named, or that a folder holds.
+    fn file(&mut self, path: &Path) {
+        if !self.seen.insert(path.components().collect()) {
+            return;
+        }
+        let text = match read_config_file(path) {
+            Ok(Some(text)) => text,
+            Ok(None) => return self.add(path, (1, "there is no such file".into(), "name one that is there".into())),
+            Err(error) => {
+                return self.add(path, (1, format!("cannot be read: {error}"), "name a readable text file".into()));
+            }
+        };
+        if is_yaml(path) {
+            return self.yaml(path, &text);
+        }
+        for problem in problems(path, &text) {
+            self.add(path, problem);
+        }
+    }
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
 type Problem = (usize, String, String);
 
-fn problems(path: &Path) -> Vec<Problem> {
-    let text = match haft_workspace::state::read_config_file(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return vec![(1, "there is no such file".into(), "name one that is there".into())],
-        Err(error) => return vec![(1, format!("cannot be read: {error}"), "name a readable text file".into())],
-    };
+fn problems(path: &Path, text: &str) -> Vec<Problem> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") if path.file_name().is_some_and(|name| name == "rules.toml") => rule_problems(path, &text),
-        Some("toml") if path.ends_with(crate::brought::CONFIG) => project_problems(path, &text),
-        Some("toml") => haft_config::file::check_config(&text).err().into_iter().collect(),
-        Some("md") => manual_problems(&text),
-        Some("json") => tool_list_problems(&text),
+        Some("toml") if path.file_name().is_some_and(|name| name == "rules.toml") => rule_problems(path, text),
+        Some("toml") if path.ends_with(crate::brought::CONFIG) => project_problems(path, text),
+        Some("toml") => haft_config::file::check_config(text).err().into_iter().collect(),
+        Some("md") => manual_problems(text),
+        Some("json") => tool_list_problems(text),
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, the words of a tool (.md) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), the words of a tool (.md) or a list of tools (.json)".into(),
         )],
     }
 }
@@ -132,9 +190,8 @@ fn tool_problems(name: &str, tool: &Value) -> Vec<(String, String)> {
     let broken = schema_rules::check(&spec);
     let mut problems: Vec<_> =
         broken.into_iter().map(|broken| (format!("{name}: {}: {}", broken.at, broken.rule), broken.fix)).collect();
-    let offered = Offered { name, title: None, description: words, input_schema: &spec.input_schema, read_only: None };
     for provider in Provider::ALL {
-        if let Err(quarantined) = lower(&offered, provider) {
+        if let Err(quarantined) = lower(&Offered::of(&spec), provider) {
             problems.push((format!("{name}: cannot be offered to {provider}"), quarantined.reason));
         }
     }

@@ -44,19 +44,8 @@ pub(super) fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> 
 
 /// Lowers tools for a provider.
 pub(super) fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
-    let offered: Vec<Offered<'_>> = entries.iter().map(|entry| offered(entry)).collect();
+    let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
     lower_all(&offered, provider)
-}
-
-fn offered(entry: &Entry) -> Offered<'_> {
-    let spec = entry.shown();
-    Offered {
-        name: &spec.name,
-        title: Some(&spec.manual.title),
-        description: &spec.manual.words,
-        input_schema: &spec.input_schema,
-        read_only: None,
-    }
 }
 
 fn tell_losses(list: &LoweredList) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft::BoxFuture;
@@ -12,6 +12,7 @@ use haft::call::CallId;
 use haft::door::{Errand, Permit, Receipt, SessionName};
 use haft::effect::{CommandLine, Effect};
 use haft::error::ToolError;
+use haft::path::Target;
 use haft::process::{Command, Ended, Ground, GroundRoot, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream};
 use haft_sandbox::{Launcher, Network, Sandbox, Settings};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -90,11 +91,37 @@ impl House {
         Self { sandbox: Sandbox::new(launcher, settings(&house.folder, required)).at_most(reached), ..house }
     }
 
+    /// Makes a house in which these are hidden from commands.
+    pub fn hiding(level: Level, hidden: &[PathBuf]) -> Self {
+        let house = Self::at(level);
+        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let settings = Settings { hidden: hidden.to_vec(), ..settings(&house.folder, Level::None) };
+        Self { sandbox: Sandbox::new(launcher, settings).at_most(level), ..house }
+    }
+
+    /// Enters a house that somebody else has made, and hides these.
+    pub fn in_folder_hiding(folder: &Path, hidden: &[PathBuf]) -> Self {
+        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        let settings = Settings { hidden: hidden.to_vec(), ..settings(folder, Level::None) };
+        Self {
+            folder: folder.to_owned(),
+            sandbox: Sandbox::new(launcher, settings),
+            _made: None,
+            _counted: Counted::new(),
+        }
+    }
+
     /// Enters a house that somebody else has made.
     pub fn in_folder(level: Level, folder: &Path) -> Self {
         let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
         let sandbox = Sandbox::new(launcher, settings(folder, Level::None)).at_most(level);
         Self { folder: folder.to_owned(), sandbox, _made: None, _counted: Counted::new() }
+    }
+
+    /// Makes another sandbox like that of this house.
+    pub fn another_sandbox(&self, level: Level) -> Sandbox {
+        let launcher = Launcher::at(Path::new(env!("CARGO_BIN_EXE_haft")));
+        Sandbox::new(launcher, settings(&self.folder, Level::None)).at_most(level)
     }
 
     pub fn path(&self) -> PathBuf {
@@ -301,6 +328,8 @@ impl Ground for OpenGround {
     fn uncovered(&self) -> Option<&str> {
         Some("this is a test")
     }
+
+    fn keep_only(&mut self, _targets: Arc<[Target]>) {}
 
     fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         Box::pin(async { Ok(Settled::default()) })

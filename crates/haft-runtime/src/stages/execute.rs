@@ -39,9 +39,11 @@ pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Res
     let stop = cx.place.stop.child_token();
     let permit = cx.issue_permit(&authorized, stop.clone());
     let Planned { called, bound, plan, key, .. } = authorized.into_planned();
+    let agent_state = cx.session.agent_state();
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
-            .settling(cx.session.mode().settling());
+            .settling(cx.session.mode().settling())
+            .sharing(&cx.session.storage, &*agent_state);
     let running = bound.run(&run_context);
     tokio::pin!(running);
 

@@ -49,7 +49,7 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
     Ok(Parsed { entry, arguments })
 }
 
-fn unreadable(entry: &Entry, fault: &arguments::Fault) -> ToolError {
+pub(crate) fn unreadable(entry: &Entry, fault: &arguments::Fault) -> ToolError {
     let what = format!("{}: {}", entry.shown.name, sentence(fault));
     let next = format!("send the arguments again as one JSON object, for example {}", example_call(entry));
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))

@@ -40,10 +40,9 @@ pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prep
 /// Reads the arguments by the schema, and says what still does not fit.
 fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
     let original = cx.session.memory.key(entry.tool.spec(), &arguments);
-    let timed = arguments::read_times(arguments, &entry.shown.times);
-    let reading = arguments::fit(timed.value, &entry.shown.input_schema, &entry.shown.aliases);
-    cx.note(|notes| notes.repairs.extend(timed.repairs.into_iter().chain(reading.repairs)));
-    match checker.check(&reading.value) {
+    let (reading, verdict) = entry.fitted(checker, arguments);
+    cx.note(|notes| notes.repairs.extend(reading.repairs));
+    match verdict {
         Ok(()) => Ok(reading.value),
         Err(faults) => {
             cx.note(|notes| notes.key = Some(original));
@@ -88,7 +87,7 @@ fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepar
     Ok(Prepared { entry, called, bound, key })
 }
 
-fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -> Result<&'a Checker, ToolError> {
+pub(crate) fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -> Result<&'a Checker, ToolError> {
     checker.as_ref().map_err(|why| {
         let what = format!("The schema of \"{}\" cannot be used: {why}.", entry.shown.name);
         ToolError::of(ErrorKind::Unavailable, what)

@@ -100,6 +100,32 @@ async fn a_preset_must_name_an_argument_and_fit_it() {
     snapshot!(problem(tools().preset("add", Preset::Default(preset(json!({ "a": "x" }))))).await, @r#"toolset "numbers": the preset "a" of "add" does not fit; give a whole number"#);
 }
 
+#[tokio::test]
+async fn a_preset_may_be_one_that_the_schema_describes_elsewhere() {
+    struct Referring(Spec);
+    impl AnyTool for Referring {
+        fn spec(&self) -> &Spec {
+            &self.0
+        }
+        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft::error::ToolError> {
+            unreachable!("it is never called")
+        }
+    }
+    let schema = json!({ "type": "object", "properties": { "a": { "description": "A.", "$ref": "#/$defs/a" } },
+        "$defs": { "a": { "type": "integer" } }, "required": ["a", "b"] });
+    let list = |value: Value| {
+        let spec = Spec::new("refers", Manual::plain("refers", "Refers."), schema.clone());
+        ToolList::new("t", [Arc::new(Referring(spec)) as Arc<dyn AnyTool>])
+            .preset("refers", Preset::Fixed(preset(json!({ "a": value }))))
+    };
+    assert!(list(json!(5)).list().await.is_ok());
+    let told = list(json!("x")).list().await.err().map(|error| error.to_string());
+    assert_eq!(
+        told.as_deref(),
+        Some("toolset \"t\": the preset \"a\" of \"refers\" does not fit; give a whole number")
+    );
+}
+
 /// A runtime over a wrapped toolset, with doors that lead nowhere.
 async fn called(toolset: impl Toolset, tool: &str, arguments: Value) -> String {
     let scene = haft_testkit::scene::Scene::new();

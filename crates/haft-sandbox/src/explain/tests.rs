@@ -25,6 +25,8 @@ impl Ground for Layered {
         None
     }
 
+    fn keep_only(&mut self, _targets: std::sync::Arc<[haft::path::Target]>) {}
+
     fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         Box::pin(async { Ok(Settled::default()) })
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use rustix::fs::Mode;
 use rustix::process::Pid;
 
-use super::line::nothing;
+use super::hands::Hands;
 use super::signals;
 use super::watch::Entered;
 use crate::orders::{NotStarted, Orders};
@@ -21,6 +21,7 @@ const STACK: usize = 512 * 1024;
 /// What the process that becomes the command is given.
 struct Child<'a, E> {
     orders: &'a Orders,
+    hands: &'a Hands,
     program: Program,
     entered: &'a mut E,
     /// Why the program could not be executed.
@@ -31,8 +32,8 @@ struct Child<'a, E> {
 ///
 /// Until then the new process has the memory of this one, which is suspended: that costs less than a copy, and this one
 /// sees why it failed.
-pub(super) fn start<E: Entered>(orders: &Orders, entered: &mut E) -> Result<Pid, NotStarted> {
-    let mut child = Child { orders, program: Program::of(orders), entered, why: None };
+pub(super) fn start<E: Entered>(orders: &Orders, hands: &Hands, entered: &mut E) -> Result<Pid, NotStarted> {
+    let mut child = Child { orders, hands, program: Program::of(orders), entered, why: None };
     let mut stack = vec![0_u128; STACK / size_of::<u128>()];
     let top = stack.as_mut_ptr_range().end;
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
@@ -56,20 +57,20 @@ extern "C" fn in_child<E: Entered>(child: *mut libc::c_void) -> libc::c_int {
     // SAFETY: `start` gives a pointer to a `Child` of this type, which nobody else touches until this process is gone.
     #[allow(unsafe_code)]
     let child = unsafe { &mut *child.cast::<Child<'_, E>>() };
-    child.why = Some(become_command(child.orders, &child.program, child.entered));
+    child.why = Some(become_command(child));
     127
 }
 
 /// Turns this process into the command; returns why that is not possible.
-fn become_command(orders: &Orders, program: &Program, entered: &mut impl Entered) -> NotStarted {
+fn become_command(child: &mut Child<'_, impl Entered>) -> NotStarted {
+    let Child { orders, hands, program, entered, .. } = child;
     let failed = |error: &io::Error| error.raw_os_error().unwrap_or_default();
     // Without a session of its own it would have the user's terminal, and could ask there for a password.
     if let Err(error) = rustix::process::setsid() {
         return NotStarted::Fork(error.raw_os_error());
     }
-    // Opened here and not before: what was opened outside could be closed to it when it opens /dev/stdin.
-    if let Ok(null) = nothing() {
-        let _ = rustix::stdio::dup2_stdin(null);
+    if let Err(error) = hands.take_input() {
+        return NotStarted::Fork(error.raw_os_error());
     }
     rustix::process::umask(Mode::WGRP | Mode::WOTH);
     if let Err(error) = rustix::process::chdir(&orders.folder) {
@@ -81,10 +82,13 @@ fn become_command(orders: &Orders, program: &Program, entered: &mut impl Entered
     if let Err(why) = entered.confine() {
         return NotStarted::Unconfined(why);
     }
+    if let Err(error) = hands.take_messages() {
+        return NotStarted::Fork(failed(&error));
+    }
     NotStarted::Program(failed(&program.execute()))
 }
 
-/// Leaves the program nothing but its three standard descriptors.
+/// Leaves the program nothing but its three standard descriptors, and what is taken afterwards.
 fn close_when_executed() -> io::Result<()> {
     // SAFETY: it takes numbers only. Descriptors stay open until the exec, so no owner here is deceived.
     #[allow(unsafe_code)]

@@ -11,6 +11,7 @@
 
 mod covers;
 mod file_rights;
+mod grounds;
 mod layer;
 mod limits;
 mod mounts;
@@ -27,9 +28,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::pipe::PipeFlags;
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
 pub(crate) use self::covers::is_secret;
+pub(crate) use self::grounds::Grounds;
 pub(crate) use self::partly::partly;
 pub(crate) use self::trials::trials;
 
@@ -40,6 +42,7 @@ use self::places::{Place, What};
 use self::renames::{Handover, Renames};
 use self::sources::{Given, Sources};
 use self::system_calls::{Filters, Sockets};
+use super::keeper::{self, Kept};
 use super::line::Line;
 use super::watch::{self, Tree};
 use crate::orders::{Orders, Report, Visible};
@@ -59,6 +62,8 @@ pub(crate) struct ReadyToRun {
     filters: Filters,
     signals: Signals,
     folders: Folders,
+    /// Who keeps the ground of a worker.
+    keeper: Option<Pid>,
 }
 
 /// How folders of a layer are renamed.
@@ -135,6 +140,10 @@ impl watch::Entered for ReadyToRun {
         self.notes.clone()
     }
 
+    fn keeper(&self) -> Option<Pid> {
+        self.keeper
+    }
+
     fn confine(&mut self) -> Result<(), String> {
         self.restrict_command().map_err(|error| format!("The command could not be confined: {error}."))
     }
@@ -163,13 +172,20 @@ const FOLDERS_CANNOT_BE_RENAMED: &str =
     "Folders of the workspace cannot be renamed by programs (\"Invalid cross-device link\"); mv copies them.";
 
 /// Enters namespaces with a file system of their own. Call it while the process has one thread.
-pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd>) -> Result<Entered, NotEntered> {
-    let given = sources::given(visible, descriptors).map_err(|error| match error.raw_os_error() {
+///
+/// For a worker the socket leads to whoever says which ground it is on.
+pub(crate) fn fully(
+    orders: &Orders,
+    visible: &Visible,
+    descriptors: Vec<OwnedFd>,
+    socket: Option<OwnedFd>,
+) -> Result<Entered, NotEntered> {
+    let given = sources::given(&visible.roots, descriptors).map_err(|error| match error.raw_os_error() {
         Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes do not lie side by side".into()),
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
-    let sources = take_identity(&places, &given)?;
+    let sources = take_identity(&places, &given, &visible.layers)?;
     let filters = Filters::prepare(Sockets::Internet)?;
     let identity = namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
@@ -183,11 +199,11 @@ pub(crate) fn fully(orders: &Orders, visible: &Visible, descriptors: Vec<OwnedFd
             drop(held);
             namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
             let building = Building { orders, visible, places: &places };
-            let mut notes = building.inside(sources, given)?;
+            let (mut notes, keeper) = building.inside(sources, given, socket)?;
             notes.extend(places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
             let folders = renamed_folders(visible)?;
-            Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders }))
+            Ok(Entered::Inside(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders, keeper }))
         }
     }
 }
@@ -201,11 +217,11 @@ fn renamed_folders(visible: &Visible) -> Result<Folders, NotEntered> {
 }
 
 /// As root, becomes the owner of the workspace, after having gathered what that owner may not reach.
-fn take_identity(places: &[Place], given: &[Given]) -> Result<Sources, NotEntered> {
+fn take_identity(places: &[Place], given: &[Given], layers: &[PathBuf]) -> Result<Sources, NotEntered> {
     let first = given.first();
     let owner = first.map(|root| namespaces::owner_to_become(root.folder.as_fd())).transpose();
     let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() else { return Ok(Sources::Paths) };
-    let sources = Sources::staged(places, given).or_missing("A place to gather the parts of the sandbox")?;
+    let sources = Sources::staged(places, given, layers).or_missing("A place to gather the parts of the sandbox")?;
     namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     Ok(sources)
 }
@@ -218,26 +234,50 @@ struct Building<'a> {
 
 impl Building<'_> {
     /// Does what the first process of the namespaces has to do before it starts the command.
-    fn inside(&self, sources: Sources, given: Vec<Given>) -> Result<Vec<String>, NotEntered> {
+    fn inside(
+        &self,
+        sources: Sources,
+        given: Vec<Given>,
+        socket: Option<OwnedFd>,
+    ) -> Result<(Vec<String>, Option<Pid>), NotEntered> {
         mounts::make_all_private().or_missing("Mounts of its own")?;
         let mut root = NewRoot::begin(self.visible, sources, self.orders.processes)?;
+        if self.changes_grounds() {
+            root.change_grounds()?;
+        }
         root.furnish(self.places, &given)?;
-        let mut notes = root.enter()?;
+        let (mut notes, mut grounds) = root.enter()?;
+        if let Some(grounds) = &mut grounds {
+            grounds.enter(&self.visible.roots, &given)?;
+        }
         drop(given);
         if !self.orders.network {
             namespaces::raise_loopback().or_missing("A loopback of its own")?;
         }
         limits::resources()?;
         rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
+        // Before anybody is started beside this process, which would be looked into else.
+        hide_from_command()?;
+        let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(grounds))).transpose();
+        let keeper = keeper.or_missing("A process that keeps the ground of the worker")?;
         notes.extend(file_rights::restrict_to(&self.files())?);
         limits::give_up_capabilities().or_missing("Giving up capabilities")?;
-        hide_from_command()?;
-        Ok(notes)
+        Ok((notes, keeper))
+    }
+
+    /// Whether each call has another ground. Without layers there is only one.
+    fn changes_grounds(&self) -> bool {
+        self.orders.serves && self.visible.roots.iter().any(|root| root.layered)
     }
 
     fn files(&self) -> Files {
         let written = |place: &Place| matches!(place.what, What::Private(_) | What::Root(_));
-        let writable = self.places.iter().filter(|place| written(place)).map(|place| place.path.clone());
+        // A right is one for what is mounted now. For what will be mounted there, it must be one for the folder above.
+        let above = |place: &Place| match (&place.what, place.path.parent()) {
+            (What::Root(_), Some(parent)) if self.changes_grounds() => parent.to_owned(),
+            _ => place.path.clone(),
+        };
+        let writable = self.places.iter().filter(|place| written(place)).map(above);
         Files {
             readable: vec![PathBuf::from("/")],
             listed: Vec::new(),

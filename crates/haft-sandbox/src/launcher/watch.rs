@@ -14,6 +14,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::time::Timespec;
 
 use super::command;
+use super::hands::Hands;
+use super::keeper::{self, Kept};
 use super::leave;
 use super::line::{Heard, Line, nothing};
 use super::signals::ChildSignals;
@@ -37,6 +39,11 @@ pub(crate) trait Entered {
 
     /// Called in the forked command, right before the program is executed. A refusal is a sentence.
     fn confine(&mut self) -> Result<(), String>;
+
+    /// Returns who keeps the ground of a worker, if that one had to be started before this process gave up its rights.
+    fn keeper(&self) -> Option<Pid> {
+        None
+    }
 
     /// Called in the watcher when the program was executed.
     fn started(&mut self) {}
@@ -79,10 +86,10 @@ impl Entered for Bare {
 }
 
 /// Runs the command and watches over it; never returns.
-pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> ! {
+pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
     if orders.words.is_empty() {
         // There is no program to execute, but everything up to there is tried.
-        if let Err(NotStarted::Unconfined(why)) = command::start(orders, &mut entered) {
+        if let Err(NotStarted::Unconfined(why)) = command::start(orders, &hands, &mut entered) {
             line.report(&Report::Missing(why));
             leave(0)
         }
@@ -99,19 +106,28 @@ pub(crate) fn watch(line: Line, orders: &Orders, mut entered: impl Entered) -> !
     {
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
+    let keeper = match hands.grounds.take().map(|socket| keeper::start(socket, Kept::nothing(entered.tree()))) {
+        None => entered.keeper(),
+        Some(Ok(keeper)) => Some(keeper),
+        Some(Err(error)) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
+    };
     line.report(&Report::Starting);
-    let command = match command::start(orders, &mut entered) {
+    let command = match command::start(orders, &hands, &mut entered) {
         Ok(command) => command,
         Err(why) => not_started(&line, why),
     };
+    drop(hands);
     if let Ok(null) = nothing() {
         // Else the watcher itself would hold the command's streams open.
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
     entered.started();
+    if orders.serves {
+        line.report(&Report::Worker(command.as_raw_nonzero().get()));
+    }
     line.report(&Report::Ready(entered.notes()));
-    let mut watch = Watch { line, signals, entered, command, ended: None, rest: None };
+    let mut watch = Watch { line, signals, entered, command, keeper, ended: None, rest: None };
     loop {
         watch.wait();
         if let ControlFlow::Break(()) = watch.step() {
@@ -130,6 +146,8 @@ struct Watch<E> {
     signals: ChildSignals,
     entered: E,
     command: Pid,
+    /// Who keeps its ground.
+    keeper: Option<Pid>,
     /// How the command ended.
     ended: Option<WaitStatus>,
     /// What it had left behind.
@@ -165,6 +183,10 @@ impl<E: Entered> Watch<E> {
         }
         self.signals.clear();
         let children = self.reap();
+        let children = match (self.ended, self.keeper) {
+            (Some(_), Some(keeper)) => self.beside(keeper),
+            _ => children,
+        };
         if self.entered.listener().is_some_and(is_readable) {
             self.entered.answer(&self.line);
         }
@@ -180,9 +202,25 @@ impl<E: Entered> Watch<E> {
         loop {
             match wait_for_any() {
                 Ok(Some((pid, status))) if pid == self.command => self.ended = Some(status),
+                Ok(Some((pid, _))) if Some(pid) == self.keeper => self.keeper = None,
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return Children::Some,
                 Err(_) => return Children::None,
+            }
+        }
+    }
+
+    /// The command has ended: says whether there is anybody but the one who kept its ground.
+    fn beside(&mut self, keeper: Pid) -> Children {
+        match self.entered.tree() {
+            // This process may send it no signal, and the kernel ends it together with this process.
+            Tree::Namespace if self.others().is_empty() => Children::None,
+            Tree::Namespace => Children::Some,
+            Tree::Descendants => {
+                self.keeper = None;
+                let _ = rustix::process::kill_process(keeper, Signal::KILL);
+                let _ = rustix::process::waitpid(Some(keeper), WaitOptions::empty());
+                self.reap()
             }
         }
     }
@@ -251,8 +289,9 @@ impl<E: Entered> Watch<E> {
     /// Finds every process of the command.
     fn others(&self) -> Vec<Running> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
+        let keeper = self.keeper.map_or(own, |keeper| keeper.as_raw_nonzero().get());
         match self.entered.tree() {
-            Tree::Namespace => running::all().into_iter().filter(|running| running.pid != own).collect(),
+            Tree::Namespace => running::some(|pid| pid != own && pid != keeper),
             Tree::Descendants => running::descendants_of(own),
         }
     }

@@ -20,7 +20,7 @@ const MOST_TOLD: usize = 1024 * 1024;
 const LAST_OF_PIECE: usize = 2 * 1024;
 
 /// Listens to both streams of one command.
-pub(super) struct Listening<'a> {
+pub(crate) struct Listening<'a> {
     cx: &'a RunContext<'a>,
     ears: Mutex<Ears>,
 }
@@ -42,23 +42,23 @@ struct Ear {
 }
 
 /// What was heard of both streams.
-pub(super) struct Heard {
-    pub(super) out: HeardStream,
-    pub(super) err: HeardStream,
+pub(crate) struct Heard {
+    pub(crate) out: HeardStream,
+    pub(crate) err: HeardStream,
 }
 
 /// What was heard of one stream.
-pub(super) struct HeardStream {
-    pub(super) text: HeadAndTail,
-    pub(super) kept: Kept,
+pub(crate) struct HeardStream {
+    pub(crate) text: HeadAndTail,
+    pub(crate) kept: Kept,
     /// How many bytes were heard as text.
     heard: u64,
     /// How many bytes were not looked at.
-    pub(super) skipped: u64,
+    pub(crate) skipped: u64,
 }
 
 /// The whole of a stream on disk.
-pub(super) enum Kept {
+pub(crate) enum Kept {
     /// It was not necessary so far.
     No,
     /// It is being kept.
@@ -68,13 +68,13 @@ pub(super) enum Kept {
 }
 
 impl<'a> Listening<'a> {
-    pub(super) fn new(cx: &'a RunContext<'a>) -> Self {
+    pub(crate) fn new(cx: &'a RunContext<'a>) -> Self {
         let ears = Ears { out: Ear::new(cx), err: Ear::new(cx), told: 0 };
         Self { cx, ears: Mutex::new(ears) }
     }
 
     /// Takes a piece of a stream.
-    pub(super) fn hear(&self, stream: Stream, piece: &[u8]) {
+    pub(crate) fn hear(&self, stream: Stream, piece: &[u8]) {
         let mut ears = self.ears();
         let ears = &mut *ears;
         let ear = match stream {
@@ -92,7 +92,7 @@ impl<'a> Listening<'a> {
     }
 
     /// Returns everything that was heard.
-    pub(super) fn end(self) -> Heard {
+    pub(crate) fn end(self) -> Heard {
         let cx = self.cx;
         let ears = self.ears.into_inner().unwrap_or_else(PoisonError::into_inner);
         let [out, err] = [ears.out, ears.err].map(|mut ear| {

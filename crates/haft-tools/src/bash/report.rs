@@ -37,18 +37,7 @@ impl<'a> Report<'a> {
     /// Says what came of a command that was run.
     pub(super) fn of(self, ran: &Ran) -> ToolOutput {
         let cx = self.cx;
-        let uncovered = ran.uncovered.as_ref();
-        let mut notes = how_ended(ran);
-        // What matters most comes first: where there is no room, the last ones are cut.
-        notes
-            .extend(uncovered.map(|reason| format!("what it changed is not known and cannot be taken back: {reason}")));
-        notes.extend(changes(ran, cx));
-        notes.extend(self.notes);
-        notes.extend(few(&ran.settled.notes));
-        notes.extend(few(&ran.ended.notes));
-        let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
-        let room = cx.limits().result_whole / 2;
-        let said = bounded(&(in_brackets(&notes) + &differences(ran, room, cx)), room);
+        let (notes, said) = said(ran, self.notes, cx);
         let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
         let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
         let data = data::of(ran, &notes, (&shown.out, &shown.err), cx);
@@ -61,6 +50,25 @@ impl<'a> Report<'a> {
         let shown = ShownStreams::of(self.heard, said.chars().count(), self.cx);
         ToolOutput { spilled: shown.spilled.clone(), ..ToolOutput::text(shown.text() + &said) }
     }
+}
+
+/// Room that is left for what is said behind an output whose end is not known yet, in characters.
+pub(crate) const ROOM_FOR_NOTES: usize = 1_000;
+
+/// Says how a run ended, what it changed and what else is worth knowing: as sentences, and as text in brackets.
+pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> (Vec<String>, String) {
+    let uncovered = ran.uncovered.as_ref();
+    let mut notes = how_ended(ran);
+    // What matters most comes first: where there is no room, the last ones are cut.
+    notes.extend(uncovered.map(|reason| format!("what it changed is not known and cannot be taken back: {reason}")));
+    notes.extend(changes(ran, cx));
+    notes.extend(more);
+    notes.extend(few(&ran.settled.notes));
+    notes.extend(few(&ran.ended.notes));
+    let notes: Vec<String> = notes.iter().map(|note| shortened(note)).collect();
+    let room = cx.limits().result_whole / 2;
+    let said = bounded(&(in_brackets(&notes) + &differences(ran, room, cx)), room);
+    (notes, said)
 }
 
 fn in_brackets(notes: &[String]) -> String {
@@ -84,7 +92,7 @@ fn how_ended(ran: &Ran) -> Vec<String> {
     notes
 }
 
-fn signal_words(signal: i32) -> String {
+pub(crate) fn signal_words(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",
         2 => "SIGINT",

@@ -12,16 +12,16 @@ use super::room::{cut, shares};
 const LABELS: usize = 64;
 
 /// Both streams, cut to their room.
-pub(super) struct ShownStreams {
-    pub(super) out: String,
-    pub(super) err: String,
+pub(crate) struct ShownStreams {
+    pub(crate) out: String,
+    pub(crate) err: String,
     /// Names the whole of what was cut.
-    pub(super) spilled: Option<String>,
+    pub(crate) spilled: Option<String>,
 }
 
 impl ShownStreams {
     /// Cuts both streams to the room that is left beside what else is said.
-    pub(super) fn of(heard: Heard, said: usize, cx: &RunContext<'_>) -> Self {
+    pub(crate) fn of(heard: Heard, said: usize, cx: &RunContext<'_>) -> Self {
         let room = cx.limits().result_whole.saturating_sub(said + LABELS);
         let (out_share, err_share) = shares((heard.out.text.characters(), heard.err.text.characters()), room);
         let (out, out_spill) = shown(heard.out, out_share, cx);
@@ -29,12 +29,12 @@ impl ShownStreams {
         Self { out, err, spilled: out_spill.or(err_spill) }
     }
 
-    pub(super) fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.out.is_empty() && self.err.is_empty()
     }
 
     /// Returns both as one text, each ending with its line.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let label = if self.err.is_empty() { "" } else { "[stderr]\n" };
         format!("{}{label}{}", with_line_end(&self.out), with_line_end(&self.err))
     }

@@ -32,7 +32,7 @@ impl Time {
 }
 
 /// A command ends before its call does, so that what it changed can still be kept.
-fn within_call(call_time: Duration) -> Duration {
+pub(crate) fn within_call(call_time: Duration) -> Duration {
     call_time.saturating_sub(Duration::from_secs(1)).max(call_time / 2)
 }
 

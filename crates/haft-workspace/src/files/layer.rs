@@ -13,6 +13,7 @@ mod folder;
 mod harmless;
 mod index;
 mod judge;
+mod keeping;
 mod layerless;
 mod mounts;
 mod read;
@@ -43,7 +44,7 @@ use haft::error::{Next, ToolError};
 use haft::guarded;
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, Target};
-use haft::process::{Ground, GroundRoot, Layer, Settle, Settled, Wanted};
+use haft::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
 use rustix::fs::{AtFlags, OFlags};
 
 use super::blocking;
@@ -55,6 +56,7 @@ use crate::state::private;
 use clock::Moment;
 use difference::Caps;
 use folder::LayerFolder;
+use keeping::Kept;
 use layerless::Layerless;
 use remembered::Remembered;
 use settle::{OpenRoot, Settling};
@@ -184,7 +186,7 @@ impl Layers {
         hidden.push(self.on_disk.clone());
         hidden.extend(folder.as_ref().map(|folder| folder.path().to_owned()));
         let layers = self.clone();
-        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since: Vec::new() })
+        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since: Vec::new(), keeps: Keeps::All })
     }
 
     /// Notes which folders lie outside the layers, once. Whoever changes anything in the workspace calls it before.
@@ -258,6 +260,8 @@ pub(super) struct LayeredGround {
     folder: Option<LayerFolder>,
     /// The moment before the command, for each root.
     since: Vec<Moment>,
+    /// What of the changes comes in.
+    keeps: Keeps,
 }
 
 impl Ground for LayeredGround {
@@ -271,6 +275,20 @@ impl Ground for LayeredGround {
 
     fn uncovered(&self) -> Option<&str> {
         self.uncovered.as_deref()
+    }
+
+    fn keep_only(&mut self, targets: Arc<[Target]>) {
+        let keeps = Keeps::Only(targets);
+        for root in &mut self.roots {
+            let tree = |place: &Path| self.layers.root.place_of(&root.path.join(place)).map(|place| place.to_owned());
+            // What goes through was changed by the time anybody looks, so it lies in the layer unless it may be changed.
+            root.through.retain(|place| tree(place).is_some_and(|tree| keeps.all_of(&tree)));
+        }
+        self.keeps = keeps;
+    }
+
+    fn layers(&self) -> Vec<PathBuf> {
+        vec![self.layers.on_disk.clone(), in_memory()]
     }
 
     fn written_at_once(&self, receipts: &Receipts) -> Option<String> {
@@ -340,7 +358,7 @@ impl LayeredGround {
         for (root, since) in self.roots.iter().zip(&self.since) {
             roots.push(OpenRoot::new(self.layers.root.clone(), root, *since).map_err(not_prepared)?);
         }
-        Ok(Settling { layers: &self.layers, roots, errand, receipts, stop })
+        Ok(Settling { layers: &self.layers, roots, keeps: self.keeps.clone(), errand, receipts, stop })
     }
 }
 
@@ -367,7 +385,7 @@ fn in_memory() -> PathBuf {
 fn private_folder(folder: &Path) -> io::Result<()> {
     private::create_folder(folder)?;
     let facts = folder.symlink_metadata()?;
-    let is_ours = facts.is_dir() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o077 == 0;
+    let is_ours = facts.is_dir() && facts.uid() == rustix::process::geteuid().as_raw() && facts.mode() & 0o066 == 0;
     if is_ours {
         return Ok(());
     }

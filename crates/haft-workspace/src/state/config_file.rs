@@ -1,14 +1,16 @@
-//! Reads the files of haft's own configuration.
+//! Reads the files and folders of haft's own configuration.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
 /// No configuration of a person is larger; anything else is a mistake or an attack.
 const LARGEST: u64 = 1024 * 1024;
+/// Most names in a folder of configuration.
+const MOST_NAMES: usize = 1_000;
 
 /// Returns the text of a configuration file, or nothing when there is no such file.
 ///
@@ -27,6 +29,25 @@ pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
+/// Returns the paths of what is in a folder, sorted by their names; nothing when there is no such folder.
+pub fn list_config_folder(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    let entries = match std::fs::read_dir(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        entries => entries?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry?.path());
+        if paths.len() > MOST_NAMES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 1,000 names"));
+        }
+    }
+    paths.sort_unstable();
+    Ok(Some(paths))
+}
+
 /// Fails where a path leads nowhere because of a link.
 fn no_dangling_link(path: &Path) -> io::Result<()> {
     let nearest = path.ancestors().find(|place| place.symlink_metadata().is_ok());
@@ -42,6 +63,24 @@ fn no_dangling_link(path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_folder_is_listed_by_name_and_a_file_is_none() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        for name in ["b", "a"] {
+            std::fs::write(folder.path().join(name), "").expect("a file can be written");
+        }
+        let listed = list_config_folder(folder.path()).expect("it can be listed");
+        assert_eq!(listed, Some(vec![folder.path().join("a"), folder.path().join("b")]));
+        for path in ["a", "gone", "a/b"] {
+            assert_eq!(list_config_folder(&folder.path().join(path)).expect("it is no folder"), None);
+        }
+        for number in 0..1_000 {
+            std::fs::write(folder.path().join(number.to_string()), "").expect("a file can be written");
+        }
+        let told = list_config_folder(folder.path()).expect_err("they are too many").to_string();
+        assert_eq!(told, "it has more than 1,000 names");
+    }
 
     #[test]
     fn a_link_to_nothing_is_an_error_and_not_an_absent_file() {

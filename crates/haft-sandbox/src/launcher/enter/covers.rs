@@ -46,7 +46,12 @@ impl Covers {
         Ok(())
     }
 
-    fn cover(&self, place: BorrowedFd<'_>) -> std::io::Result<()> {
+    /// Returns the descriptors of the two.
+    pub(super) fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.folder.as_fd(), self.file.as_fd()]
+    }
+
+    pub(super) fn cover(&self, place: BorrowedFd<'_>) -> std::io::Result<()> {
         let cover = if kind(place) == Some(FileType::Directory) { &self.folder } else { &self.file };
         let tree = Tree::of(cover.as_fd())?;
         tree.restrict(READ_ONLY | PLAIN | NO_EXEC)?;

@@ -40,6 +40,14 @@ pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, NotEntere
     Ok(tree)
 }
 
+/// Puts a layer over a folder where one of the same kind has taken changes before.
+pub(super) fn again(path: &Path, folders: &Folders<'_>) -> Result<Tree, NotEntered> {
+    match mount(folders, By::Descriptor) {
+        Ok(tree) => Ok(tree),
+        Err(_) => over(path, folders),
+    }
+}
+
 /// How the kernel is told of the folders.
 #[derive(Clone, Copy)]
 pub(super) enum By {

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
 use super::covers::Covers;
+use super::grounds::Grounds;
 use super::layer::{self, Folders};
 use super::mounts::{
     NO_EXEC, NO_SUID, PLAIN, READ_ONLY, Tree, find, make_file, make_folder, make_link, restrict_one, write_file,
@@ -42,6 +43,8 @@ pub(super) struct NewRoot<'a> {
     private: Tree,
     notes: Vec<String>,
     processes: u32,
+    /// Where the roots have another ground for each call.
+    grounds: Option<Grounds>,
 }
 
 impl<'a> NewRoot<'a> {
@@ -57,13 +60,24 @@ impl<'a> NewRoot<'a> {
         let private = memory(&[("mode", "700"), ("size", &private_size())]).or_missing("A file system in memory")?;
         let root = memory(&[("mode", "755"), ("size", "4m")]).or_missing("A file system in memory")?;
         let root = make_folder(root.as_fd(), Path::new("")).or_missing("The new root")?;
-        Ok(Self { visible, sources, root, private, notes: Vec::new(), processes })
+        Ok(Self { visible, sources, root, private, notes: Vec::new(), processes, grounds: None })
+    }
+
+    /// Lets roots have another ground for each call, which are made of what lies beneath `/proc`.
+    pub(super) fn change_grounds(&mut self) -> Result<(), NotEntered> {
+        let beneath = make_folder(self.root.as_fd(), Path::new("proc")).or_missing("The new root")?;
+        self.grounds = Some(Grounds::begin(beneath.as_fd(), self.visible, &self.sources)?);
+        Ok(())
     }
 
     /// Puts everything in its place.
     pub(super) fn furnish(&mut self, places: &[Place], given: &[Given]) -> Result<(), NotEntered> {
         for (number, place) in places.iter().enumerate() {
             match &place.what {
+                What::Root(root) if self.grounds.is_some() => {
+                    self.place_of_grounds(number, places, (*root, &given[*root]))?
+                }
+                _ if self.grounds.is_some() && self.lies_in_root(&place.path) => {}
                 What::Devices => self.devices()?,
                 What::Processes => self.processes()?,
                 What::Link(target) => self.link(&place.path, target)?,
@@ -73,15 +87,13 @@ impl<'a> NewRoot<'a> {
             }
         }
         self.home_files(places)?;
-        // What holds a root is a private folder already.
-        let holds_root = |hidden: &Path| self.visible.roots.iter().any(|root| root.path.starts_with(hidden));
-        let hidden: Vec<&Path> =
-            self.visible.hidden.iter().map(PathBuf::as_path).filter(|one| !holds_root(one)).collect();
+        let hidden = self.visible.hidden.iter().map(PathBuf::as_path);
+        let hidden: Vec<&Path> = hidden.filter(|hidden| !self.visible.is_emptied(hidden)).collect();
         Covers::prepare(self.private.as_fd())?.put(self.root.as_fd(), &hidden)
     }
 
     /// Makes it the root of this process, gives up the real one, and returns what could not be had.
-    pub(super) fn enter(self) -> Result<Vec<String>, NotEntered> {
+    pub(super) fn enter(self) -> Result<(Vec<String>, Option<Grounds>), NotEntered> {
         if !self.is_whole_system() {
             restrict_one(self.root.as_fd(), READ_ONLY).or_missing("A read-only root")?;
         }
@@ -89,7 +101,7 @@ impl<'a> NewRoot<'a> {
         rustix::process::pivot_root(".", ".").or_missing("Changing the root")?;
         self.give_up_what_is_on_top().or_missing("Giving up the real root")?;
         rustix::process::chdir("/").or_missing("The new root")?;
-        Ok(self.notes)
+        Ok((self.notes, self.grounds))
     }
 
     /// Takes away everything that lies over the new root: the real one, and what was attached over that.
@@ -190,7 +202,29 @@ impl<'a> NewRoot<'a> {
             self.root = make_folder(tree.as_fd(), Path::new("")).or_missing(&what)?;
             self.shield_system()?;
         }
-        self.exceptions(&self.visible.roots[index], folder.as_fd())
+        exceptions(&self.visible.roots[index], folder.as_fd(), (self.root.as_fd(), inner(path)))
+    }
+
+    fn lies_in_root(&self, path: &Path) -> bool {
+        self.visible.roots.iter().any(|root| path.starts_with(&root.path))
+    }
+
+    /// Prepares a root for grounds that come and go.
+    fn place_of_grounds(&mut self, number: usize, places: &[Place], root: (usize, &Given)) -> Result<(), NotEntered> {
+        let (place, (index, given)) = (&places[number], root);
+        let what = format!("The folder {:?} in the sandbox", place.path);
+        let folder = self.sources.open_root(number, place, given).or_missing(&what)?;
+        let covered = make_folder(self.root.as_fd(), inner(&place.path));
+        let covered = match covered {
+            // It lies in another root, and has its place there when that has its ground.
+            Err(error) if error.raw_os_error() == Some(libc::EROFS) => {
+                make_folder(self.private.as_fd(), Path::new("nowhere"))
+            }
+            answer => answer,
+        };
+        let Some(grounds) = &mut self.grounds else { return Ok(()) };
+        let visible = (self.visible, &self.visible.roots[index]);
+        grounds.add(visible, places, folder.as_fd(), covered.or_missing(&what)?.as_fd()).or_missing(&what)
     }
 
     /// What the kernel lets root set below `/sys` belongs to no workspace.
@@ -198,29 +232,6 @@ impl<'a> NewRoot<'a> {
         let Ok(tree) = Tree::at(Path::new("/sys")) else { return Ok(()) };
         tree.restrict(READ_ONLY | PLAIN).or_missing("A read-only /sys")?;
         tree.attach(self.root.as_fd(), Path::new("sys")).or_missing("A read-only /sys")
-    }
-
-    /// Puts what lies outside the layer, and what cannot be changed, over a root.
-    fn exceptions(&self, root: &VisibleRoot, real: BorrowedFd<'_>) -> Result<(), NotEntered> {
-        let exceptions = root.through.iter().map(|path| (path, PLAIN));
-        for (path, without) in exceptions.chain(root.read_only.iter().map(|path| (path, PLAIN | READ_ONLY))) {
-            let what = format!("{:?} in the sandbox", root.path.join(path));
-            let source = match find(real, path) {
-                Ok(source) => source,
-                // A stand-in for a missing name would break programs that make it; links are judged when they come in.
-                Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP | libc::ENOTDIR)) => {
-                    continue;
-                }
-                Err(error) => return Err(error).or_missing(&what),
-            };
-            if kind(source.as_fd()) == Some(FileType::Symlink) {
-                continue;
-            }
-            let tree = Tree::of(source.as_fd()).or_missing(&what)?;
-            tree.restrict(without).or_missing(&what)?;
-            tree.attach(self.root.as_fd(), &inner(&root.path).join(path)).or_missing(&what)?;
-        }
-        Ok(())
     }
 
     fn devices(&mut self) -> Result<(), NotEntered> {
@@ -262,6 +273,33 @@ impl<'a> NewRoot<'a> {
     }
 }
 
+/// Puts what lies outside the layer, and what cannot be changed, over a root.
+pub(super) fn exceptions(
+    root: &VisibleRoot,
+    real: BorrowedFd<'_>,
+    (base, place): (BorrowedFd<'_>, &Path),
+) -> Result<(), NotEntered> {
+    let exceptions = root.through.iter().map(|path| (path, PLAIN));
+    for (path, without) in exceptions.chain(root.read_only.iter().map(|path| (path, PLAIN | READ_ONLY))) {
+        let what = format!("{:?} in the sandbox", root.path.join(path));
+        let source = match find(real, path) {
+            Ok(source) => source,
+            // A stand-in for a missing name would break programs that make it; links are judged when they come in.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP | libc::ENOTDIR)) => {
+                continue;
+            }
+            Err(error) => return Err(error).or_missing(&what),
+        };
+        if kind(source.as_fd()) == Some(FileType::Symlink) {
+            continue;
+        }
+        let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+        tree.restrict(without).or_missing(&what)?;
+        tree.attach(base, &place.join(path)).or_missing(&what)?;
+    }
+    Ok(())
+}
+
 /// Returns the number of the mount that is at a path.
 fn mount_id(folder: BorrowedFd<'_>, path: &str, how: AtFlags) -> std::io::Result<u64> {
     let found = rustix::fs::statx(folder, path, how, StatxFlags::MNT_ID)?;
@@ -270,7 +308,7 @@ fn mount_id(folder: BorrowedFd<'_>, path: &str, how: AtFlags) -> std::io::Result
 }
 
 /// Commands run side by side, so each has a small part of the memory only.
-fn private_size() -> String {
+pub(super) fn private_size() -> String {
     let memory = rustix::system::sysinfo();
     #[expect(clippy::useless_conversion, reason = "the kernel's word is shorter on some processors")]
     let bytes = u64::from(memory.totalram).saturating_mul(memory.mem_unit.into());
@@ -278,7 +316,7 @@ fn private_size() -> String {
 }
 
 /// Makes something at a place that can be covered by a folder, or by a file.
-fn make_like(root: BorrowedFd<'_>, place: &Path, source: BorrowedFd<'_>) -> std::io::Result<()> {
+pub(super) fn make_like(root: BorrowedFd<'_>, place: &Path, source: BorrowedFd<'_>) -> std::io::Result<()> {
     if kind(source) == Some(FileType::Directory) { make_folder(root, place).map(drop) } else { make_file(root, place) }
 }
 

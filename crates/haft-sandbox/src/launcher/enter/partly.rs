@@ -41,7 +41,7 @@ pub(crate) fn partly(
     limits::give_up_capabilities().or_missing("Giving up capabilities")?;
     hide_from_command()?;
     notes.extend(limits_of_this_level(visible));
-    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre })
+    Ok(ReadyToRun { notes, filters, signals: Signals::ReachTheWatcher, folders: Folders::AsTheyAre, keeper: None })
 }
 
 fn nothing_hidden_in_roots(visible: &Visible) -> Result<(), NotEntered> {
@@ -80,6 +80,11 @@ fn files(orders: &Orders, visible: &Visible, private: &Path) -> Result<Files, No
     let mut files = Files { readable: vec![PathBuf::from("/proc")], ..Files::default() };
     for place in places::plan(visible, orders.network) {
         match place.what {
+            What::Readable if visible.shown.contains(&place.path) => {
+                let inside: Vec<PathBuf> =
+                    kept_back.iter().filter(|kept| !place.path.starts_with(kept)).cloned().collect();
+                all_but(&place.path, &inside, &mut files);
+            }
             What::Readable => all_but(&place.path, &kept_back, &mut files),
             What::Root(_) => files.writable.push(place.path),
             What::Link(_) | What::Private(_) | What::Devices | What::Processes => {}

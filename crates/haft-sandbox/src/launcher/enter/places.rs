@@ -66,7 +66,23 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
             places.push(place(&real, What::Readable));
         }
     }
+    show(visible, &mut places);
     in_order(places)
+}
+
+/// Shows what this command may read, too: where it lies in something hidden, nothing beside it is to be seen.
+fn show(visible: &Visible, places: &mut Vec<Place>) {
+    for path in &visible.shown {
+        let Some(real) = follow(path, places).filter(|real| file_type(real).is_some()) else { continue };
+        let hidden: Vec<&PathBuf> = visible.hidden.iter().filter(|hidden| real.starts_with(hidden)).collect();
+        let in_root = visible.roots.iter().any(|root| real.starts_with(&root.path));
+        if in_root && hidden.is_empty() {
+            continue;
+        }
+        let around = hidden.into_iter().filter(|hidden| **hidden != real);
+        places.extend(around.map(|hidden| Place { path: hidden.clone(), what: What::Private(0o711) }));
+        places.push(Place { path: real, what: What::Readable });
+    }
 }
 
 /// Says of what shall be readable and is not, because commands have an empty folder of their own there.

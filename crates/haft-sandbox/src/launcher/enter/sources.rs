@@ -18,7 +18,7 @@ use rustix::thread::UnshareFlags;
 use super::layer::open_again;
 use super::mounts::{PLAIN, Tree, make_all_private, make_file, make_folder};
 use super::places::{Place, What};
-use crate::orders::Visible;
+use crate::orders::VisibleRoot;
 
 /// Where the stage is put up, in a mount namespace that ends with the launcher. Over `/` it would count as a changed
 /// root, and with one nobody may enter a user namespace.
@@ -34,7 +34,7 @@ pub(super) struct Given {
 pub(super) struct GivenLayer {
     upper: OwnedFd,
     work: OwnedFd,
-    beside: PathBuf,
+    pub(super) beside: PathBuf,
     names: (OsString, OsString),
 }
 
@@ -45,11 +45,11 @@ pub(super) struct OpenLayer {
 }
 
 /// Pairs the descriptors with the roots they belong to.
-pub(super) fn given(visible: &Visible, descriptors: Vec<OwnedFd>) -> io::Result<Vec<Given>> {
+pub(super) fn given(roots: &[VisibleRoot], descriptors: Vec<OwnedFd>) -> io::Result<Vec<Given>> {
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().ok_or(io::Error::from(Errno::BADF));
     let mut given = Vec::new();
-    for root in &visible.roots {
+    for root in roots {
         let folder = next()?;
         let layer = if root.layered { Some(GivenLayer::of(next()?, next()?)?) } else { None };
         given.push(Given { folder, layer });
@@ -70,6 +70,15 @@ impl GivenLayer {
     }
 }
 
+impl GivenLayer {
+    /// Opens the two folders again, and refuses others under their names.
+    pub(super) fn open(&self, from: BorrowedFd<'_>, beside: &Path) -> io::Result<OpenLayer> {
+        let upper = open_again(from, &beside.join(&self.names.0), self.upper.as_fd())?;
+        let work = open_again(from, &beside.join(&self.names.1), self.work.as_fd())?;
+        Ok(OpenLayer { upper, work })
+    }
+}
+
 fn path_of(descriptor: BorrowedFd<'_>) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd;
     let link = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
@@ -86,7 +95,7 @@ pub(super) enum Sources {
 
 impl Sources {
     /// Gathers all parts in a stage, which becomes the working folder. Needs the rights of root.
-    pub(super) fn staged(places: &[Place], given: &[Given]) -> io::Result<Self> {
+    pub(super) fn staged(places: &[Place], given: &[Given], layers: &[PathBuf]) -> io::Result<Self> {
         enter_mount_namespace()?;
         make_all_private()?;
         // All of them before the stage is put up: it lies over some of their paths.
@@ -99,6 +108,9 @@ impl Sources {
         for (number, layer) in given.iter().enumerate().filter_map(|(number, one)| Some((number, one.layer.as_ref()?)))
         {
             parts.extend(Part::at(name_of_layer(number), &layer.beside)?);
+        }
+        for (number, path) in layers.iter().enumerate() {
+            parts.extend(Part::at(name_of_layers(number), path)?);
         }
         let stage = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN)?;
         stage.attach_over(rustix::fs::open(STAGE, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?.as_fd())?;
@@ -131,10 +143,22 @@ impl Sources {
             Sources::Paths => layer.beside.clone(),
             Sources::Stage => name_of_layer(root),
         };
-        let upper = open_again(CWD, &beside.join(&layer.names.0), layer.upper.as_fd())?;
-        let work = open_again(CWD, &beside.join(&layer.names.1), layer.work.as_fd())?;
-        Ok(OpenLayer { upper, work })
+        layer.open(CWD, &beside)
     }
+
+    /// Opens a folder in which layers lie.
+    pub(super) fn open_layers(&self, number: usize, path: &Path) -> io::Result<OwnedFd> {
+        let path = match self {
+            Sources::Paths => path.to_owned(),
+            Sources::Stage => name_of_layers(number),
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(CWD, &path, flags, Mode::empty())?)
+    }
+}
+
+fn name_of_layers(number: usize) -> PathBuf {
+    PathBuf::from(format!("k{number}"))
 }
 
 fn name_of_place(number: usize) -> PathBuf {

@@ -141,6 +141,8 @@ pub(super) enum LeftOut {
     Lock,
     /// It lets a program run as somebody else; it came in without that.
     SetId,
+    /// The tool had not said that it would change it.
+    NotSaid,
     /// The system does not let us.
     NotAllowed,
     /// It is protected, for this reason.

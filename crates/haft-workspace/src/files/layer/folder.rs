@@ -79,7 +79,13 @@ impl LayerFolder {
             rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
             Ok(made)
         };
-        // The two are mounted by whom the workspace belongs to, who must be let in to them.
+        // The two are mounted by whom the workspace belongs to, who must be let in to them. Above them nobody is, but for
+        // who knows the names; what is above all layers belongs to this user alone.
+        if rustix::process::geteuid().is_root() && of.st_uid != 0 {
+            for above in self.path.parent().into_iter().chain([&*self.path]) {
+                rustix::fs::chmod(above, Mode::from_raw_mode(0o711))?;
+            }
+        }
         let folder = self.path.join(number.to_string());
         make(&folder, 0o700)?;
         let upper = make(&folder.join("upper"), of.st_mode & FOLDER_MODE)?;

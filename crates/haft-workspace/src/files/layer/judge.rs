@@ -15,11 +15,13 @@ use std::time::{Duration, Instant};
 
 use haft::door::FileKind;
 use haft::guarded;
+use haft::process::Keeps;
 use rustix::fs::{AtFlags, FileType, OFlags};
 
 use super::super::open::open_name;
 use super::difference::{Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::harmless;
+use super::keeping::Kept;
 use super::read::open_file;
 use super::settle::OpenRoot;
 
@@ -53,9 +55,12 @@ pub(super) struct Judged {
 }
 
 /// Takes a difference apart.
-pub(super) fn judge(roots: &[OpenRoot], difference: Difference) -> Judged {
-    let mut judge = Judge { roots, repositories: HashMap::new(), judged: Judged::default() };
-    judge.judged.left_out = difference.left_out;
+pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> Judged {
+    let mut judge = Judge { roots, keeps, repositories: HashMap::new(), judged: Judged::default() };
+    let mut left_out = difference.left_out;
+    // What does not come in is not said to have come in without something.
+    left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
+    judge.judged.left_out = left_out;
     for tree in difference.trees {
         judge.tree(tree);
     }
@@ -72,6 +77,7 @@ pub(super) fn judge(roots: &[OpenRoot], difference: Difference) -> Judged {
 
 pub(super) struct Judge<'a> {
     pub(super) roots: &'a [OpenRoot],
+    keeps: &'a Keeps,
     /// Which folders git would take for a repository.
     repositories: HashMap<Spot, bool>,
     pub(super) judged: Judged,
@@ -93,8 +99,22 @@ impl Judge<'_> {
 
     /// Says why a path is left out, whatever others did there.
     pub(super) fn left_out(&mut self, found: &Found) -> Option<LeftOut> {
+        if !self.is_kept(&found.spot) && !self.leads_to_kept(found) {
+            return Some(LeftOut::NotSaid);
+        }
         let lock = || is_left_lock(found).then_some(LeftOut::Lock);
         self.refused(found).map(LeftOut::Protected).or_else(lock)
+    }
+
+    /// Returns whether the tool had said that it would change this.
+    pub(super) fn is_kept(&self, spot: &Spot) -> bool {
+        self.keeps.entry(&self.roots[spot.root].place_of(&spot.path))
+    }
+
+    /// Returns whether this is a new folder in which something may come.
+    fn leads_to_kept(&self, found: &Found) -> bool {
+        let is_new_folder = matches!(found.comes, Comes::Folder { .. }) && found.below.is_none();
+        is_new_folder && self.keeps.some_of(&self.roots[found.spot.root].place_of(&found.spot.path))
     }
 
     /// Says why a path is refused, if it is.

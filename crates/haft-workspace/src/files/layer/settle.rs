@@ -14,7 +14,7 @@ use haft::door::{ChangeSetId, Errand, FileKind, Receipt, Receipts};
 use haft::effect::Change;
 use haft::error::ToolError;
 use haft::path::{Extent, Place, Target};
-use haft::process::{GroundRoot, Settled, Settlement};
+use haft::process::{GroundRoot, Keeps, Settled, Settlement};
 use haft::stamp::{Basis, Stamp};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +28,7 @@ use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone
 use super::clock::Moment;
 use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::judge::{self, Judged, repository_of};
+use super::keeping::Kept;
 use super::read::{Reader, Unread};
 use super::{Layers, apart, index, told, trees};
 use crate::state::journal::By;
@@ -72,6 +73,7 @@ impl OpenRoot {
 pub(super) struct Settling<'a> {
     pub(super) layers: &'a Layers,
     pub(super) roots: Vec<OpenRoot>,
+    pub(super) keeps: Keeps,
     pub(super) errand: Errand,
     pub(super) receipts: Receipts,
     pub(super) stop: CancellationToken,
@@ -127,7 +129,7 @@ impl Settling<'_> {
                 since: root.since,
                 caps,
                 stopped: &stopped,
-                is_whole: &|path| root.comes_whole(path),
+                is_whole: &|path| root.comes_whole(path) && !self.keeps.some_of(&root.place_of(path)),
                 is_off_limits: &|path| root.is_off_limits(path),
                 difference: &mut difference,
                 path: PathBuf::new(),
@@ -141,7 +143,7 @@ impl Settling<'_> {
         if !difference.is_within(caps) {
             return Err(told::too_much(&difference, caps));
         }
-        Ok(judge::judge(&self.roots, difference))
+        Ok(judge::judge(&self.roots, &self.keeps, difference))
     }
 
     /// Lets the command's version of what somebody else changed come in under a name beside it.

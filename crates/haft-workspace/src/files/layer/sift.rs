@@ -24,6 +24,10 @@ const DEEPEST: usize = 200;
 impl Judge<'_> {
     /// Judges a new folder that comes in as a whole.
     pub(super) fn tree(&mut self, tree: Spot) {
+        if !self.is_kept(&tree) {
+            self.judged.left_out.push((tree, LeftOut::NotSaid));
+            return;
+        }
         let mut sift = Sift { root: tree.root, refused: Vec::new() };
         let sifted = self.sift(&tree, &mut sift);
         match sifted {

@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod guarded_names;
+mod keeping;
 mod kinds;
 mod repositories;
 mod shut;

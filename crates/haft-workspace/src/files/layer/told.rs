@@ -79,6 +79,9 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
         LeftOut::SetId => {
             format!("Came in without the bits that let a program run as its owner or group: {names}.")
         }
+        LeftOut::NotSaid => {
+            format!("Not kept, because the tool had not said that it would change it: {names}.")
+        }
         LeftOut::NotAllowed => {
             format!(
                 "Left as it is, because it could not be kept for undo or the system does not let this user change it: \

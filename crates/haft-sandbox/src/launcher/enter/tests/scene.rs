@@ -98,6 +98,8 @@ impl Scene {
         let visible = Visible {
             roots: Vec::new(),
             readable: Vec::new(),
+            shown: Vec::new(),
+            layers: Vec::new(),
             hidden: vec![at("state"), at("layer")],
             home: at("home"),
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
@@ -247,6 +249,8 @@ impl Scene {
             confine: Confine::Fully(visible.clone()),
             processes: 256,
             network: self.network,
+            has_input: false,
+            serves: false,
         };
         if !self.namespaces {
             return match partly(&orders, &visible, &self.at("private"), &descriptors) {
@@ -254,7 +258,7 @@ impl Scene {
                 Err(why) => format!("{why:?}\n"),
             };
         }
-        match fully(&orders, &visible, descriptors) {
+        match fully(&orders, &visible, descriptors, None) {
             Ok(Entered::Outside(_)) => String::new(),
             Ok(Entered::Inside(ready)) => self.command(ready, script, output),
             Err(NotEntered::NoLayer(why)) => format!("no layer: {why}\n"),

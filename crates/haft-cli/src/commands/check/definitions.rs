@@ -1,0 +1,123 @@
+//! What is wrong with definitions and lists of tools, each with the files that it names.
+//!
+//! Whether a program or a Python module is there is said by whoever binds a tool to it; a tool that is bound to a
+//! built-in one is checked here.
+
+use std::path::Path;
+
+use haft::closest::closest;
+use haft_config::environment::variable;
+use haft_model::lower::{Offered, Provider, lower};
+use haft_runtime::arguments::Checker;
+use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, check_list, is_list};
+
+use super::{Checking, Found};
+use haft_workspace::state::read_config_file;
+
+impl Checking {
+    /// Checks a definition, or a list of tools.
+    pub(super) fn yaml(&mut self, path: &Path, text: &str) {
+        let is_named_list = path.file_stem().is_some_and(|name| name == "tools");
+        if is_named_list || is_list(text) {
+            self.list(path, text);
+        } else {
+            self.definition(path, text);
+        }
+    }
+
+    fn tell(&mut self, file: &Path, problems: impl IntoIterator<Item = definition::Problem>) {
+        self.found.extend(problems.into_iter().map(|problem| Found {
+            file: file.into(),
+            line: problem.line.unwrap_or(1),
+            problem: problem.what,
+            fix: problem.fix,
+            is_warning: problem.is_warning,
+        }));
+    }
+
+    /// Checks a definition by itself, and returns it where it can be used.
+    fn definition(&mut self, path: &Path, text: &str) -> Option<Definition> {
+        let checked = definition::check(text);
+        self.tell(path, checked.problems);
+        let definition = checked.definition?;
+        self.tell(path, in_use(&definition));
+        Some(definition)
+    }
+
+    fn list(&mut self, path: &Path, text: &str) {
+        let CheckedList { listed, problems } = check_list(text, &variable);
+        self.tell(path, problems);
+        for entry in &listed {
+            self.listed(path, entry);
+        }
+    }
+
+    fn listed(&mut self, list: &Path, entry: &Listed) {
+        let problem = |what: String, fix: &str| definition::Problem {
+            line: entry.line,
+            what,
+            fix: fix.to_owned(),
+            is_warning: false,
+        };
+        let Some(named) = &entry.yaml_path else {
+            let undescribed = matches!(entry.binding, Some(Binding::Command(_) | Binding::Python { .. }));
+            let what = format!("nothing describes \"{}\"", entry.name);
+            return self.tell(list, undescribed.then(|| problem(what, "write yaml_path: the definition of the tool")));
+        };
+        let path = list.parent().unwrap_or(Path::new("")).join(named);
+        let text = match read_config_file(&path) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                let what = format!("there is no file {}", named.display());
+                return self.tell(list, [problem(what, "yaml_path begins at the folder of this list")]);
+            }
+            Err(error) => {
+                let what = format!("{} cannot be read: {error}", named.display());
+                return self.tell(list, [problem(what, "name a readable text file")]);
+            }
+        };
+        let is_new = self.seen.insert(path.components().collect());
+        let definition = match is_new {
+            true => self.definition(&path, &text),
+            false => definition::check(&text).definition,
+        };
+        if let Some(definition) = definition {
+            self.tell(list, entry.problems_with(&definition));
+            self.tell(list, entry.binding.iter().filter_map(|binding| unbound(binding, entry.line)));
+        }
+    }
+}
+
+/// Says what else keeps a definition from being used.
+fn in_use(definition: &Definition) -> Vec<definition::Problem> {
+    let problem =
+        |what: String, fix: &str, is_warning| definition::Problem { line: None, what, fix: fix.to_owned(), is_warning };
+    let mut problems = Vec::new();
+    if let Err(why) = Checker::new(&definition.input_schema) {
+        problems.push(problem(format!("\"input_schema\" cannot be used: {why}"), "mend the schema", false));
+    }
+    let spec = definition.spec();
+    for provider in Provider::ALL {
+        if let Err(quarantined) = lower(&Offered::of(&spec), provider) {
+            problems.push(problem(format!("it cannot be offered to {provider}"), &quarantined.reason, true));
+        }
+    }
+    problems.extend(definition.binding.iter().filter_map(|binding| unbound(binding, None)));
+    problems
+}
+
+/// Says that there is no such built-in tool.
+fn unbound(binding: &Binding, line: Option<usize>) -> Option<definition::Problem> {
+    let Binding::Builtin(name) = binding else { return None };
+    let tools = haft_tools::all();
+    let names = || tools.iter().map(|tool| tool.spec().name.as_str());
+    if names().any(|known| known == name) {
+        return None;
+    }
+    let fix = match closest(name, names()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("the built-in tools are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    let what = format!("there is no built-in tool \"{name}\"");
+    Some(definition::Problem { line, what, fix, is_warning: false })
+}

@@ -1,0 +1,30 @@
+//! Which files of a folder are checked: those that haft would load from it.
+
+use std::path::{Path, PathBuf};
+
+use haft_workspace::state::list_config_folder;
+
+use super::{Checking, is_yaml};
+
+/// Files right in a folder that haft knows by their names.
+const FILES: [&str; 2] = ["config.toml", "rules.toml"];
+
+impl Checking {
+    /// Checks what a folder holds: haft's own folder in it where there is one, else its files and its `tools`.
+    pub(super) fn folder(&mut self, folder: &Path, inside: &[PathBuf]) {
+        let below = |name: &str| folder.join(name);
+        if let Ok(Some(own)) = list_config_folder(&below(haft_workspace::project::FOLDER)) {
+            return self.folder(&below(haft_workspace::project::FOLDER), &own);
+        }
+        let is_known = |path: &&PathBuf| is_yaml(path) || FILES.iter().any(|name| path.ends_with(name));
+        let mut files: Vec<PathBuf> = inside.iter().filter(is_known).cloned().collect();
+        if let Ok(Some(tools)) = list_config_folder(&below("tools")) {
+            files.extend(tools.into_iter().filter(|path| is_yaml(path)));
+        }
+        if files.is_empty() {
+            let fix = "name a folder with definitions (.yaml), a tools.yaml, a config.toml or a rules.toml";
+            self.add(folder, (1, "there is nothing in it that haft checks".into(), fix.into()));
+        }
+        files.iter().for_each(|file| self.file(file));
+    }
+}

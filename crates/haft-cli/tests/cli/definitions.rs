@@ -1,0 +1,135 @@
+//! `haft check` on definitions and lists of tools.
+
+use super::Place;
+
+const GOOD: &str = "name: greet\ndescription: Greets.\nbinding: hello:greet\ninput_schema:\n  properties:\n    who: {type: string, description: Who is greeted.}\n    key: {type: string, description: A key.}\n";
+
+fn put(place: &Place, name: &str, text: &str) {
+    let path = place.path("ws").join(name);
+    std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
+    std::fs::write(path, text).expect("a file can be written");
+}
+
+/// Checks a path and returns what is printed, and the exit status.
+fn check(place: &Place, path: &str) -> (String, i32) {
+    let said = place.haft(&["check", path], "");
+    assert_eq!(said.err, "");
+    (said.out, said.code)
+}
+
+#[test]
+fn a_definition_in_order_is_passed_without_a_word() {
+    let place = Place::new();
+    put(&place, "greet.yaml", GOOD);
+    assert_eq!(check(&place, "greet.yaml"), (String::new(), 0));
+}
+
+#[test]
+fn every_problem_of_a_definition_has_file_line_and_fix() {
+    let place = Place::new();
+    put(
+        &place,
+        "t.yaml",
+        "name: my tool\ncolour: red\ninput_schema:\n  type: object\n  properties:\n    n: {type: integer}\n",
+    );
+    let (out, code) = check(&place, "t.yaml");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(code, 1);
+    assert!(lines[0].starts_with("t.yaml:1: \"my tool\" cannot be the name of a tool: "), "{out}");
+    assert!(lines[1].starts_with("t.yaml:1: warning: nothing tells the model what the tool does; "), "{out}");
+    assert!(lines[2].starts_with("t.yaml:2: there is no key \"colour\"; the keys are "), "{out}");
+    let words = "t.yaml:6: warning: \"n\": every property has a description; say what \"n\" is, with its unit";
+    assert_eq!(lines[3..], [words]);
+}
+
+#[test]
+fn warnings_alone_are_no_failure() {
+    let place = Place::new();
+    put(&place, "t.yaml", "name: t\ndescription: d\ncache_ttl: 5\n");
+    let words = "t.yaml:3: warning: \"cache_ttl\" counts for nothing without \"use_cache\"; write use_cache: true\n";
+    assert_eq!(check(&place, "t.yaml"), (words.to_owned(), 0));
+}
+
+#[test]
+fn a_built_in_tool_that_is_not_there_is_told() {
+    let place = Place::new();
+    put(&place, "t.yaml", "name: t\ndescription: d\nbinding: {builtin: read_fil}\n");
+    let words = "t.yaml:1: there is no built-in tool \"read_fil\"; did you mean \"read_file\"?\n";
+    assert_eq!(check(&place, "t.yaml"), (words.to_owned(), 1));
+}
+
+#[test]
+fn a_schema_that_multiplies_is_told() {
+    let place = Place::new();
+    let mut text = "name: t\ndescription: d\ninput_schema:\n  properties:\n    a: {description: a, $ref: '#/$defs/d0'}\n  $defs:\n    d20: {type: string}\n".to_owned();
+    for i in 0..20 {
+        let next = i + 1;
+        text += &format!("    d{i}: {{allOf: [{{$ref: '#/$defs/d{next}'}}, {{$ref: '#/$defs/d{next}'}}]}}\n");
+    }
+    put(&place, "t.yaml", &text);
+    let (out, code) = check(&place, "t.yaml");
+    assert!(code == 1 && out.contains("multiplies to more than 10000 cases"), "{out}");
+}
+
+#[test]
+fn a_list_is_checked_with_the_files_it_names() {
+    let place = Place::new();
+    put(&place, "conf/defs/greet.yaml", GOOD);
+    put(&place, "conf/defs/bad.yaml", "name: bad\ndescription: d\nlazy: 1\n");
+    put(
+        &place,
+        "conf/tools.yaml",
+        "tools:\n  - name: greet\n    yaml_path: ./defs/greet.yaml\n    extra_kwargs:\n      whom: you\n      key: ${env.DEPLOY_TOKEN}\n  - name: bad\n    yaml_path: defs/bad.yaml\n  - name: gone\n    yaml_path: gone.yaml\n  - name: loose\n    binding: a:b\n  - name: unset\n    yaml_path: ./defs/greet.yaml\n    extra_kwargs: {who: '${env.HAFT_T_MISSING}'}\n",
+    );
+    let (out, code) = check(&place, "conf/tools.yaml");
+    assert_eq!(code, 1);
+    let expected = [
+        "conf/tools.yaml:15: the environment variable HAFT_T_MISSING is not set; set HAFT_T_MISSING before haft starts, or take ${env.HAFT_T_MISSING} out",
+        "conf/tools.yaml:5: the preset \"whom\" is no argument of \"greet\"; did you mean \"who\"?",
+        "conf/defs/bad.yaml:3: \"lazy\" is a number, but it must be true or false; write true or false",
+        "conf/tools.yaml:9: there is no file gone.yaml; yaml_path begins at the folder of this list",
+        "conf/tools.yaml:11: nothing describes \"loose\"; write yaml_path: the definition of the tool",
+    ];
+    assert_eq!(out.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_folder_is_checked_by_what_haft_would_load_from_it() {
+    let place = Place::new();
+    put(&place, "compose.yaml", "services: {}\n");
+    put(&place, ".haft/tools/a.yaml", "name: a\n\tb: 1\n");
+    put(&place, ".haft/tools/greet.yaml", GOOD);
+    put(&place, ".haft/tools/notes.md", "no words of a tool");
+    put(
+        &place,
+        ".haft/tools.yaml",
+        "tools:\n  - name: greet\n    yaml_path: tools/greet.yaml\n    extra_kwargs: {who: [you]}\n",
+    );
+    put(&place, ".haft/config.toml", "colour = 1\n");
+    let (out, code) = check(&place, ".");
+    assert_eq!(code, 1);
+    let heads: Vec<&str> = out.lines().filter_map(|line| line.split(": ").next()).collect();
+    assert_eq!(heads, ["./.haft/config.toml:1", "./.haft/tools.yaml:4", "./.haft/tools/a.yaml:1"], "{out}");
+    assert!(out.contains("does not fit \"greet\": [\"you\"] is not of type \"string\""), "{out}");
+
+    let (out, code) = check(&place, ".haft/tools");
+    assert!(
+        code == 1
+            && out.starts_with(".haft/tools/a.yaml:1: a tab indents the line behind this one; indent with blanks\n"),
+        "{out}"
+    );
+    std::fs::create_dir(place.path("ws/empty")).expect("a folder can be made");
+    let (out, code) = check(&place, "empty");
+    assert!(code == 1 && out.starts_with("empty:1: there is nothing in it that haft checks; "), "{out}");
+}
+
+#[test]
+fn a_file_that_is_too_large_is_told_with_the_limit() {
+    let place = Place::new();
+    put(&place, "big.yaml", &format!("name: {}\n", "x".repeat(2 << 20)));
+    let (out, code) = check(&place, "big.yaml");
+    assert_eq!(
+        (out.as_str(), code),
+        ("big.yaml:1: cannot be read: it is larger than 1 MiB; name a readable text file\n", 1)
+    );
+}

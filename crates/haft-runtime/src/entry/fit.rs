@@ -1,0 +1,65 @@
+//! Fits arguments to what an entry shows: what a call does with them before anything else, and by itself.
+
+use haft::call::RawArguments;
+use haft::error::ToolError;
+use serde_json::Value;
+
+use super::Entry;
+use crate::arguments::{self, Checker, Fault, Reading};
+use crate::stages::parse::unreadable;
+use crate::stages::prepare::{checker, describe};
+
+/// Arguments that fit a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// The arguments, with defaults that are given beforehand and without what is fixed.
+    pub arguments: Value,
+    /// What was mended or coerced, one line each, as the model would read it.
+    pub repairs: Vec<String>,
+}
+
+impl Entry {
+    /// Validates and coerces arguments as a call would, without calling anything.
+    ///
+    /// ```
+    /// use haft::call::RawArguments;
+    /// use haft_runtime::entry::Entry;
+    ///
+    /// let entry = Entry::typed(haft_testkit::tools::Add);
+    ///
+    /// let fitted = entry.fit(RawArguments::Text(r#"{"a": "2", "b": 3,}"#.into())).expect("it has one reading");
+    /// assert_eq!(fitted.arguments, serde_json::json!({ "a": 2, "b": 3 }));
+    /// assert_eq!(fitted.repairs[1], r#"$.a: "2" → 2"#);
+    ///
+    /// let error = entry.fit(RawArguments::Text(r#"{"a": "two", "b": 3}"#.into())).expect_err("that is no number");
+    /// assert!(error.what.starts_with("add: $.a: expected "));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns what a call would fail with: the place, what belongs there, what came, and a call that fits.
+    pub fn fit(&self, arguments: RawArguments) -> Result<Fitted, ToolError> {
+        let Reading { value, mut repairs } = match arguments {
+            RawArguments::Object(fields) => Reading { value: Value::Object(fields), repairs: Vec::new() },
+            RawArguments::Words(words) => {
+                let read = arguments::read_words(&words, &self.shown.input_schema);
+                Reading { value: read.map_err(|faults| describe(self, &faults))?, repairs: Vec::new() }
+            }
+            RawArguments::Text(text) => arguments::read_text(&text).map_err(|fault| unreadable(self, &fault))?,
+        };
+        let checker = checker(self, self.checker())?;
+        let (reading, verdict) = self.fitted(checker, value);
+        verdict.map_err(|faults| describe(self, &faults))?;
+        repairs.extend(reading.repairs);
+        Ok(Fitted { arguments: self.with_defaults(reading.value), repairs })
+    }
+
+    /// Reads arguments by the schema that is shown, and says what still does not fit.
+    pub(crate) fn fitted(&self, checker: &Checker, arguments: Value) -> (Reading, Result<(), Vec<Fault>>) {
+        let timed = arguments::read_times(arguments, &self.shown.times);
+        let mut reading = arguments::fit(timed.value, &self.shown.input_schema, &self.shown.aliases);
+        reading.repairs.splice(0..0, timed.repairs);
+        let verdict = checker.check(&reading.value);
+        (reading, verdict)
+    }
+}

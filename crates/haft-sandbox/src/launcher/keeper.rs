@@ -1,0 +1,175 @@
+//! Kept the ground of a worker: puts it on a fresh one for each call, and takes it away again.
+//!
+//! A process beside the watcher, because who mounts needs rights that the watcher gives up: it acts for the command when
+//! it renames folders. This one does nothing for the command, only what haft asks over a socket of its own.
+//!
+//! When a ground is taken away, nothing may be left that could change it: whatever the call has started is ended, and a
+//! layer that the worker still holds open for writing is not let go of, so that the worker ends.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use super::enter::Grounds;
+use super::leave;
+use super::line::{nothing, own_pid};
+use super::watch::Tree;
+use crate::orders::{GroundOrder, GroundReport};
+use crate::{running, wire};
+
+/// How long all that was killed may take to end.
+const TO_DIE: Duration = Duration::from_millis(700);
+
+/// What is kept.
+pub(super) struct Kept {
+    tree: Tree,
+    /// From what grounds are made; nothing where the worker is on the same one all the time.
+    grounds: Option<Grounds>,
+}
+
+impl Kept {
+    /// Nothing but who belongs to the worker.
+    pub(super) fn nothing(tree: Tree) -> Self {
+        Self { tree, grounds: None }
+    }
+
+    /// Grounds in a namespace of its own.
+    pub(super) fn grounds(grounds: Option<Grounds>) -> Self {
+        Self { tree: Tree::Namespace, grounds }
+    }
+}
+
+/// Starts the one who keeps the ground.
+pub(super) fn start(socket: OwnedFd, kept: Kept) -> io::Result<Pid> {
+    let watcher = own_pid();
+    // SAFETY: this process has one thread, so the child may do whatever the parent may.
+    #[allow(unsafe_code)]
+    match unsafe { libc::fork() } {
+        0 => Keeper { socket, kept, watcher }.keep(),
+        pid => Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error),
+    }
+}
+
+struct Keeper {
+    socket: OwnedFd,
+    kept: Kept,
+    watcher: i32,
+}
+
+impl Keeper {
+    fn keep(mut self) -> ! {
+        if self.let_go_of_the_rest().is_err() {
+            leave(0)
+        }
+        loop {
+            let Ok((order, descriptors)) = wire::receive_orders(&self.socket) else { leave(0) };
+            let report = match order {
+                GroundOrder::Enter(roots) => self.enter(&roots, descriptors),
+                GroundOrder::Leave(worker) => self.take_away(worker),
+            };
+            let Ok(mut text) = serde_json::to_vec(&report) else { leave(0) };
+            text.push(b'\n');
+            if wire::send_all(&self.socket, &text).is_err() {
+                leave(0)
+            }
+        }
+    }
+
+    /// Closes what belongs to the watcher and to the worker: haft sees their ends only if nobody else holds them.
+    fn let_go_of_the_rest(&self) -> io::Result<()> {
+        let null = nothing()?;
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)?;
+        drop(null);
+        let mut open: Vec<RawFd> = self.kept.grounds.iter().flat_map(Grounds::descriptors).collect();
+        open.push(self.socket.as_raw_fd());
+        open.sort_unstable();
+        let mut next = 3;
+        for number in open.into_iter().map(RawFd::cast_unsigned).chain([u32::MAX]) {
+            if next < number {
+                close_between(next, number.saturating_sub(1))?;
+            }
+            next = number.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, roots: &[crate::orders::VisibleRoot], descriptors: Vec<OwnedFd>) -> GroundReport {
+        match &mut self.kept.grounds {
+            Some(grounds) => {
+                grounds.change(roots, descriptors).map_or_else(GroundReport::from, |()| GroundReport::Entered)
+            }
+            None => GroundReport::Entered,
+        }
+    }
+
+    fn take_away(&mut self, worker: i32) -> GroundReport {
+        let Some(left_behind) = self.end_others(worker) else {
+            return GroundReport::Held("what it has started does not end although it was killed".into());
+        };
+        match self.kept.grounds.as_mut().map(Grounds::leave) {
+            Some(Err(error)) => GroundReport::Held(match error.raw_os_error() {
+                Some(libc::EBUSY) => "it keeps a file of the workspace open for writing".into(),
+                _ => format!("its workspace cannot be taken away: {error}"),
+            }),
+            None | Some(Ok(())) => GroundReport::Left(left_behind),
+        }
+    }
+
+    /// Ends everybody but the worker; returns how many there were, or nothing when they do not end.
+    fn end_others(&self, worker: i32) -> Option<usize> {
+        let until = Instant::now() + TO_DIE;
+        let mut left_behind = None;
+        loop {
+            let others = self.others(worker);
+            let living = others.iter().filter(|other| !other.has_ended).count();
+            let count = *left_behind.get_or_insert(living);
+            // Whoever has ended may have threads that have not: a descriptor tells.
+            let processes = others.iter().filter_map(|other| Pid::from_raw(other.pid));
+            let at_work: Vec<(Pid, OwnedFd)> = processes
+                .filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)))
+                .filter(|(_, process)| !has_ended(process, Duration::ZERO))
+                .collect();
+            if at_work.is_empty() {
+                return Some(count);
+            }
+            for (pid, _) in &at_work {
+                let _ = kill_process(*pid, Signal::KILL);
+            }
+            for (_, process) in &at_work {
+                has_ended(process, until.saturating_duration_since(Instant::now()));
+            }
+            // Whoever was forked meanwhile is found in the next round.
+            if Instant::now() >= until {
+                return None;
+            }
+        }
+    }
+
+    fn others(&self, worker: i32) -> Vec<running::Running> {
+        let known = [own_pid(), self.watcher, worker];
+        let is_other = |pid: i32| !known.contains(&pid);
+        match self.kept.tree {
+            Tree::Namespace => running::some(is_other),
+            Tree::Descendants => {
+                running::descendants_of(self.watcher).into_iter().filter(|one| is_other(one.pid)).collect()
+            }
+        }
+    }
+}
+
+fn has_ended(process: &OwnedFd, most: Duration) -> bool {
+    let mut polled = [PollFd::new(process, PollFlags::IN)];
+    let most = Timespec::try_from(most).unwrap_or_default();
+    matches!(poll(&mut polled, Some(&most)), Ok(1..))
+}
+
+#[allow(unsafe_code)]
+fn close_between(first: u32, last: u32) -> io::Result<()> {
+    // SAFETY: it takes numbers only. This process never returns to whoever owns those descriptors.
+    let failed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,165 @@
+//! Definitions that can be called: what a tool is bound to, found and made to work.
+//!
+//! A built-in tool is called under the words of the definition. A program gets the arguments on its input and answers
+//! on its output. A Python function is served by a worker that stays. All of them plan what the definition declares,
+//! so that rules, questions, the sandbox and undo work as for any command.
+//!
+//! Not here: reading definitions (`definition`), finding and trusting their files.
+
+mod answer;
+mod builtin;
+mod claims;
+mod command;
+mod log;
+mod pool;
+mod python;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use haft::closest::closest;
+use haft::door::Doors;
+use haft::error::ToolError;
+use haft::kinds::ErrorKind;
+use haft::limits::Limits;
+use haft::tool::AnyTool;
+
+use crate::definition::{Binding, Definition, Problem};
+use builtin::Builtin;
+use command::Program;
+use pool::Pools;
+use python::Function;
+pub use python::{Description, Parameter};
+
+/// Makes tools of definitions. One for each workspace: the workers of all its Python functions live in it.
+pub struct Bindings {
+    tools: HashMap<String, Arc<dyn AnyTool>>,
+    pools: Arc<Pools>,
+}
+
+/// Where a binding is at home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The folder of the file that names the binding, by its real path.
+    pub folder: PathBuf,
+    /// The workspace, by its real path.
+    pub workspace: PathBuf,
+    /// Arguments that presets give, so that the definition need not have them.
+    pub preset: Vec<String>,
+}
+
+impl Home {
+    /// Names the folder of the file that names the binding, and the workspace.
+    pub fn new(folder: impl Into<PathBuf>, workspace: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), workspace: workspace.into(), preset: Vec::new() }
+    }
+
+    /// Says which arguments presets give.
+    pub fn with_presets(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.preset = names.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+impl Bindings {
+    /// Knows these tools by their names: the built-in ones, and those that a program registers.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Self {
+        let tools = tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect();
+        Self { tools, pools: Arc::default() }
+    }
+
+    /// Makes a tool of a definition. Nothing is started, and no file is looked at.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the binding, with the fix.
+    pub fn bind(&self, definition: Definition, home: Home) -> Result<Arc<dyn AnyTool>, Problem> {
+        match definition.binding.clone() {
+            None => Err(error(format!("\"{}\" is bound to nothing", definition.name), HOW_TO_BIND)),
+            Some(Binding::Builtin(name)) => Builtin::new(definition, self.named(&name)?, &home).map(tool),
+            Some(Binding::Command(words)) => Program::new(definition, words, home).map(tool),
+            Some(Binding::Python { module, function }) => {
+                Function::new(definition, (module, function), home, Arc::clone(&self.pools)).map(tool)
+            }
+        }
+    }
+
+    /// Asks a worker what a Python function looks like; nothing for other bindings. Its module is imported, in the
+    /// sandbox, and nothing of what that changes is kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be found out: no interpreter, no such module or function, no sandbox.
+    pub async fn describe(
+        &self,
+        definition: &Definition,
+        home: &Home,
+        (doors, limits): (&Doors, &Limits),
+    ) -> Result<Option<Description>, ToolError> {
+        let Some(Binding::Python { module, function }) = definition.binding.clone() else { return Ok(None) };
+        let pools = Arc::clone(&self.pools);
+        let function = Function::new(definition.clone(), (module, function), home.clone(), pools)
+            .map_err(|problem| ToolError::of(ErrorKind::Unavailable, problem.what))?;
+        python::describe(&function, (doors, limits)).await.map(Some)
+    }
+
+    /// Gives a definition without a description the first part of its function's docstring. A lazy one is left as it is,
+    /// because nothing of it may be imported before its first call.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::describe`].
+    pub async fn with_docstring(
+        &self,
+        mut definition: Definition,
+        home: &Home,
+        by: (&Doors, &Limits),
+    ) -> Result<Definition, ToolError> {
+        if definition.description.is_none() && !definition.lazy {
+            let description = self.describe(&definition, home, by).await?;
+            definition.description = description.and_then(|description| description.summary());
+        }
+        Ok(definition)
+    }
+
+    /// Compares a definition with what it is bound to; returns everything that does not fit. `haft check` tells it.
+    pub async fn check(&self, definition: &Definition, home: &Home, by: (&Doors, &Limits)) -> Vec<Problem> {
+        if let Err(problem) = self.bind(definition.clone(), home.clone()) {
+            return vec![problem];
+        }
+        match &definition.binding {
+            Some(Binding::Command(words)) => command::missing(words, home, by.0).into_iter().collect(),
+            Some(Binding::Python { .. }) => match self.describe(definition, home, by).await {
+                Ok(Some(description)) => description.compared_with(definition, &home.preset),
+                Ok(None) => Vec::new(),
+                // Where nothing can be tried, nothing is known to be wrong.
+                Err(why) => vec![Problem {
+                    is_warning: why.kind != ErrorKind::Failed,
+                    ..error(why.what.clone(), why.next.to_string())
+                }],
+            },
+            Some(Binding::Builtin(_)) | None => Vec::new(),
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<Arc<dyn AnyTool>, Problem> {
+        self.tools.get(name).cloned().ok_or_else(|| {
+            let fix = match closest(name, self.tools.keys().map(String::as_str)) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "name one that `haft tools` lists".to_owned(),
+            };
+            error(format!("there is no built-in tool \"{name}\""), fix)
+        })
+    }
+}
+
+const HOW_TO_BIND: &str = "write binding: \"package.module:function\", {command: [PROGRAM]} or {builtin: NAME}";
+
+fn error(what: impl Into<String>, fix: impl Into<String>) -> Problem {
+    Problem { line: None, what: what.into(), fix: fix.into(), is_warning: false }
+}
+
+fn tool(tool: impl AnyTool) -> Arc<dyn AnyTool> {
+    Arc::new(tool)
+}

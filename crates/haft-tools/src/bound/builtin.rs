@@ -1,0 +1,85 @@
+//! A built-in or registered tool under the words and the schema of a definition.
+
+use std::sync::Arc;
+
+use haft::BoxFuture;
+use haft::prelude::*;
+use haft::result::ToolResult;
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound};
+use serde_json::Value;
+
+use super::{Home, claims, error};
+use crate::definition::{Definition, Problem};
+
+/// Calls another tool; the arguments go by their names.
+pub(super) struct Builtin {
+    spec: Spec,
+    definition: Definition,
+    tool: Arc<dyn AnyTool>,
+}
+
+impl Builtin {
+    pub(super) fn new(definition: Definition, tool: Arc<dyn AnyTool>, home: &Home) -> Result<Self, Problem> {
+        check(&definition, tool.spec(), &home.preset)?;
+        let mut spec = definition.spec();
+        if definition.description.is_none() {
+            spec.manual.words.clone_from(&tool.spec().manual.words);
+        }
+        Ok(Self { spec, definition, tool })
+    }
+}
+
+/// Refuses a definition whose calls the tool could never take.
+fn check(definition: &Definition, native: &Spec, preset: &[String]) -> Result<(), Problem> {
+    let properties = |schema: &Value| -> Vec<String> {
+        schema.get("properties").and_then(Value::as_object).into_iter().flat_map(|all| all.keys().cloned()).collect()
+    };
+    let (given, known) = (properties(&definition.input_schema), properties(&native.input_schema));
+    let required = native.input_schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let is_given = |name: &str| given.iter().chain(preset).any(|given| given == name);
+    let missing: Vec<String> = required.filter(|name| !is_given(name)).map(|name| format!("\"{name}\"")).collect();
+    if !missing.is_empty() {
+        let what = format!("the built-in tool \"{}\" needs {}, which nothing gives", native.name, missing.join(", "));
+        return Err(error(what, "add it to \"input_schema\", or preset it with extra_kwargs"));
+    }
+    let is_closed = native.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
+    match given.iter().find(|name| is_closed && !known.contains(name)) {
+        None => Ok(()),
+        Some(odd) => {
+            let what = format!("the built-in tool \"{}\" has no argument \"{odd}\"", native.name);
+            Err(error(what, format!("take it out of \"input_schema\"; there is: {}", known.join(", "))))
+        }
+    }
+}
+
+impl AnyTool for Builtin {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        let bound = Arc::clone(&self.tool).bind(args)?;
+        Ok(Box::new(BuiltinCall { builtin: self, bound }))
+    }
+
+    fn summary(&self, result: &ToolResult, max_lines: usize) -> Vec<String> {
+        self.tool.summary(result, max_lines)
+    }
+}
+
+struct BuiltinCall {
+    builtin: Arc<Builtin>,
+    bound: Box<dyn Bound>,
+}
+
+impl Bound for BuiltinCall {
+    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
+        Box::pin(async move { Ok(claims::marked(self.bound.plan(cx).await?, &self.builtin.definition)) })
+    }
+
+    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        self.bound.run(cx)
+    }
+}

@@ -1,0 +1,214 @@
+//! Programs: the arguments are JSON on their input, the answer is on their output, their errors are the log.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft::BoxFuture;
+use haft::door::{Doors, Look};
+use haft::prelude::*;
+use haft::process::{Command, Stream};
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound};
+use serde_json::{Map, Value};
+
+use super::answer::{self, Promise};
+use super::claims::{self, Draft};
+use super::log::Log;
+use super::{Home, error};
+use crate::bash::listening::Listening;
+use crate::bash::report;
+use crate::bash::shown::ShownStreams;
+use crate::definition::{Definition, Problem};
+
+/// Longest output that is looked at as JSON; a longer one is text.
+const MOST_JSON: usize = 16 * 1024 * 1024;
+
+/// A program that does the work of a tool.
+pub(super) struct Program {
+    spec: Spec,
+    definition: Definition,
+    words: Vec<String>,
+    home: Home,
+    promise: Promise,
+}
+
+impl Program {
+    pub(super) fn new(definition: Definition, words: Vec<String>, home: Home) -> Result<Self, Problem> {
+        if words.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err(error("the command names no program", "write command: [PROGRAM, ARGUMENT]"));
+        }
+        let fix = "mend \"output_schema\"";
+        let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
+        Ok(Self { spec: definition.spec(), definition, words, home, promise })
+    }
+
+    fn command(&self, arguments: &Map<String, Value>, draft: Draft, cx: &RunContext<'_>) -> Result<Command, ToolError> {
+        let mut words = found(&self.words, &self.home, cx.look())?;
+        // What is nowhere in the folder is found as commands find it, or refused by the sandbox.
+        if let Some(program) =
+            words[0].to_str().filter(|word| !word.contains('/')).and_then(|name| cx.find_program(&[name]))
+        {
+            words[0] = program.into();
+        }
+        let Draft { line, folder, time, keeps, outside, .. } = draft;
+        let input = serde_json::to_vec(arguments).unwrap_or_default().into();
+        let readable = self.home.readable(outside);
+        Ok(Command { input, keeps, readable, ..Command::new(words, line, folder, time) })
+    }
+}
+
+impl Home {
+    /// Returns what a tool may read beside the workspace: the folder that it comes from, and this.
+    pub(super) fn readable(&self, outside: Vec<PathBuf>) -> Vec<PathBuf> {
+        let own = Some(self.folder.clone()).filter(|folder| !folder.starts_with(&self.workspace));
+        own.into_iter().chain(outside).collect()
+    }
+}
+
+/// Gives the words that name files in the folder of the definition by their full paths.
+fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>, ToolError> {
+    let in_folder = |word: &str| {
+        let path = home.folder.join(word.strip_prefix("./").unwrap_or(word));
+        (!word.is_empty() && look.is_file(&path)).then_some(path)
+    };
+    let program = &words[0];
+    if program.contains('/') && !program.starts_with('/') && in_folder(program).is_none() {
+        let what = format!("The program \"{program}\" of this tool is not in {}.", home.folder.display());
+        return Err(ToolError::new(
+            ErrorKind::Unavailable,
+            what,
+            Next::AskUser("tell the user that it is missing".into()),
+        ));
+    }
+    Ok(words.iter().map(|word| in_folder(word).map_or_else(|| word.into(), PathBuf::into_os_string)).collect())
+}
+
+/// Says what is missing of a program before it is called.
+pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<Problem> {
+    let program = match found(words, home, &*doors.look) {
+        Ok(words) => words[0].to_string_lossy().into_owned(),
+        Err(why) => return Some(error(why.what.clone(), "create it, or mend the path")),
+    };
+    if doors.processes.find_program(&[&program]).is_some() {
+        return None;
+    }
+    let path = Path::new(&program);
+    Some(match doors.look.is_file(path) {
+        true => error(format!("\"{program}\" cannot be executed"), format!("run: chmod +x {program}")),
+        false => {
+            error(format!("there is no program \"{program}\" that tools find"), "install it, or name its full path")
+        }
+    })
+}
+
+impl AnyTool for Program {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        let arguments = match args {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        Ok(Box::new(ProgramCall { program: self, arguments, draft: None }))
+    }
+}
+
+struct ProgramCall {
+    program: Arc<Program>,
+    arguments: Map<String, Value>,
+    draft: Option<Draft>,
+}
+
+impl Bound for ProgramCall {
+    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
+        Box::pin(async move {
+            let (plan, draft) = claims::plan(&self.program.definition, &self.arguments, cx)?;
+            self.draft = Some(draft);
+            Ok(plan)
+        })
+    }
+
+    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let Some(draft) = self.draft else {
+                return Err(ToolError::of(ErrorKind::Bug, "The call was run before it was planned."));
+            };
+            let program = &self.program;
+            let command = program.command(&self.arguments, draft, cx)?;
+            let hearing = Hearing::new(cx);
+            let ran = cx.run(&command, &|stream, piece| hearing.hear(stream, piece)).await;
+            let (output, answer, log) = hearing.end(cx);
+            let ran = ran.map_err(|mut error| {
+                error.detail = error.detail.take().or_else(|| super::log::last_of(&log).0);
+                error
+            })?;
+            let tool = &program.spec.name;
+            let failed = match answer.as_ref().and_then(|answer| answer::error_in(tool, answer)) {
+                Some(said_itself) => Some(said_itself),
+                None => answer::ending(tool, &ran, command.time, &log).map(|error| error.with_so_far(output.clone())),
+            };
+            if let Some(mut error) = failed {
+                let so_far = error.so_far.take().map_or_else(ToolOutput::default, |so_far| *so_far);
+                error.so_far = Some(Box::new(answer::with_notes(so_far, &ran, cx)));
+                error.detail = super::log::last_of(&log).0;
+                return Err(error);
+            }
+            let promised = answer.clone().unwrap_or_else(|| Value::String(text_of(&output)));
+            program.promise.check(tool, &promised)?;
+            Ok(answer::with_notes(ToolOutput { data: answer, ..said(output) }, &ran, cx))
+        })
+    }
+}
+
+fn text_of(output: &ToolOutput) -> String {
+    output.for_model.iter().filter_map(haft::output::Content::text).collect()
+}
+
+/// Says that there is nothing, where there is nothing.
+fn said(output: ToolOutput) -> ToolOutput {
+    if text_of(&output).is_empty() { ToolOutput::text("(no output)") } else { output }
+}
+
+/// Hears a program: its output as text and, while it is short enough, as bytes; its errors as a log.
+struct Hearing<'a> {
+    text: Listening<'a>,
+    log: Log<'a>,
+    /// The output from its beginning; nothing once it is too long to be looked at as JSON.
+    bytes: Mutex<Option<Vec<u8>>>,
+}
+
+impl<'a> Hearing<'a> {
+    fn new(cx: &'a RunContext<'a>) -> Self {
+        Self { text: Listening::new(cx), log: Log::new(cx), bytes: Mutex::new(Some(Vec::new())) }
+    }
+
+    fn hear(&self, stream: Stream, piece: &[u8]) {
+        match stream {
+            Stream::Err => self.log.hear(stream, piece),
+            Stream::Out => {
+                let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(heard) = bytes.take_if(|heard| heard.len() + piece.len() > MOST_JSON) {
+                    drop(heard);
+                }
+                if let Some(heard) = &mut *bytes {
+                    heard.extend_from_slice(piece);
+                }
+                drop(bytes);
+                self.text.hear(stream, piece);
+            }
+        }
+    }
+
+    /// Returns the output as text, as the one JSON value that it may be, and the log.
+    fn end(self, cx: &RunContext<'_>) -> (ToolOutput, Option<Value>, String) {
+        let bytes = self.bytes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let shown = ShownStreams::of(self.text.end(), report::ROOM_FOR_NOTES, cx);
+        let text = shown.text().trim_end().to_owned();
+        let for_model = if text.is_empty() { Vec::new() } else { ToolOutput::text(text).for_model };
+        (ToolOutput { for_model, spilled: shown.spilled, ..ToolOutput::default() }, value, self.log.end())
+    }
+}

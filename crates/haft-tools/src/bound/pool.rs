@@ -1,0 +1,218 @@
+//! Workers that wait for calls: at most four for each way in which one is started.
+//!
+//! A call has a worker for itself. One that broke is gone with its call, and the next call starts another. Workers that
+//! nobody needed for five minutes are ended.
+//!
+//! Not here: starting one and putting it on a ground (`RunContext::serve`), what is said to it (`python`).
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use haft::prelude::*;
+use haft::process::{HowEnded, Worker};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// Most workers of one sort.
+const MOST_WORKERS: usize = 4;
+/// How long a worker waits for its next call.
+const IDLE: Duration = Duration::from_secs(5 * 60);
+
+/// How a worker was started. Two calls with the same profile may share one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Profile {
+    pub(super) interpreter: PathBuf,
+    pub(super) workspace: PathBuf,
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) network: bool,
+}
+
+/// All workers of one workspace.
+#[derive(Default)]
+pub(super) struct Pools {
+    pools: Mutex<HashMap<Profile, Arc<Pool>>>,
+    calls: AtomicU64,
+}
+
+struct Pool {
+    idle: Mutex<Idle>,
+    room: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct Idle {
+    /// The one that served last is at the end: it is warm, and the others may come to their end.
+    workers: Vec<(Box<dyn Worker>, Instant)>,
+    is_watched: bool,
+}
+
+/// The right to use one worker.
+pub(super) struct Turn {
+    pool: Arc<Pool>,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl Pools {
+    /// Waits until there is a worker free, or room for a new one.
+    pub(super) async fn turn(&self, profile: Profile, cx: &RunContext<'_>) -> Result<Turn, ToolError> {
+        let pool = Arc::clone(self.pools().entry(profile).or_insert_with(|| Arc::new(Pool::new())));
+        tokio::select! {
+            biased;
+            () = cx.stopped() => Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped while it waited.")),
+            slot = Arc::clone(&pool.room).acquire_owned() => {
+                let closed = |_| ToolError::of(ErrorKind::Bug, "The workers are gone.");
+                Ok(Turn { _slot: slot.map_err(closed)?, pool })
+            }
+        }
+    }
+
+    /// Returns a number that no other call has.
+    pub(super) fn number(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn pools(&self) -> MutexGuard<'_, HashMap<Profile, Arc<Pool>>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn {
+    /// Takes a worker that waits, if there is one.
+    pub(super) fn idle_worker(&self) -> Option<Box<dyn Worker>> {
+        self.pool.idle().workers.pop().map(|(worker, _)| worker)
+    }
+
+    /// Lets a worker wait for the next call.
+    pub(super) fn give_back(self, worker: Box<dyn Worker>) {
+        self.pool.put(worker, IDLE);
+    }
+}
+
+impl Pool {
+    fn new() -> Self {
+        Self { idle: Mutex::default(), room: Arc::new(Semaphore::new(MOST_WORKERS)) }
+    }
+
+    fn put(self: &Arc<Self>, worker: Box<dyn Worker>, patience: Duration) {
+        let mut idle = self.idle();
+        idle.workers.push((worker, Instant::now() + patience));
+        if !std::mem::replace(&mut idle.is_watched, true) {
+            tokio::spawn(watch(Arc::downgrade(self)));
+        }
+    }
+
+    /// Takes those out that have waited long enough; returns when to look again.
+    fn expired(&self) -> (Vec<Box<dyn Worker>>, Option<Instant>) {
+        let now = Instant::now();
+        let mut idle = self.idle();
+        let (late, early): (Vec<_>, Vec<_>) = idle.workers.drain(..).partition(|(_, until)| *until <= now);
+        idle.workers = early;
+        let next = idle.workers.iter().map(|(_, until)| *until).min();
+        idle.is_watched = next.is_some();
+        (late.into_iter().map(|(worker, _)| worker).collect(), next)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends workers that wait for too long, until none waits.
+async fn watch(pool: Weak<Pool>) {
+    loop {
+        let Some((late, next)) = pool.upgrade().map(|pool| pool.expired()) else { return };
+        for worker in late {
+            worker.end(HowEnded::Stopped).await;
+        }
+        match next {
+            Some(next) => tokio::time::sleep_until(next).await,
+            None => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use haft::BoxFuture;
+    use haft::door::Permit;
+    use haft::process::{Ended, Ground, Heard, Level, NotRun};
+
+    use super::*;
+
+    /// A worker that does nothing but count those that are alive.
+    struct Counted(Arc<AtomicUsize>);
+
+    impl Counted {
+        fn boxed(alive: &Arc<AtomicUsize>) -> Box<dyn Worker> {
+            alive.fetch_add(1, Ordering::SeqCst);
+            Box::new(Self(Arc::clone(alive)))
+        }
+    }
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Worker for Counted {
+        fn enter<'a>(&'a mut self, _: &'a Permit, _: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn send<'a>(&'a mut self, _: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn receive<'a>(&'a mut self, _: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>> {
+            Box::pin(std::future::pending())
+        }
+
+        fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>> {
+            Box::pin(async { Ok(0) })
+        }
+
+        fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended> {
+            let (took, level) = (Duration::ZERO, Level::None);
+            Box::pin(async move { Ended { how, took, level, left_behind: 0, notes: Vec::new() } })
+        }
+    }
+
+    async fn advance(seconds: u64) {
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        tokio::task::yield_now().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_that_nobody_needs_is_ended_and_the_others_wait_on() {
+        let alive = Arc::default();
+        let pool = Arc::new(Pool::new());
+        pool.put(Counted::boxed(&alive), IDLE);
+        advance(200).await;
+        pool.put(Counted::boxed(&alive), IDLE);
+        advance(99).await;
+        assert_eq!(alive.load(Ordering::SeqCst), 2);
+        advance(2).await;
+        assert_eq!(alive.load(Ordering::SeqCst), 1);
+        advance(200).await;
+        assert_eq!((alive.load(Ordering::SeqCst), pool.idle().is_watched), (0, false));
+        pool.put(Counted::boxed(&alive), IDLE);
+        advance(301).await;
+        assert_eq!(alive.load(Ordering::SeqCst), 0, "the watch begins again");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn workers_end_with_their_pool() {
+        let alive = Arc::default();
+        let pool = Arc::new(Pool::new());
+        pool.put(Counted::boxed(&alive), IDLE);
+        tokio::task::yield_now().await;
+        drop(pool);
+        assert_eq!(alive.load(Ordering::SeqCst), 0);
+    }
+}

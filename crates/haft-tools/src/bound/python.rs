@@ -1,0 +1,238 @@
+//! Python functions, served by workers that stay: the module is imported at the first call and kept.
+//!
+//! The worker is a script that ships with haft and needs nothing but an interpreter. It talks over a line of its own, so
+//! that nothing the function prints can become an answer.
+
+mod describe;
+mod signature;
+mod talk;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use haft::BoxFuture;
+use haft::context::Broken;
+use haft::prelude::*;
+use haft::process::{Command, HowEnded, Ran, Worker};
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound};
+use serde_json::{Map, Value};
+
+use super::answer::{self, Promise};
+use super::claims::{self, Draft};
+use super::log::{Log, last_of};
+use super::pool::{Pools, Profile};
+use super::{Home, error};
+use crate::definition::{Definition, Problem};
+pub(super) use describe::describe;
+pub use signature::{Description, Parameter};
+use talk::{Answer, Failure, Order, Talk};
+
+/// What the interpreter is given to run.
+const WORKER: &str = include_str!("worker.py");
+/// Where a virtual environment has its interpreter.
+const ENVIRONMENTS: [&str; 2] = [".venv/bin/python", "venv/bin/python"];
+/// What the interpreter is called elsewhere.
+const INTERPRETERS: [&str; 2] = ["python3", "python"];
+
+/// A Python function that does the work of a tool.
+pub(super) struct Function {
+    spec: Spec,
+    definition: Definition,
+    module: String,
+    function: String,
+    home: Home,
+    promise: Promise,
+    pools: Arc<Pools>,
+    described: OnceLock<Description>,
+}
+
+impl Function {
+    pub(super) fn new(
+        definition: Definition,
+        (module, function): (String, String),
+        home: Home,
+        pools: Arc<Pools>,
+    ) -> Result<Self, Problem> {
+        let fix = "mend \"output_schema\"";
+        let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
+        let mut spec = definition.spec();
+        if spec.manual.words.is_empty() {
+            // Nothing is imported for the words of a lazy tool.
+            spec.manual.words = format!("Calls the Python function {module}:{function}.");
+        }
+        Ok(Self { spec, definition, module, function, home, promise, pools, described: OnceLock::new() })
+    }
+
+    /// Finds the interpreter: of the project's virtual environment, then of the system.
+    fn interpreter(&self, cx: &RunContext<'_>) -> Result<PathBuf, ToolError> {
+        let of = |folder: &PathBuf| ENVIRONMENTS.map(|place| folder.join(place));
+        let mut places = [&self.home.workspace, &self.home.folder].into_iter().flat_map(of);
+        places.find(|place| cx.look().is_file(place)).or_else(|| cx.find_program(&INTERPRETERS)).ok_or_else(|| {
+            let what = format!("There is no Python here to run \"{}\".", self.spec.name);
+            let next = "ask the user to install Python 3.8 or later, or to make a virtual environment in .venv";
+            ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
+        })
+    }
+
+    /// Returns how a worker for this call is started, and with whom it can be shared.
+    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(Command, Profile), ToolError> {
+        let interpreter = self.interpreter(cx)?;
+        let options = ["-I", "-B", "-X", "utf8", "-c", WORKER].map(OsString::from);
+        let words = std::iter::once(interpreter.clone().into_os_string()).chain(options).collect();
+        let readable = self.home.readable(draft.outside);
+        let workspace = draft.folder.clone();
+        let profile = Profile { interpreter, workspace, readable: readable.clone(), network: draft.network };
+        let command = Command::new(words, draft.line, draft.folder, draft.time);
+        Ok((Command { keeps: draft.keeps, readable, ..command }, profile))
+    }
+
+    /// Begins an order: which function, where.
+    fn order<'a>(&'a self, command: &'a Command) -> Order<'a> {
+        let path = [&self.home.folder, &self.home.workspace].map(|folder| folder.to_string_lossy());
+        Order {
+            call: self.pools.number(),
+            module: &self.module,
+            function: &self.function,
+            folder: command.folder.to_string_lossy(),
+            path,
+        }
+    }
+
+    /// Lets a worker serve one call from its beginning to its end.
+    async fn serve(&self, draft: Draft, wish: Wish<'_>, cx: &RunContext<'_>) -> Result<Served, ToolError> {
+        let (command, profile) = self.command(draft, cx)?;
+        let turn = self.pools.turn(profile, cx).await?;
+        let mut serving = cx.serve(&command, turn.idle_worker()).await?;
+        let log = Log::new(cx);
+        let talk = Talk { order: self.order(&command), log: &log, cx };
+        let said = tokio::select! {
+            biased;
+            () = cx.stopped() => Err(Broken::ToBeEnded(HowEnded::Stopped)),
+            said = tokio::time::timeout(command.time, self.said(&mut *serving.worker, talk, wish)) =>
+                said.unwrap_or(Err(Broken::ToBeEnded(HowEnded::TimedOut))),
+        };
+        let (answer, ran) = match said {
+            Ok(answer) => {
+                let (ran, worker) = cx.served(serving).await?;
+                if let Some(worker) = worker {
+                    turn.give_back(worker);
+                }
+                (Some(answer), ran)
+            }
+            Err(broken) => (None, cx.broken(serving, broken).await?),
+        };
+        Ok(Served { answer, ran, log: log.end(), time: command.time })
+    }
+
+    async fn said(&self, worker: &mut dyn Worker, mut talk: Talk<'_>, wish: Wish<'_>) -> Result<Answer, Broken> {
+        let arguments = match wish {
+            Wish::Description => return talk.describe(worker).await,
+            Wish::Call(arguments) => arguments,
+        };
+        if self.described.get().is_none() {
+            match talk.describe(worker).await? {
+                Answer::Description(description) => drop(self.described.set(description)),
+                other => return Ok(other),
+            }
+            talk.order.call = self.pools.number();
+        }
+        match self.described.get().and_then(|description| description.cannot_take(&self.function, arguments)) {
+            Some(error) => Ok(Answer::Failed(Failure::Mismatch(error))),
+            None => talk.call(worker, arguments).await,
+        }
+    }
+
+    /// Makes a result of what was said.
+    fn result(&self, served: Served, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        let tool = &self.spec.name;
+        let output = match served.answer {
+            None => Err(self.broken(&served)),
+            Some(Answer::Failed(failure)) => Err(failure.into_error(tool)),
+            Some(Answer::Description(_)) => Err(ToolError::of(ErrorKind::Bug, "A call was answered by a description.")),
+            Some(Answer::Text(text)) => {
+                self.promise.check(tool, &Value::String(text.clone())).map(|()| ToolOutput::text(text))
+            }
+            Some(Answer::Data(value)) => match answer::error_in(tool, &value) {
+                Some(error) => Err(error),
+                None => self.promise.check(tool, &value).map(|()| answer::of_value(value)),
+            },
+        };
+        match output {
+            Ok(output) => Ok(answer::with_notes(output, &served.ran, cx)),
+            Err(mut error) => {
+                let so_far = error.so_far.take().map_or_else(ToolOutput::default, |so_far| *so_far);
+                error.so_far = Some(Box::new(answer::with_notes(so_far, &served.ran, cx)));
+                error.detail = error.detail.take().or_else(|| last_of(&served.log).0);
+                Err(error)
+            }
+        }
+    }
+
+    fn broken(&self, served: &Served) -> ToolError {
+        let tool = &self.spec.name;
+        let how = served.ran.ended.how;
+        let HowEnded::Exited(status) = how else {
+            let defect = || ToolError::of(ErrorKind::Bug, "The worker ended without a reason.");
+            return answer::ending(tool, &served.ran, served.time, &served.log).unwrap_or_else(defect);
+        };
+        let what = format!("\"{tool}\" ended its process with status {status} instead of returning.");
+        ToolError::failed(what, answer::read_and_change())
+    }
+}
+
+/// What is wanted of a worker.
+enum Wish<'a> {
+    Call(&'a Map<String, Value>),
+    Description,
+}
+
+/// What came of it.
+struct Served {
+    /// Nothing where the worker broke.
+    answer: Option<Answer>,
+    ran: Ran,
+    log: String,
+    time: std::time::Duration,
+}
+
+impl AnyTool for Function {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        let arguments = match args {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        Ok(Box::new(FunctionCall { function: self, arguments, draft: None }))
+    }
+}
+
+struct FunctionCall {
+    function: Arc<Function>,
+    arguments: Map<String, Value>,
+    draft: Option<Draft>,
+}
+
+impl Bound for FunctionCall {
+    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
+        Box::pin(async move {
+            let (plan, draft) = claims::plan(&self.function.definition, &self.arguments, cx)?;
+            self.draft = Some(draft);
+            Ok(plan)
+        })
+    }
+
+    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let Some(draft) = self.draft else {
+                return Err(ToolError::of(ErrorKind::Bug, "The call was run before it was planned."));
+            };
+            let served = self.function.serve(draft, Wish::Call(&self.arguments), cx).await?;
+            self.function.result(served, cx)
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! What is said between haft and a worker: an order, perhaps questions of the function, an answer.
+//!
+//! One JSON object per line. Everything that belongs to a call carries its number; what an earlier call left behind is
+//! passed over.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use haft::context::Broken;
+use haft::prelude::*;
+use haft::process::{HowEnded, Worker};
+use haft::session_state::LockGuard;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::super::answer;
+use super::super::log::Log;
+use super::signature::Description;
+
+/// Longest answer, in bytes.
+const MOST_ANSWERED: usize = 16 * 1024 * 1024;
+/// Most locks that one call may hold.
+const MOST_LOCKS: usize = 64;
+/// Most messages of the conversation that are handed over at once.
+const MOST_HISTORY: u64 = 1_000;
+
+/// Which function, and where.
+pub(super) struct Order<'a> {
+    pub(super) call: u64,
+    pub(super) module: &'a str,
+    pub(super) function: &'a str,
+    pub(super) folder: Cow<'a, str>,
+    pub(super) path: [Cow<'a, str>; 2],
+}
+
+/// What a worker answers.
+pub(super) enum Answer {
+    Text(String),
+    Data(Value),
+    Description(Description),
+    Failed(Failure),
+}
+
+/// Why a function did not answer.
+pub(super) enum Failure {
+    /// The worker says so.
+    Said { kind: String, message: String, trace: String },
+    /// The function cannot take this call.
+    Mismatch(ToolError),
+}
+
+/// The talk of one call.
+pub(super) struct Talk<'a> {
+    pub(super) order: Order<'a>,
+    pub(super) log: &'a Log<'a>,
+    pub(super) cx: &'a RunContext<'a>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    #[serde(rename = "do")]
+    what: &'a str,
+    call: u64,
+    module: &'a str,
+    function: &'a str,
+    folder: &'a str,
+    path: &'a [Cow<'a, str>; 2],
+    most: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a Map<String, Value>>,
+}
+
+impl Talk<'_> {
+    /// Asks what the function looks like.
+    pub(super) async fn describe(&self, worker: &mut dyn Worker) -> Result<Answer, Broken> {
+        self.ordered("describe", None, worker).await
+    }
+
+    /// Lets the function be called.
+    pub(super) async fn call(&self, worker: &mut dyn Worker, arguments: &Map<String, Value>) -> Result<Answer, Broken> {
+        self.ordered("call", Some(arguments), worker).await
+    }
+
+    async fn ordered(
+        &self,
+        what: &str,
+        arguments: Option<&Map<String, Value>>,
+        worker: &mut dyn Worker,
+    ) -> Result<Answer, Broken> {
+        let Order { call, module, function, folder, path } = &self.order;
+        let order = Message { what, call: *call, module, function, folder, path, most: MOST_ANSWERED, arguments };
+        worker.send(&serde_json::to_vec(&order).unwrap_or_default()).await?;
+        let mut locks = HashMap::new();
+        loop {
+            let line = worker.receive(&|stream, piece| self.log.hear(stream, piece)).await?;
+            let Ok(Value::Object(mut message)) = serde_json::from_slice(&line) else {
+                // Nobody but the worker's own script has the line: what comes now is not to be trusted.
+                return Err(Broken::ToBeEnded(HowEnded::Killed(9)));
+            };
+            if message.get("call").and_then(Value::as_u64) != Some(*call) {
+                continue;
+            }
+            let Some(Value::String(question)) = message.remove("ask") else { return Ok(Answer::read(message)) };
+            let reply = match self.replied(&question, message, &mut locks).await {
+                Ok(value) => json!({ "value": value }),
+                Err(error) => json!({ "error": format!("{} Next: {}", error.what, error.next) }),
+            };
+            worker.send(&serde_json::to_vec(&reply).unwrap_or_default()).await?;
+        }
+    }
+
+    /// Answers a question of the function.
+    async fn replied(
+        &self,
+        question: &str,
+        mut message: Map<String, Value>,
+        locks: &mut HashMap<String, LockGuard>,
+    ) -> Result<Value, ToolError> {
+        let (storage, agent) = (self.cx.storage(), self.cx.agent_state());
+        let key = match message.remove("key") {
+            Some(Value::String(key)) => key,
+            _ => String::new(),
+        };
+        let number = |name: &str| message.get(name).and_then(Value::as_u64).unwrap_or(0);
+        Ok(match question {
+            "iteration" => agent.current_iteration().into(),
+            "history.length" => agent.history_length().into(),
+            "history" => {
+                let first = number("first");
+                let last = number("last").clamp(first, first.saturating_add(MOST_HISTORY));
+                let at = |place| usize::try_from(place).unwrap_or(usize::MAX);
+                agent.history(at(first)..at(last)).into()
+            }
+            // In a list, so that nothing is told from null.
+            "storage.get" => storage.get(&key).map_or(Value::Null, |value| Value::Array(vec![(*value).clone()])),
+            "storage.set" => {
+                storage.set(&key, message.remove("value").unwrap_or_default())?;
+                Value::Null
+            }
+            "storage.delete" => storage.delete(&key).into(),
+            "storage.keys" => storage.keys().into(),
+            "storage.lock" => {
+                self.lock(&key, locks).await?;
+                Value::Null
+            }
+            "storage.unlock" => locks.remove(&key).is_some().into(),
+            other => return Err(ToolError::of(ErrorKind::Bug, format!("Nobody knows what \"{other}\" asks."))),
+        })
+    }
+
+    async fn lock(&self, name: &str, locks: &mut HashMap<String, LockGuard>) -> Result<(), ToolError> {
+        let refused =
+            |what: String, next: &str| Err(ToolError::new(ErrorKind::Failed, what, Next::DoNotRetry(next.to_owned())));
+        if locks.contains_key(name) {
+            let what = format!("The lock \"{name}\" is held by this very call: it would wait for itself for ever.");
+            return refused(what, "take it once");
+        }
+        if locks.len() >= MOST_LOCKS {
+            return refused(format!("This call holds {MOST_LOCKS} locks."), "release some before you take more");
+        }
+        locks.insert(name.to_owned(), self.cx.storage().lock(name).await);
+        Ok(())
+    }
+}
+
+impl Answer {
+    fn read(mut message: Map<String, Value>) -> Self {
+        let text = |value: Option<Value>| match value {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        if let Some(Value::Object(mut failed)) = message.remove("failed") {
+            let [kind, message, trace] = ["kind", "message", "trace"].map(|name| text(failed.remove(name)));
+            return Answer::Failed(Failure::Said { kind, message, trace });
+        }
+        if let Some(description) = message.remove("description") {
+            return Answer::Description(Description::read(&description));
+        }
+        match message.remove("text") {
+            Some(Value::String(text)) => Answer::Text(text),
+            _ => Answer::Data(message.remove("data").unwrap_or_default()),
+        }
+    }
+}
+
+impl Failure {
+    /// Says it to the model; the trace is for the person.
+    pub(super) fn into_error(self, tool: &str) -> ToolError {
+        let (kind, message, trace) = match self {
+            Failure::Mismatch(error) => return error,
+            Failure::Said { kind, message, trace } => (kind, answer::sentence(&message), trace),
+        };
+        let failed = |next| ToolError::failed(format!("\"{tool}\" failed: {message}"), next);
+        let error = match kind.as_str() {
+            "result" => failed(answer::defect()),
+            "arguments" => {
+                let what = format!("\"{tool}\" cannot take this: {message}");
+                ToolError::new(ErrorKind::BadArguments, what, answer::read_and_change())
+            }
+            "not_there" => {
+                let next = "tell the user: the module lies beside the definition or in the workspace, and what it \
+                            imports has to be installed in .venv of the workspace";
+                ToolError::failed(format!("\"{tool}\" cannot be called: {message}"), Next::AskUser(next.into()))
+            }
+            "memory" => {
+                let what = format!("\"{tool}\" needs more memory than there is for it: {message}");
+                ToolError::failed(what, Next::FixArguments("ask for less in one call".into()))
+            }
+            _ => failed(answer::read_and_change()),
+        };
+        if trace.is_empty() { error } else { error.with_detail(trace) }
+    }
+}

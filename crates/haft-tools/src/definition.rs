@@ -1,0 +1,138 @@
+//! Definition files: a tool described in YAML, with what does its work named beside it.
+//!
+//! The format is that of NexAU's guide, with keys of haft's own that are all optional. Texts and values come in, and a
+//! definition or everything that is wrong with it comes out, each with its line and the fix.
+//!
+//! Not here: finding files and trusting them, and calling what a tool is bound to. The environment comes as a function.
+
+mod binding;
+mod check;
+mod effects;
+mod fields;
+mod keywords;
+mod listed;
+mod node;
+mod placeholders;
+mod presets;
+mod problem;
+mod schema;
+mod template;
+mod unreadable;
+
+#[cfg(test)]
+mod tests;
+
+pub use binding::Binding;
+pub use check::{Checked, check};
+pub use effects::Declared;
+pub use listed::{CheckedList, Listed, check_list, is_list};
+pub use placeholders::Environment;
+pub use presets::Presets;
+pub use problem::Problem;
+pub use template::PathTemplate;
+
+use std::time::Duration;
+
+use haft::manual::{Example, Manual};
+use haft::spec::Spec;
+use serde_json::Value;
+
+/// How long results are kept where a definition says nothing.
+const KEPT_FOR: Duration = Duration::from_secs(60 * 60);
+
+/// A tool as a definition file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// The name that calls use.
+    pub name: String,
+    /// What people call the tool; made from the name where nothing is said.
+    pub title: Option<String>,
+    /// What the model reads. Without it, a Python function's own words are shown.
+    pub description: Option<String>,
+    /// What the model reads instead where the tool is a skill.
+    pub skill_description: Option<String>,
+    /// Whether results are kept and given again.
+    pub use_cache: bool,
+    /// Whether only one call of it may run at a time.
+    pub disable_parallel: bool,
+    /// Whether nothing of it is loaded before its first call.
+    pub lazy: bool,
+    /// The schema of the arguments; its root is an object.
+    pub input_schema: Value,
+    /// What does the work. A list of tools may name it instead.
+    pub binding: Option<Binding>,
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
+    /// How long results are kept, where they are.
+    pub cache_ttl: Option<Duration>,
+    /// What it touches: nothing when the list is empty, and nobody knows when there is none.
+    pub effects: Option<Vec<Declared>>,
+    /// The schema of what it returns.
+    pub output_schema: Option<Value>,
+    /// Arguments that callers may set although a preset of the tool comes from the environment.
+    pub overridable: Vec<String>,
+    /// Calls that work, which are shown and can be tried.
+    pub examples: Vec<Example>,
+    /// The hash of the text.
+    pub version: String,
+}
+
+impl Definition {
+    /// Reads the text of a definition file.
+    ///
+    /// ```
+    /// use haft_tools::definition::Definition;
+    ///
+    /// let definition = Definition::from_yaml("
+    /// name: greet
+    /// description: Greets somebody.
+    /// binding: hello:greet
+    /// input_schema:
+    ///   type: object
+    ///   properties:
+    ///     name: {type: string, description: Who is greeted.}
+    ///   required: [name]
+    /// ").expect("nothing is wrong with it");
+    /// assert_eq!(definition.name, "greet");
+    ///
+    /// let problems = Definition::from_yaml("name: greet\ndescripton: Greets.").expect_err("it has a slip");
+    /// assert_eq!(problems[0].to_string(), r#"line 2: there is no key "descripton"; did you mean "description"?"#);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns everything that is wrong, warnings too. A text with warnings only is read; [`check`] tells them.
+    pub fn from_yaml(text: &str) -> Result<Self, Vec<Problem>> {
+        check(text).into_result()
+    }
+
+    /// Takes a definition as a JSON value.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::from_yaml`], without lines.
+    pub fn from_value(value: Value) -> Result<Self, Vec<Problem>> {
+        check::check_value(value).into_result()
+    }
+
+    /// Describes the tool as the catalogue lists it. The words are empty where the definition has none.
+    pub fn spec(&self) -> Spec {
+        let mut manual = Manual::plain(&self.name, self.description.as_deref().unwrap_or_default());
+        if let Some(title) = &self.title {
+            manual.title.clone_from(title);
+        }
+        for Example { arguments, contains } in &self.examples {
+            manual.words.push_str(&format!("\n\n```json\n{arguments}\n```"));
+            if let Some(text) = contains {
+                manual.words.push_str(&format!("\n→ {text}"));
+            }
+        }
+        manual.examples.extend(self.examples.iter().cloned());
+        Spec { version: self.version.clone(), ..Spec::new(&self.name, manual, self.input_schema.clone()) }
+    }
+
+    /// Returns how long a result is kept; nothing when none is.
+    pub fn kept_for(&self) -> Option<Duration> {
+        self.use_cache.then(|| self.cache_ttl.unwrap_or(KEPT_FOR))
+    }
+}

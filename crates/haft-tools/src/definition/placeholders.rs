@@ -1,0 +1,79 @@
+//! Puts values of the environment in the place of `${env.NAME}`.
+//!
+//! It is done after the YAML was read, so that no value can become a key, a list or an alias. What was put in is kept
+//! for the redactor.
+
+use serde_json::Value;
+
+use super::fields::Problems;
+use super::node::{Kind, Node};
+
+const START: &str = "${env.";
+
+/// Looks a variable up.
+pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+
+/// Fills in placeholders, and remembers what came from the environment.
+pub(super) struct Filling<'e> {
+    environment: Environment<'e>,
+    /// The values of all variables that were asked for.
+    pub(super) secrets: Vec<String>,
+}
+
+impl<'e> Filling<'e> {
+    pub(super) fn from(environment: Environment<'e>) -> Self {
+        Self { environment, secrets: Vec::new() }
+    }
+
+    /// Fills in all texts of a value.
+    pub(super) fn value(&mut self, node: &Node, problems: &mut Problems) -> Value {
+        match &node.value {
+            Kind::Text(text) => Value::String(self.text(text, node.line, problems)),
+            Kind::List(items) => items.iter().map(|item| self.value(item, problems)).collect(),
+            Kind::Map(entries) => {
+                entries.iter().map(|(key, inner)| (key.name.clone(), self.value(inner, problems))).collect()
+            }
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) => node.to_value(),
+        }
+    }
+
+    /// Fills in one text.
+    pub(super) fn text(&mut self, text: &str, line: Option<usize>, problems: &mut Problems) -> String {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(START) {
+            filled.push_str(before);
+            let Some((name, behind)) = after.split_once('}').filter(|(name, _)| is_name(name)) else {
+                problems.error(line, format!("{text:?} has a broken placeholder"), "write ${env.NAME}");
+                return filled;
+            };
+            match (self.environment)(name) {
+                Some(value) => {
+                    filled.push_str(&value);
+                    self.secrets.push(value);
+                }
+                None => {
+                    let what = format!("the environment variable {name} is not set");
+                    problems.error(line, what, format!("set {name} before haft starts, or take ${{env.{name}}} out"));
+                }
+            }
+            rest = behind;
+        }
+        filled + rest
+    }
+}
+
+/// Returns whether a value has placeholders.
+pub(super) fn has_any(node: &Node) -> bool {
+    match &node.value {
+        Kind::Text(text) => text.contains(START),
+        Kind::List(items) => items.iter().any(has_any),
+        Kind::Map(entries) => entries.iter().any(|(_, inner)| has_any(inner)),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) => false,
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}

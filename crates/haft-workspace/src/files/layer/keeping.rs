@@ -1,0 +1,36 @@
+//! What of a command's changes comes in, where its tool had said what it would change.
+
+use std::path::Path;
+
+use haft::path::{Extent, Place, Target};
+use haft::process::Keeps;
+
+/// Answers what is kept, by the place of a path as all of haft names it.
+pub(super) trait Kept {
+    /// Returns whether a change of this one entry is kept.
+    fn entry(&self, place: &Path) -> bool;
+
+    /// Returns whether everything at a place and below it is kept.
+    fn all_of(&self, place: &Path) -> bool;
+
+    /// Returns whether something of what is at a place or below it is kept, and something is not.
+    fn some_of(&self, place: &Path) -> bool;
+}
+
+impl Kept for Keeps {
+    fn entry(&self, place: &Path) -> bool {
+        self.holds(&Target::Inside(Place::new(place, Extent::Entry)))
+    }
+
+    fn all_of(&self, place: &Path) -> bool {
+        self.holds(&Target::Inside(Place::new(place, Extent::Tree)))
+    }
+
+    fn some_of(&self, place: &Path) -> bool {
+        let tree = Target::Inside(Place::new(place, Extent::Tree));
+        match self {
+            Keeps::All => false,
+            Keeps::Only(targets) => !self.holds(&tree) && targets.iter().any(|target| tree.overlaps(target)),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How a worker serves one call: on a ground of its own, as any command.
+
+use std::time::Instant;
+
+use super::RunContext;
+use crate::error::ToolError;
+use crate::process::{Command, Ended, Ground, HowEnded, Level, NotRun, Ran, Worker};
+
+/// A worker that is at a call. Dropped in the middle of it, the worker ends and what it changed is thrown away.
+pub struct Serving {
+    /// Who serves.
+    pub worker: Box<dyn Worker>,
+    ground: Box<dyn Ground>,
+    uncovered: Option<String>,
+    level: Level,
+    began: Instant,
+}
+
+/// Why a worker did not get to the end of a call.
+#[derive(Debug)]
+pub enum Broken {
+    /// It ended by itself.
+    Ended(Ended),
+    /// It has to be ended, for this reason.
+    ToBeEnded(HowEnded),
+}
+
+impl From<Ended> for Broken {
+    fn from(ended: Ended) -> Self {
+        Broken::Ended(ended)
+    }
+}
+
+impl RunContext<'_> {
+    /// Puts a worker on the ground of this call: the idle one, or one that is started with this command.
+    ///
+    /// An idle one that cannot go on is replaced. Afterwards comes [`RunContext::served`] or [`RunContext::broken`].
+    pub async fn serve(&self, command: &Command, idle: Option<Box<dyn Worker>>) -> Result<Serving, ToolError> {
+        let level = self.doors.processes.confinement().reached;
+        let mut worker = idle;
+        let mut wanted = self.first_wanted();
+        loop {
+            let ground = self.ground(wanted.clone(), &command.keeps).await?;
+            let uncovered = ground.uncovered().map(str::to_owned);
+            let was_idle = worker.is_some();
+            let entered = match worker.take() {
+                Some(mut idle) => idle.enter(self.permit, &*ground).await.map(|()| idle),
+                None => self.doors.processes.start(self.permit, command, &*ground).await,
+            };
+            match entered {
+                Ok(worker) => return Ok(Serving { worker, ground, uncovered, level, began: Instant::now() }),
+                Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
+                // It may have ended while nobody looked; a new one is asked the same.
+                Err(NotRun::Failed(_)) if was_idle && self.permit.go_on().is_ok() => {}
+                Err(NotRun::Failed(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Takes the worker from its call and brings what it changed into the workspace; returns the worker when it can go on.
+    pub async fn served(&self, serving: Serving) -> Result<(Ran, Option<Box<dyn Worker>>), ToolError> {
+        let Serving { mut worker, ground, uncovered, level, began } = serving;
+        let (ended, worker) = match worker.leave().await {
+            Ok(left_behind) => {
+                let (how, took) = (HowEnded::Exited(0), began.elapsed());
+                (Ended { how, took, level, left_behind, notes: Vec::new() }, Some(worker))
+            }
+            // Its answer was there; that it ended behind it costs nothing but the worker.
+            Err(ended) => (Ended { how: HowEnded::Exited(0), ..ended }, None),
+        };
+        Ok((self.settled(ended, ground, uncovered).await?, worker))
+    }
+
+    /// Says what came of a call whose worker did not get to its end, and what became of its changes.
+    pub async fn broken(&self, serving: Serving, broken: Broken) -> Result<Ran, ToolError> {
+        let Serving { worker, ground, uncovered, .. } = serving;
+        let ended = match broken {
+            Broken::Ended(ended) => {
+                drop(worker);
+                ended
+            }
+            Broken::ToBeEnded(how) => Ended { how, ..worker.end(how).await },
+        };
+        self.settled(ended, ground, uncovered).await
+    }
+}

@@ -1,0 +1,87 @@
+//! What a session lets its tools share: a storage, and the state of the agent that calls them.
+//!
+//! Nothing is copied for a call. A tool that never asks costs nothing, and parallel calls see one storage.
+//!
+//! Not here: where it is kept (`haft-runtime`), how a function in another language asks (`haft-tools`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::BoxFuture;
+use crate::error::ToolError;
+use crate::kinds::ErrorKind;
+
+/// What the tools of one session keep for each other.
+pub trait Storage: Send + Sync {
+    /// Returns what is kept under a key.
+    fn get(&self, key: &str) -> Option<Arc<Value>>;
+
+    /// Keeps a value under a key. What does not fit is an error, and what was there before stays.
+    fn set(&self, key: &str, value: Value) -> Result<(), ToolError>;
+
+    /// Removes what is kept under a key; returns whether something was.
+    fn delete(&self, key: &str) -> bool;
+
+    /// Returns all keys, in the order in which they came.
+    fn keys(&self) -> Vec<String>;
+
+    /// Waits until nobody else holds the lock of this name, and holds it until the guard is dropped.
+    fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, LockGuard>;
+}
+
+/// Holds a lock of a storage until it is dropped.
+pub type LockGuard = Box<dyn Send + Sync>;
+
+/// What a tool may know of the agent that calls it.
+pub trait AgentState: Send + Sync {
+    /// Returns the number of the step that the agent is at, from 1.
+    fn current_iteration(&self) -> u64;
+
+    /// Returns how many messages the conversation has.
+    fn history_length(&self) -> usize;
+
+    /// Returns some messages of the conversation; what is beyond its end is left out.
+    fn history(&self, range: Range<usize>) -> Vec<Value>;
+}
+
+/// The state of a call that belongs to no session: nothing is kept, nobody has said anything.
+#[derive(Clone, Copy, Debug)]
+pub struct NoState;
+
+impl Storage for NoState {
+    fn get(&self, _key: &str) -> Option<Arc<Value>> {
+        None
+    }
+
+    fn set(&self, _key: &str, _value: Value) -> Result<(), ToolError> {
+        Err(ToolError::of(ErrorKind::Unavailable, "Nothing can be kept here: the call belongs to no session."))
+    }
+
+    fn delete(&self, _key: &str) -> bool {
+        false
+    }
+
+    fn keys(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn lock<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, LockGuard> {
+        Box::pin(async { Box::new(()) as LockGuard })
+    }
+}
+
+impl AgentState for NoState {
+    fn current_iteration(&self) -> u64 {
+        1
+    }
+
+    fn history_length(&self) -> usize {
+        0
+    }
+
+    fn history(&self, _range: Range<usize>) -> Vec<Value> {
+        Vec::new()
+    }
+}
