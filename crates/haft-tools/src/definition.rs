@@ -95,8 +95,8 @@ impl Definition {
     /// ").expect("nothing is wrong with it");
     /// assert_eq!(definition.name, "greet");
     ///
-    /// let problems = Definition::from_yaml("name: greet\ndescripton: Greets.").expect_err("it has a slip");
-    /// assert_eq!(problems[0].to_string(), r#"line 2: there is no key "descripton"; did you mean "description"?"#);
+    /// let problems = Definition::from_yaml("name: t\nbinding: a:b\ndescripton: d").expect_err("it has a slip");
+    /// assert_eq!(problems[0].to_string(), r#"line 3: there is no key "descripton"; did you mean "description"?"#);
     /// ```
     ///
     /// # Errors
