@@ -100,7 +100,7 @@ fn a_folder_in_something_hidden_in_the_workspace_is_shown_too() {
     std::fs::create_dir_all(config.join("tools")).expect("it can be made");
     std::fs::write(config.join("tools/a"), "shown").expect("it can be written");
     std::fs::write(config.join("b"), "canary").expect("it can be written");
-    let house = House::in_folder_hiding(&first.path(), &[config.clone()]);
+    let house = House::in_folder_hiding(&first.path(), std::slice::from_ref(&config));
     let shown =
         Command { readable: vec![config.join("tools")], ..house.script("cat config/tools/a config/b; ls config", 9.0) };
     let outcome = run(&house, &shown);

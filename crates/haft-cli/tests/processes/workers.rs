@@ -373,3 +373,35 @@ fn somebody_elses_worker() {
         std::future::pending::<()>().await;
     });
 }
+
+#[test]
+fn what_is_hidden_or_protected_in_the_workspace_is_so_in_every_call() {
+    let _alone = alone();
+    if !reaches(Level::Full) {
+        return println!("not tried, there are no namespaces here");
+    }
+    let first = House::at(Level::Full);
+    let config = first.path().join("config");
+    std::fs::create_dir_all(config.join("tools")).expect("it can be made");
+    std::fs::create_dir_all(first.path().join(".git/hooks")).expect("it can be made");
+    std::fs::create_dir(first.path().join("secret")).expect("it can be made");
+    for (path, text) in
+        [("config/tools/a", "shown"), ("config/b", "canary"), ("secret/c", "canary"), (".git/config", "")]
+    {
+        std::fs::write(first.path().join(path), text).expect("it can be written");
+    }
+    let hidden = [config.clone(), first.path().join("secret")];
+    let shop = Workshop::of(House::in_folder_hiding(&first.path(), &hidden), Level::Full);
+    let command = haft::process::Command { readable: vec![config.join("tools")], ..shop.command() };
+    block_on(async {
+        let mut hired = shop.hire_for(&command, &permit()).await;
+        for round in 0..3 {
+            let line = "cat config/tools/a config/b secret/c 2> /dev/null; echo; ls config; \
+                        (echo x > config/tools/a) 2> /dev/null || echo kept; (echo x > .git/config) 2> /dev/null || echo kept; echo y > own";
+            let call = hired.call(line).await;
+            assert_eq!(call.answer, "shown|tools|kept|kept", "{round}");
+            let changed: Vec<String> = call.settled.changes.iter().map(|change| change.target.to_string()).collect();
+            assert!(changed.is_empty() || changed == ["own"], "{round}: {call:?}");
+        }
+    });
+}

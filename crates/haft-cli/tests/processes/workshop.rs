@@ -69,7 +69,8 @@ impl Workshop {
         Self::of(House::in_folder(level, folder), level)
     }
 
-    fn of(house: House, level: Level) -> Self {
+    /// Takes a house with its sandbox.
+    pub fn of(house: House, level: Level) -> Self {
         let state = tempfile::Builder::new().prefix("haft-state-").tempdir().expect("it can be made");
         let opened = Workspace::open(&house.path()).expect("it is there");
         let place = WorkspaceState::new(state.path(), opened.path());
