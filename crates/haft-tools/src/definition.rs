@@ -9,6 +9,7 @@ mod binding;
 mod check;
 mod effects;
 mod fields;
+mod keywords;
 mod listed;
 mod node;
 mod placeholders;

@@ -114,9 +114,7 @@ fn read(node: &Node, problems: &mut Problems) -> Option<Definition> {
         version: String::new(),
         input_schema,
     };
-    schema::check_rules(&definition.spec(), fields.entry("input_schema"), problems);
-    let schema = &definition.input_schema;
-    let validator = fields.entry("input_schema").and_then(|entry| schema::compile(schema, entry, problems));
+    let validator = schema::usable(&definition.spec(), fields.entry("input_schema"), problems);
     let examples = examples(&fields, validator.as_ref(), problems);
     check_words(&definition, node, problems);
     check_cache(&definition, &fields, problems);

@@ -31,7 +31,7 @@ impl Problems {
     }
 }
 
-/// The entries of one map, with where to tell what is wrong with them.
+/// The entries of one map.
 pub(super) struct Fields<'n> {
     node: &'n Node,
 }

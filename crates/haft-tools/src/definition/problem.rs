@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Most characters of each of the two sentences: what they quote may be as long as the file.
+const LONGEST: usize = 400;
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -17,12 +20,22 @@ pub struct Problem {
 
 impl Problem {
     pub(crate) fn error(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { line, what: what.into(), fix: fix.into(), is_warning: false }
+        Self { line, what: one_line(what.into()), fix: one_line(fix.into()), is_warning: false }
     }
 
     pub(crate) fn warning(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { is_warning: true, ..Self::error(line, what, fix) }
     }
+}
+
+/// Makes a sentence fit a line.
+fn one_line(sentence: String) -> String {
+    let mut sentence = sentence.replace(['\n', '\r'], " ");
+    if let Some((end, _)) = sentence.char_indices().nth(LONGEST) {
+        sentence.truncate(end);
+        sentence.push('…');
+    }
+    sentence
 }
 
 /// Shows the line where there is one, what is wrong, and the fix.

@@ -6,6 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::fields::Problems;
+use super::keywords;
 use super::node::{Key, Kind, Node};
 
 /// Arguments that haft fills in itself where a function asks for them.
@@ -22,6 +23,7 @@ pub(super) fn read_input(entry: Option<(&Key, &Node)>, problems: &mut Problems) 
         return json!({ "type": "object", "properties": {} });
     };
     check_draft(node, problems);
+    keywords::check(node, problems);
     for (reserved, _) in properties(node).iter().filter(|(key, _)| INJECTED.contains(&key.name.as_str())) {
         let what = format!("\"{}\" is filled in by haft and is no argument", reserved.name);
         problems.error(reserved.line, what, "take it out of the schema; the function gets it when it asks for it");
@@ -50,6 +52,7 @@ pub(super) fn read_output(entry: Option<(&Key, &Node)>, problems: &mut Problems)
         return None;
     };
     check_draft(node, problems);
+    keywords::check(node, problems);
     let schema = node.to_value();
     compile(&schema, (key, node), problems).map(|_| schema)
 }
@@ -67,8 +70,19 @@ fn properties(schema: &Node) -> &[(Key, Node)] {
     schema.entry("properties").map_or(&[], |(_, properties)| properties.entries())
 }
 
+/// Makes the schema of the arguments ready for checking them, or notes everything that is wrong with it.
+pub(super) fn usable(spec: &Spec, entry: Option<(&Key, &Node)>, problems: &mut Problems) -> Option<Validator> {
+    let mut found = Problems::default();
+    check_rules(spec, entry, &mut found);
+    // What breaks a rule is mostly no valid schema either, and is told once.
+    let is_broken = found.has_errors();
+    problems.0.append(&mut found.0);
+    let entry = entry.filter(|_| !is_broken)?;
+    compile(&spec.input_schema, entry, problems)
+}
+
 /// Makes a schema ready for checking values, or notes where it cannot be used.
-pub(super) fn compile(schema: &Value, (key, node): (&Key, &Node), problems: &mut Problems) -> Option<Validator> {
+fn compile(schema: &Value, (key, node): (&Key, &Node), problems: &mut Problems) -> Option<Validator> {
     match jsonschema::options().offline().build(schema) {
         Ok(validator) => Some(validator),
         Err(error) => {
@@ -76,14 +90,18 @@ pub(super) fn compile(schema: &Value, (key, node): (&Key, &Node), problems: &mut
             let at = if place.is_empty() { String::new() } else { format!(" at {place}") };
             let line = node.line_at(place).filter(|_| !place.is_empty()).or(key.line);
             let what = format!("\"{}\" is no valid schema{at}: {error}", key.name);
-            problems.error(line, what, "mend the schema; JSON Schema says what each keyword takes");
+            let fix = match place.ends_with("/required") && error.instance().is_boolean() {
+                true => "list the names that are required beside \"properties\": required: [NAME]",
+                false => "mend the schema; JSON Schema says what each keyword takes",
+            };
+            problems.error(line, what, fix);
             None
         }
     }
 }
 
 /// Notes which rules for shown schemas a definition breaks.
-pub(super) fn check_rules(spec: &Spec, schema: Option<(&Key, &Node)>, problems: &mut Problems) {
+fn check_rules(spec: &Spec, schema: Option<(&Key, &Node)>, problems: &mut Problems) {
     for BrokenRule { at, rule, fix, is_advice, .. } in schema_rules::check(spec) {
         // The name and the words are checked where they are read.
         let Some(pointer) = at.strip_prefix('#') else { continue };

@@ -13,7 +13,7 @@ const MEND: &str = "mend the YAML here";
 const FEWER_LEVELS: &str = "use fewer levels, or a `$ref` in a schema";
 
 /// Words of the parser, what they mean, and what to do.
-const PARSER: [(&str, &str, &str); 9] = [
+const PARSER: [(&str, &str, &str); 10] = [
     ("recursion limit exceeded", TOO_DEEP, FEWER_LEVELS),
     ("found a tab", "a tab indents the line behind this one", "indent with blanks"),
     ("tabs disallowed", "a tab indents this line", "indent with blanks"),
@@ -24,6 +24,7 @@ const PARSER: [(&str, &str, &str); 9] = [
     ),
     ("unexpected character", "a text cannot begin like this", "put the text in quotes"),
     ("invalid trailing content", "something follows the quoted text", "put a ' inside '…' twice, or use \"…\""),
+    ("unclosed quote", "a quote is not closed", "close it"),
     ("unclosed bracket", "a bracket is not closed", "close it"),
     (
         "simple key expected",

@@ -3,16 +3,16 @@
 //! Whether a program or a Python module is there is said by whoever binds a tool to it; a tool that is bound to a
 //! built-in one is checked here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft::closest::closest;
 use haft_config::environment::variable;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::arguments::Checker;
 use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, check_list, is_list};
+use haft_workspace::state::read_config_file;
 
 use super::{Checking, Found};
-use haft_workspace::state::read_config_file;
 
 impl Checking {
     /// Checks a definition, or a list of tools.
@@ -64,7 +64,7 @@ impl Checking {
             let what = format!("nothing describes \"{}\"", entry.name);
             return self.tell(list, undescribed.then(|| problem(what, "write yaml_path: the definition of the tool")));
         };
-        let path = list.parent().unwrap_or(Path::new("")).join(named);
+        let path: PathBuf = list.parent().unwrap_or(Path::new("")).join(named).components().collect();
         let text = match read_config_file(&path) {
             Ok(Some(text)) => text,
             Ok(None) => {
@@ -76,7 +76,7 @@ impl Checking {
                 return self.tell(list, [problem(what, "name a readable text file")]);
             }
         };
-        let is_new = self.seen.insert(path.components().collect());
+        let is_new = self.seen.insert(path.clone());
         let definition = match is_new {
             true => self.definition(&path, &text),
             false => definition::check(&text).definition,

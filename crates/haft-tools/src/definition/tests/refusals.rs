@@ -117,6 +117,27 @@ fn a_broken_schema_is_told_with_its_place() {
 }
 
 #[test]
+fn common_slips_in_a_schema_are_told_once_each_with_what_was_meant() {
+    let property = |lines: &str| {
+        told_with(&format!("input_schema:\n  properties:\n    a:\n      description: d\n      {lines}\n"))
+    };
+    assert_eq!(
+        property("type: str"),
+        "line 5: \"a\": a type is one of JSON Schema's; \"str\" is none; use one of string, number, integer, boolean, array, object, null\n"
+    );
+    assert_eq!(property("{}").lines().count(), 1, "what is no YAML is told alone");
+    assert_eq!(
+        property("type: string\n      required: true"),
+        "line 8: \"input_schema\" is no valid schema at /properties/a/required: true is not of type \"array\"; list the names that are required beside \"properties\": required: [NAME]\n"
+    );
+    assert_eq!(
+        property("type: string\n      maxLenght: 3"),
+        "line 8: warning: \"maxLenght\" is no keyword of JSON Schema and counts for nothing; did you mean \"maxLength\"?\n"
+    );
+    assert_eq!(property("type: string\n      x-order: 3"), "", "what is near nothing is an extension");
+}
+
+#[test]
 fn both_drafts_are_read_by_their_own_rules() {
     let draft = |draft: &str, items: &str| {
         told_with(&format!(
@@ -182,4 +203,11 @@ fn everything_that_is_wrong_is_told_at_once_in_the_order_of_the_text() {
     let told = told("name: a b\nlazy: 1\ncolour: red\nbinding: x\n");
     let lines: Vec<&str> = told.lines().map(|line| line.split(':').next().unwrap_or_default()).collect();
     assert_eq!(lines, ["line 1", "line 1", "line 2", "line 3", "line 4"]);
+}
+
+#[test]
+fn a_problem_fits_a_line_whatever_it_quotes() {
+    let told = told_with(&format!("binding: \"{}\\nx\"\n\"a\\nb\": 1\n", "x.".repeat(10_000)));
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(told.lines().all(|line| line.chars().count() < 900), "{told}");
 }

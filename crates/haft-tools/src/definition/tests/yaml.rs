@@ -58,6 +58,7 @@ fn what_is_no_yaml_is_told_with_its_line_and_the_fix() {
         ),
         ("a: @x\n", "line 1: a text cannot begin like this; put the text in quotes"),
         ("a: 'it's'\n", "line 1: something follows the quoted text; put a ' inside '…' twice, or use \"…\""),
+        ("a: 'x\n ", "line 1: a quote is not closed; close it"),
         ("a: [1, 2\n", "line 1: a bracket is not closed; close it"),
         (
             "- a\n-b\n",
@@ -121,4 +122,13 @@ fn what_is_within_the_limits_is_read() {
     assert!(Node::from_yaml(&levels(32)).is_ok());
     assert!(Node::from_yaml(&levels(33)).is_err());
     assert!(Node::from_yaml(&format!("[{}]", "1, ".repeat(19_000))).is_ok());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_brings_the_reader_down(text in "[-a-c:{}\\[\\], \n\"'*&!?|><#%@0-9\t~.$]{0,80}") {
+        super::check(&text);
+        super::super::check_list(&format!("tools:\n{text}"), &|_| Some(text.clone()));
+        super::told_with(&format!("input_schema: {text}"));
+    }
 }
