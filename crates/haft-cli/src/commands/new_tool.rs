@@ -2,18 +2,21 @@
 //!
 //! A definition and its program, with comments that teach. Nothing that is there is ever overwritten.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use haft::schema_rules::is_safe_name;
 use haft_config::settings::Settings;
 use haft_tools::definition::nearest_fit;
 use haft_workspace::project::FOLDER;
 use haft_workspace::state::{create_new_files, link_below};
+use serde_json::json;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
+use crate::ground::open_workspace;
 use crate::screen::{self, Part};
 
 const DEFINITION: &str = include_str!("new_tool/tool.yaml");
@@ -58,7 +61,7 @@ enum Language {
 
 /// Where the files go, and so what is to be done before the tool can be called.
 enum Place {
-    Project(PathBuf),
+    Project { tools: PathBuf, named: Option<PathBuf> },
     User(PathBuf),
     Elsewhere(PathBuf),
 }
@@ -73,13 +76,18 @@ pub(crate) fn run(common: &Common, new: &New) -> anyhow::Result<Exit> {
     }
     let place = Place::of(common, tool)?;
     let scaffold = Scaffold::of(&tool.name, tool.language);
-    let files =
-        [(scaffold.definition.0.as_str(), &*scaffold.definition.1), (&*scaffold.program.0, &*scaffold.program.1)];
-    create_new_files(place.folder(), &files).context(
-        "nothing was written, because a file cannot be made; choose another name, or remove what is in the way",
-    )?;
-    for (name, _) in files {
-        screen::line(&[Part::Plain("Wrote "), Part::Strong(&place.folder().join(name).display().to_string())])?;
+    let files = [&scaffold.definition, &scaffold.program].map(|(name, text)| (name.as_str(), text.as_str()));
+    create_new_files(place.folder(), &files).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => anyhow!("nothing was written: {error}; choose another name, or remove it"),
+        _ => anyhow!("nothing was written: {error}; name a folder that you may write to with --dir"),
+    })?;
+    let paths = files.map(|(name, _)| place.folder().join(name).display().to_string());
+    if common.json {
+        screen::answer(&json!({ "v": 1, "files": paths }).to_string())?;
+        return Ok(Exit::Ok);
+    }
+    for path in &paths {
+        screen::line(&[Part::Plain("Wrote "), Part::Strong(path)])?;
     }
     screen::talk(&place.next(&tool.name));
     Ok(Exit::Ok)
@@ -110,35 +118,42 @@ impl Place {
             return Ok(Self::User(settings.environment.config_folder.join("tools")));
         }
         let workspace = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        // A folder that is not there is a slip, and is not made.
+        open_workspace(common, &workspace, &Settings::read(common.profile)?)?;
         let below = Path::new(FOLDER).join("tools");
         // What a project links to is not loaded, and belongs to somebody else.
         if let Some(link) = link_below(&workspace, &below) {
             bail!("{} is a link, through which haft loads nothing; put a folder in its place", link.display());
         }
-        // A path that is shown without "./" can be copied as it is.
-        Ok(Self::Project(if workspace == Path::new(".") { below } else { workspace.join(below) }))
+        Ok(match workspace == Path::new(".") {
+            // A path without "./" is shorter to copy.
+            true => Self::Project { tools: below, named: None },
+            false => Self::Project { tools: workspace.join(below), named: Some(workspace) },
+        })
     }
 
     fn folder(&self) -> &Path {
         match self {
-            Self::Project(folder) | Self::User(folder) | Self::Elsewhere(folder) => folder,
+            Self::Project { tools: folder, .. } | Self::User(folder) | Self::Elsewhere(folder) => folder,
         }
     }
 
     /// Says what to do next.
     fn next(&self, name: &str) -> String {
         let definition = quoted(&self.folder().join(format!("{name}.yaml")));
-        let check = format!("  haft check {definition}");
-        let call = format!("  haft call {name} text='one two three'");
+        let check = format!("Next, and after each change:\n  haft check {definition}");
+        let call = format!("call {name} text='one two three'");
         match self {
-            Self::Project(_) => {
-                format!(
-                    "Next, and after each change:\n{check}\n  haft trust        tools of a project count once you trust them\n{call}"
-                )
+            Self::Project { named, .. } => {
+                let workspace = named.as_deref().map(quoted);
+                let trust = workspace.as_ref().map(|folder| format!(" {folder}")).unwrap_or_default();
+                let there = workspace.as_ref().map(|folder| format!("-C {folder} ")).unwrap_or_default();
+                let why = "tools of a project count once you trust them";
+                format!("{check}\n  haft trust{trust}        {why}\n  haft {there}{call}")
             }
-            Self::User(_) => format!("Next, and after each change:\n{check}\n{call}"),
+            Self::User(_) => format!("{check}\n  haft {call}"),
             Self::Elsewhere(_) => format!(
-                "Next, and after each change:\n{check}\nhaft finds it when a tools.yaml has it, yours or a project's (yaml_path begins there):\n  - name: {name}\n    yaml_path: {definition}"
+                "{check}\nhaft finds it when a tools.yaml has it, yours or a project's (yaml_path begins there):\n  - name: {name}\n    yaml_path: {definition}"
             ),
         }
     }

@@ -76,8 +76,9 @@ fn nothing_that_is_there_is_overwritten() {
     std::fs::write(place.path("ws/.haft/tools/count.py"), "mine").expect("a file can be written");
     let said = place.haft(&["new", "tool", "count", "--lang", "python"], "");
     assert_eq!(said.code, 2);
-    assert!(said.err.starts_with("haft: nothing was written, because a file cannot be made; "), "{}", said.err);
-    assert!(said.err.contains(".haft/tools/count.py: it is there already"), "{}", said.err);
+    let told =
+        "haft: nothing was written: .haft/tools/count.py: it is there already; choose another name, or remove it\n";
+    assert_eq!(said.err, told);
     assert_eq!(text(&place.path("ws/.haft/tools/count.py")), "mine");
     assert!(!place.path("ws/.haft/tools/count.yaml").exists());
 }
@@ -139,4 +140,21 @@ fn nothing_is_written_through_a_link_or_in_plan_mode() {
     assert_eq!(said.code, 2);
     assert!(said.err.contains("./.haft is a link, through which haft loads nothing"), "{}", said.err);
     assert!(super::is_empty(&place.path("elsewhere")));
+}
+
+#[test]
+fn the_workspace_may_be_named_and_programs_get_a_record() {
+    let place = Place::new();
+    let said = place.haft(&["-C", "src", "new", "tool", "count", "--lang", "sh"], "");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("\n  haft trust src "), "{}", said.err);
+    assert!(said.err.ends_with("\n  haft -C src call count text='one two three'\n"), "{}", said.err);
+    assert!(place.path("ws/src/.haft/tools/count.sh").exists());
+
+    let said = place.haft(&["-C", "gone", "new", "tool", "count", "--lang", "sh"], "");
+    assert_eq!((said.code, place.path("ws/gone").exists()), (2, false), "{}", said.err);
+
+    let said = place.haft(&["--json", "new", "tool", "count", "--lang", "sh"], "");
+    let record: Value = serde_json::from_str(&said.out).expect("one record");
+    assert_eq!(record, json!({ "v": 1, "files": [".haft/tools/count.yaml", ".haft/tools/count.sh"] }));
 }

@@ -78,5 +78,6 @@ fn contradicted(inside: &str) -> String {
     lines(&file.apply(&find()).expect_err("it contradicts"))
 }
 
+mod any_text;
 mod applying;
 mod reading;
