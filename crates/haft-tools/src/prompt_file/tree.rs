@@ -161,10 +161,13 @@ impl Growing {
     fn text(&mut self, text: &str) -> Result<(), Problem> {
         let line = self.line;
         let Some(element) = self.open.last_mut() else {
-            return match text.trim().is_empty() {
-                true => Ok(()),
-                false => Err(self.error("text stands outside of <tool_prompt>", "put it inside, or take it out")),
-            };
+            let words = text.trim_start();
+            if words.is_empty() {
+                return Ok(());
+            }
+            let line = line + newlines(text, 0, text.len() - words.len());
+            let what = "text stands outside of <tool_prompt>";
+            return Err(Problem::error(Some(line), what, "put it inside, or take it out"));
         };
         // A reference splits a text in parts.
         match element.inside.last_mut() {

@@ -93,7 +93,7 @@ fn size_depth_and_attributes_are_bounded() {
 fn what_is_no_xml_is_told_with_its_line() {
     let cases = [
         ("", "there is no <tool_prompt> in it; write <tool_prompt><description>…</description></tool_prompt>"),
-        ("\nwords", "line 1: text stands outside of <tool_prompt>; put it inside, or take it out"),
+        ("\nwords", "line 2: text stands outside of <tool_prompt>; put it inside, or take it out"),
         ("<tool_prompt>\n<description>a", "line 2: <description> is not closed; write </description> where it ends"),
         (
             "<tool_prompt>\n</description>",
