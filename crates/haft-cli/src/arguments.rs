@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
+use crate::commands::new_tool::New;
 use crate::commands::rules::RulesArguments;
 
 /// The handle between a model and its tools.
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Check configuration and tool descriptions, with the fix for every problem
     Check(Check),
+    /// Write a tool of your own to begin with
+    New(New),
     /// Say how commands are judged, and by which rules
     Rules(RulesArguments),
     /// Trust what a project brings along for haft: settings, rules, tools, words
@@ -100,6 +103,9 @@ pub(crate) struct Tools {
     /// As this provider gets them: openai, openai-strict, anthropic, gemini or mcp
     #[arg(long = "for", value_name = "P")]
     pub(crate) provider: Option<Provider>,
+    /// As a prompt file, to be changed: prompts/TOOL_prompt.xml replaces the words of a tool
+    #[arg(long, requires = "tool", conflicts_with_all = ["provider", "json"])]
+    pub(crate) xml: bool,
 }
 
 #[derive(Args)]
@@ -138,7 +144,7 @@ pub(crate) struct Undo {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// config.toml, rules.toml, tools.yaml, a definition (.yaml), the words of a tool (name.md), a JSON list of tools, or a folder of those
+    /// config.toml, rules.toml, tools.yaml, a definition (.yaml), the words of a tool (name.md, TOOL_prompt.xml), a JSON list of tools, or a folder of those
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 }

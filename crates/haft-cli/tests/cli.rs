@@ -11,6 +11,10 @@ mod commands;
 mod definitions;
 #[path = "cli/history.rs"]
 mod history;
+#[path = "cli/new_tool.rs"]
+mod new_tool;
+#[path = "cli/prompts.rs"]
+mod prompts;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]

@@ -8,6 +8,7 @@ mod fit;
 pub use fit::Fitted;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use haft::spec::Spec;
@@ -88,6 +89,22 @@ impl Entry {
         self
     }
 
+    /// Shows the tool in the words of a description, which has the same arguments. Fails where it has others.
+    pub(crate) fn in_words_of(mut self, spec: &Spec) -> Result<Self, Misworded> {
+        let (own, given) = (Arguments::of(&self.shown), Arguments::of(spec));
+        if own != given {
+            let differs = own.names.symmetric_difference(&given.names).next();
+            let differs = differs.or_else(|| own.required.symmetric_difference(&given.required).next());
+            return Err(Misworded { argument: differs.map(|name| (*name).to_owned()).unwrap_or_default() });
+        }
+        if self.shown.input_schema != spec.input_schema {
+            self.shown.input_schema = Arc::clone(&spec.input_schema);
+            self.checker = Arc::default();
+        }
+        self.shown.manual = spec.manual.clone();
+        Ok(self)
+    }
+
     /// Returns what judges the arguments. One that the schema does not name is refused, also where it leaves that open.
     pub(crate) fn checker(&self) -> &Result<Checker, String> {
         self.checker.get_or_init(|| Checker::new(&closed(&self.shown.input_schema)))
@@ -113,6 +130,29 @@ impl Entry {
             }
         }
         arguments
+    }
+}
+
+/// An argument that a description has otherwise than the tool.
+pub(crate) struct Misworded {
+    pub(crate) argument: String,
+}
+
+/// Which arguments a description has.
+#[derive(PartialEq)]
+struct Arguments<'s> {
+    names: BTreeSet<&'s str>,
+    required: BTreeSet<&'s str>,
+}
+
+impl<'s> Arguments<'s> {
+    fn of(spec: &'s Spec) -> Self {
+        let names = spec.input_schema.get("properties").and_then(Value::as_object);
+        let required = spec.input_schema.get("required").and_then(Value::as_array);
+        Self {
+            names: names.into_iter().flat_map(|names| names.keys().map(String::as_str)).collect(),
+            required: required.into_iter().flatten().filter_map(Value::as_str).collect(),
+        }
     }
 }
 

@@ -1,18 +1,19 @@
 //! Where tools come from, and the wrappers that change how they are shown.
 //!
-//! A toolset lists, it never calls. `only`, `without`, `prefixed`, `renamed` and `preset` wrap any
+//! A toolset lists, it never calls. `only`, `without`, `prefixed`, `renamed`, `worded` and `preset` wrap any
 //! toolset; a wrapper that names a tool which is not there is an error, because a filter that
 //! silently matches nothing is a hole.
 
 use haft::BoxFuture;
 use haft::closest::closest;
 use haft::schema_rules::of_some_arguments;
+use haft::spec::Spec;
 use haft::tool::AnyTool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 use crate::arguments::Checker;
-use crate::entry::{Entry, Step};
+use crate::entry::{Entry, Misworded, Step};
 
 /// A source of tools.
 pub trait Toolset: Send + Sync {
@@ -86,6 +87,12 @@ pub trait ToolsetExt: Toolset + Sized {
         Wrapped { inner: self, by: Wrapper::Renamed { from: from.into(), to: to.into() } }
     }
 
+    /// Shows one tool in the words of a description, which has the same arguments; it may offer fewer values. Words
+    /// come before presets, which may hide an argument.
+    fn worded(self, tool: impl Into<String>, spec: Spec) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Worded { tool: tool.into(), spec: Box::new(spec) } }
+    }
+
     /// Gives one tool arguments beforehand.
     fn preset(self, tool: impl Into<String>, preset: Preset) -> Wrapped<Self> {
         Wrapped { inner: self, by: Wrapper::Preset { tool: tool.into(), preset } }
@@ -118,6 +125,7 @@ enum Wrapper {
     Without(Vec<String>),
     Prefixed(String),
     Renamed { from: String, to: String },
+    Worded { tool: String, spec: Box<Spec> },
     Preset { tool: String, preset: Preset },
 }
 
@@ -158,6 +166,10 @@ impl Wrapper {
                 .into_iter()
                 .map(|entry| if is(&entry, from) { entry.shown_as(to.clone()) } else { entry })
                 .collect(),
+            Wrapper::Worded { tool, spec } => entries
+                .into_iter()
+                .map(|entry| if is(&entry, tool) { worded(entry, spec) } else { Ok(entry) })
+                .collect::<Result<_, _>>()?,
             Wrapper::Preset { tool, preset } => entries
                 .into_iter()
                 .map(|entry| if is(&entry, tool) { preset.apply(entry) } else { Ok(entry) })
@@ -168,7 +180,9 @@ impl Wrapper {
     fn names(&self) -> &[String] {
         match self {
             Wrapper::Only(names) | Wrapper::Without(names) => names,
-            Wrapper::Renamed { from: name, .. } | Wrapper::Preset { tool: name, .. } => std::slice::from_ref(name),
+            Wrapper::Renamed { from: name, .. }
+            | Wrapper::Worded { tool: name, .. }
+            | Wrapper::Preset { tool: name, .. } => std::slice::from_ref(name),
             Wrapper::Prefixed(_) => &[],
         }
     }
@@ -181,6 +195,14 @@ fn not_there(name: &str, entries: &[Entry]) -> Problem {
         None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
     };
     (format!("there is no tool \"{name}\" in it"), fix)
+}
+
+fn worded(entry: Entry, spec: &Spec) -> Result<Entry, Problem> {
+    let tool = entry.shown.name.clone();
+    entry.in_words_of(spec).map_err(|Misworded { argument }| {
+        let what = format!("the words for \"{tool}\" have the argument \"{argument}\" otherwise than the tool");
+        (what, "make them from what is shown of the tool, before presets".to_owned())
+    })
 }
 
 impl Preset {

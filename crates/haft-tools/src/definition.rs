@@ -23,7 +23,7 @@ mod unreadable;
 mod tests;
 
 pub use binding::Binding;
-pub use check::{Checked, check};
+pub use check::{Checked, check, nearest_fit};
 pub use effects::Declared;
 pub use listed::{CheckedList, Listed, check_list, is_list};
 pub use placeholders::Environment;

@@ -14,6 +14,7 @@ pub mod glob;
 pub mod grep;
 mod left_out;
 pub mod list_dir;
+pub mod prompt_file;
 pub mod read_file;
 pub mod write_file;
 

@@ -33,6 +33,8 @@ mod list_dir;
 mod mutations;
 #[path = "tools/paths.rs"]
 mod paths;
+#[path = "tools/prompt_files.rs"]
+mod prompt_files;
 #[path = "tools/read_file.rs"]
 mod read_file;
 #[path = "tools/read_globs.rs"]

@@ -157,6 +157,8 @@ impl Look for Workspace {
 
     fn names_in(&self, folder: &Target) -> Vec<String> {
         missing::names_in(&self.root, folder.place().path())
+    }
+
     fn is_file(&self, path: &Path) -> bool {
         path.is_file()
     }

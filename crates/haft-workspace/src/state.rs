@@ -4,6 +4,7 @@
 
 mod config_file;
 pub(crate) mod journal;
+mod new_files;
 pub(crate) mod private;
 mod recent;
 mod spill;
@@ -11,6 +12,7 @@ pub mod trust;
 
 pub use config_file::{list_config_folder, read_config_file};
 pub use journal::JournalLimits;
+pub use new_files::{create_new_files, link_below};
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
 pub use spill::Spills;

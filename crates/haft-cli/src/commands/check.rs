@@ -2,6 +2,7 @@
 
 mod definitions;
 mod folder;
+mod prompts;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -80,6 +81,9 @@ impl Checking {
         if is_yaml(path) {
             return self.yaml(path, &text);
         }
+        if is_xml(path) {
+            return self.prompt(path, &text);
+        }
         for problem in problems(path, &text) {
             self.add(path, problem);
         }
@@ -88,6 +92,10 @@ impl Checking {
 
 fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+fn is_xml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "xml")
 }
 
 type Problem = (usize, String, String);
@@ -102,7 +110,7 @@ fn problems(path: &Path, text: &str) -> Vec<Problem> {
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), the words of a tool (.md) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
         )],
     }
 }

@@ -6,6 +6,7 @@ use anyhow::bail;
 use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::entry::Entry;
+use haft_tools::prompt_file::PromptFile;
 use serde_json::Value;
 
 use crate::arguments::{Common, Tools};
@@ -20,6 +21,10 @@ pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
         None => catalog.list(),
         Some(name) => vec![find(&catalog, name)?],
     };
+    if tools.xml {
+        entries.iter().try_for_each(|entry| screen::answer(&PromptFile::of(entry.shown()).to_xml()))?;
+        return Ok(Exit::Ok);
+    }
     if common.json || tools.provider.is_some() {
         let list = lowered(&entries, tools.provider.unwrap_or(Provider::Mcp));
         tell_losses(&list);

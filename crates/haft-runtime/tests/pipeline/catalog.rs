@@ -45,6 +45,42 @@ async fn a_wrapper_that_names_nothing_is_an_error_with_the_nearest_name() {
     snapshot!(problem(tools().renamed("nothing_like_it", "x")).await, @r#"toolset "numbers": there is no tool "nothing_like_it" in it; it has add, put"#);
 }
 
+fn in_other_words(change: impl FnOnce(&mut Value)) -> Spec {
+    let own = Typed::new(Add).spec().clone();
+    let mut schema = (*own.input_schema).clone();
+    schema["properties"]["a"]["description"] = json!("One of two.");
+    change(&mut schema);
+    Spec { manual: Manual::plain("add", "Sums up."), input_schema: Arc::new(schema), ..own }
+}
+
+#[tokio::test]
+async fn a_tool_is_shown_in_other_words_and_judged_by_what_is_shown() {
+    let catalog = Catalog::default();
+    let spec = in_other_words(|schema| schema["properties"]["a"]["enum"] = json!([1, 2]));
+    let list = tools().worded("add", spec).renamed("add", "sum");
+    catalog.add(&list).await.expect("the words fit");
+    let entry = catalog.find("sum").expect("it is there");
+    assert_eq!((entry.shown().manual.words.as_str(), entry.native_name()), ("Sums up.", "add"));
+    let fits = |a: i64| entry.fit(haft::call::RawArguments::Text(json!({ "a": a, "b": 0 }).to_string()));
+    assert!(fits(2).is_ok());
+    let told = fits(3).expect_err("3 is not offered").what;
+    assert!(told.starts_with("sum: $.a: expected "), "{told}");
+}
+
+#[tokio::test]
+async fn words_for_other_arguments_are_refused() {
+    let more = in_other_words(|schema| schema["properties"]["c"] = json!({ "type": "string" }));
+    snapshot!(problem(tools().worded("add", more)).await, @r#"toolset "numbers": the words for "add" have the argument "c" otherwise than the tool; make them from what is shown of the tool, before presets"#);
+    let less = in_other_words(|schema| schema["required"] = json!(["a"]));
+    snapshot!(problem(tools().worded("add", less)).await, @r#"toolset "numbers": the words for "add" have the argument "b" otherwise than the tool; make them from what is shown of the tool, before presets"#);
+    let same = || in_other_words(|_| {});
+    let hidden = tools().preset("add", Preset::Fixed(preset(json!({ "b": 1 })))).worded("add", same());
+    assert!(problem(hidden).await.contains("the argument \"b\" otherwise"));
+    let before = tools().worded("add", same()).preset("add", Preset::Fixed(preset(json!({ "b": 1 }))));
+    assert_eq!(names(before).await, Ok(vec!["add".into(), "put".into()]));
+    assert!(problem(tools().worded("ad", same())).await.contains("did you mean \"add\"?"));
+}
+
 #[tokio::test]
 async fn a_clash_names_both_and_the_cure_and_leaves_the_catalogue_as_it_was() {
     let catalog = Catalog::default();

@@ -146,7 +146,7 @@ fn name(fields: &Fields<'_>, node: &Node, problems: &mut Problems) -> String {
 }
 
 /// Returns the name nearest to one that no provider takes.
-pub(super) fn nearest_fit(name: &str) -> String {
+pub fn nearest_fit(name: &str) -> String {
     let fit = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     let fitted: String = name.trim().chars().map(fit).collect();
     let first = if fitted.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') { "" } else { "_" };

@@ -19,11 +19,11 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn error(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(crate) fn error(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { line, what: one_line(what.into()), fix: one_line(fix.into()), is_warning: false }
     }
 
-    pub(super) fn warning(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub(crate) fn warning(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { is_warning: true, ..Self::error(line, what, fix) }
     }
 }

@@ -25,7 +25,7 @@ impl Checking {
         }
     }
 
-    fn tell(&mut self, file: &Path, problems: impl IntoIterator<Item = definition::Problem>) {
+    pub(super) fn tell(&mut self, file: &Path, problems: impl IntoIterator<Item = definition::Problem>) {
         self.found.extend(problems.into_iter().map(|problem| Found {
             file: file.into(),
             line: problem.line.unwrap_or(1),

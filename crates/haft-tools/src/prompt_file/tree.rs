@@ -1,0 +1,250 @@
+//! Reads XML into a small tree, and refuses whatever a prompt file has no need of.
+//!
+//! There is no document type and there are no entities but XML's own five, so nothing is ever fetched or multiplied.
+//! Size, depth and attributes are bounded.
+
+use quick_xml::XmlVersion;
+use quick_xml::errors::{Error, IllFormedError, SyntaxError};
+use quick_xml::escape::{EscapeError, resolve_xml_entity};
+use quick_xml::events::attributes::AttrError;
+use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use super::is_of_xml;
+use crate::definition::Problem;
+
+/// Most bytes of a file.
+const LARGEST: usize = 1 << 20;
+/// Most levels of elements.
+const DEEPEST: usize = 32;
+/// Most attributes of one element.
+const MOST_ATTRIBUTES: usize = 16;
+
+/// One element.
+#[derive(Debug)]
+pub(super) struct Element {
+    pub(super) name: String,
+    pub(super) line: usize,
+    pub(super) attributes: Vec<(String, String)>,
+    pub(super) inside: Vec<Inside>,
+}
+
+/// What an element holds.
+#[derive(Debug)]
+pub(super) enum Inside {
+    Element(Element),
+    Text { text: String, line: usize },
+}
+
+impl Element {
+    /// Returns the elements right in this one.
+    pub(super) fn children(&self) -> impl Iterator<Item = &Element> {
+        self.inside.iter().filter_map(|inside| match inside {
+            Inside::Element(element) => Some(element),
+            Inside::Text { .. } => None,
+        })
+    }
+
+    /// Returns all text in this element, that of the elements in it too.
+    pub(super) fn text(&self) -> String {
+        let parts = self.inside.iter().map(|inside| match inside {
+            Inside::Element(element) => element.text(),
+            Inside::Text { text, .. } => text.clone(),
+        });
+        parts.collect()
+    }
+}
+
+/// Reads the root of a text.
+pub(super) fn parse(text: &str) -> Result<Element, Problem> {
+    if text.len() > LARGEST {
+        return Err(Problem::error(None, "it is larger than 1 MiB", "say it in fewer words"));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(at) = text.find(|letter| !is_of_xml(letter)) {
+        let what = "a control character stands there, which XML does not have";
+        return Err(Problem::error(Some(line_at(text, at)), what, "take it out"));
+    }
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().check_end_names = true;
+    let mut growing = Growing { line: 1, open: Vec::new(), root: None };
+    let mut counted = 0;
+    loop {
+        let event = reader.read_event().map_err(|error| {
+            let at = usize::try_from(reader.error_position()).unwrap_or(0);
+            unreadable(&error, line_at(text, at))
+        })?;
+        if matches!(event, Event::Eof) {
+            return growing.finish();
+        }
+        growing.take(event)?;
+        let read = usize::try_from(reader.buffer_position()).unwrap_or(text.len());
+        growing.line += newlines(text, counted, read);
+        counted = read;
+    }
+}
+
+fn newlines(text: &str, from: usize, to: usize) -> usize {
+    text.as_bytes().get(from..to).map_or(0, |read| memchr::memchr_iter(b'\n', read).count())
+}
+
+fn line_at(text: &str, at: usize) -> usize {
+    newlines(text, 0, at.min(text.len())) + 1
+}
+
+/// The tree as far as it was read.
+struct Growing {
+    /// The line on which the next event begins.
+    line: usize,
+    open: Vec<Element>,
+    root: Option<Element>,
+}
+
+impl Growing {
+    fn take(&mut self, event: Event<'_>) -> Result<(), Problem> {
+        match event {
+            Event::Start(start) => self.start(&start),
+            Event::Empty(start) => self.start(&start).and_then(|()| self.end()),
+            Event::End(_) => self.end(),
+            Event::Text(text) => self.text(&text.xml10_content()),
+            // Two kinds of line ends are left to a CDATA section too.
+            Event::CData(text) => self.text(&text.xml10_content()),
+            Event::GeneralRef(reference) => {
+                let text = self.resolved(&reference)?;
+                self.text(&text)
+            }
+            Event::Decl(declaration) => self.declaration(&declaration),
+            Event::DocType(_) => {
+                Err(self.error("a document type (<!DOCTYPE …>) is not read", "take it out; a prompt file needs none"))
+            }
+            Event::Comment(_) | Event::PI(_) | Event::Eof => Ok(()),
+        }
+    }
+
+    fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> Problem {
+        Problem::error(Some(self.line), what, fix)
+    }
+
+    fn start(&mut self, start: &BytesStart<'_>) -> Result<(), Problem> {
+        let name = start.name().as_ref().to_owned();
+        if self.open.is_empty() && self.root.is_some() {
+            return Err(self.error(format!("<{name}> stands behind the end"), "a file has one <tool_prompt>"));
+        }
+        if self.open.len() == DEEPEST {
+            return Err(self.error("elements stand in each other more than 32 levels deep", "use fewer levels"));
+        }
+        let mut attributes = Vec::new();
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(|error| unreadable(&Error::InvalidAttr(error), self.line))?;
+            if attributes.len() == MOST_ATTRIBUTES {
+                return Err(self.error(format!("<{name}> has more than 16 attributes"), "leave some out"));
+            }
+            let value = attribute.normalized_value(XmlVersion::Explicit1_0);
+            let value = value.map_err(|error| unreadable(&error, self.line))?;
+            attributes.push((attribute.key.as_ref().to_owned(), value.into_owned()));
+        }
+        self.open.push(Element { name, line: self.line, attributes, inside: Vec::new() });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Problem> {
+        let Some(element) = self.open.pop() else {
+            return Err(self.error("an element ends that was not begun", "take the end tag out"));
+        };
+        match self.open.last_mut() {
+            Some(parent) => parent.inside.push(Inside::Element(element)),
+            None => self.root = Some(element),
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Problem> {
+        let line = self.line;
+        let Some(element) = self.open.last_mut() else {
+            let words = text.trim_start();
+            if words.is_empty() {
+                return Ok(());
+            }
+            let line = line + newlines(text, 0, text.len() - words.len());
+            let what = "text stands outside of <tool_prompt>";
+            return Err(Problem::error(Some(line), what, "put it inside, or take it out"));
+        };
+        // A reference splits a text in parts.
+        match element.inside.last_mut() {
+            Some(Inside::Text { text: before, .. }) => before.push_str(text),
+            _ => element.inside.push(Inside::Text { text: text.to_owned(), line }),
+        }
+        Ok(())
+    }
+
+    fn resolved(&self, reference: &BytesRef<'_>) -> Result<String, Problem> {
+        let name: &str = reference;
+        match reference.resolve_char_ref() {
+            Ok(Some(letter)) if is_of_xml(letter) => Ok(letter.to_string()),
+            Ok(Some(_)) | Err(_) => Err(self.error(format!("&{name}; is no character of XML"), "take it out")),
+            Ok(None) => match resolve_xml_entity(name) {
+                Some(text) => Ok(text.to_owned()),
+                None => Err(no_entity(name, self.line)),
+            },
+        }
+    }
+
+    fn declaration(&self, declaration: &BytesDecl<'_>) -> Result<(), Problem> {
+        match declaration.encoding() {
+            Some(Ok(encoding)) if !["utf-8", "utf8", "us-ascii"].contains(&&*encoding.to_ascii_lowercase()) => {
+                let what = format!("its encoding is said to be {encoding}, but prompt files are UTF-8");
+                Err(self.error(what, "save it as UTF-8 and write encoding=\"UTF-8\""))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<Element, Problem> {
+        match (self.open.last(), self.root) {
+            (Some(open), _) => {
+                let what = format!("<{}> is not closed", open.name);
+                Err(Problem::error(Some(open.line), what, format!("write </{}> where it ends", open.name)))
+            }
+            (None, Some(root)) => Ok(root),
+            (None, None) => Err(Problem::error(
+                None,
+                "there is no <tool_prompt> in it",
+                "write <tool_prompt><description>…</description></tool_prompt>",
+            )),
+        }
+    }
+}
+
+fn no_entity(name: &str, line: usize) -> Problem {
+    let what = format!("there is no entity &{name}; in a prompt file");
+    Problem::error(Some(line), what, "write the character itself; an ampersand is &amp;")
+}
+
+/// Says why a text is no XML.
+fn unreadable(error: &Error, line: usize) -> Problem {
+    let (what, fix) = match error {
+        Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
+            (format!("</{found}> stands where </{expected}> belongs"), format!("write </{expected}>"))
+        }
+        Error::IllFormed(IllFormedError::UnmatchedEndTag(name)) => {
+            (format!("</{name}> ends what was not begun"), "take it out".to_owned())
+        }
+        Error::IllFormed(IllFormedError::UnclosedReference) | Error::Escape(EscapeError::UnterminatedEntity(_)) => {
+            ("an & stands alone".to_owned(), "write &amp; for the character".to_owned())
+        }
+        Error::Escape(EscapeError::UnrecognizedEntity(_, name)) => return no_entity(name, line),
+        Error::Syntax(SyntaxError::UnclosedTag | SyntaxError::InvalidBangMarkup) => {
+            ("a tag is not closed".to_owned(), "write > where it ends, or &lt; for the character <".to_owned())
+        }
+        Error::Syntax(error) => (error.to_string(), "close it".to_owned()),
+        Error::InvalidAttr(AttrError::Duplicated(..)) => {
+            ("an attribute stands twice".to_owned(), "leave one of them out".to_owned())
+        }
+        Error::InvalidAttr(_) => {
+            let fix = "write NAME=\"VALUE\", or &lt; for the character <";
+            ("an attribute cannot be read".to_owned(), fix.to_owned())
+        }
+        other => (format!("it is no XML: {other}"), "mend it".to_owned()),
+    };
+    Problem::error(Some(line), what, fix)
+}
