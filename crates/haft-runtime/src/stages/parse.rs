@@ -22,11 +22,15 @@ pub(crate) struct Parsed {
 /// Reads the arguments and turns them back from a provider's schema.
 pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
     let Resolved { entry, call } = resolved;
-    cx.note(|notes| notes.tool = entry.shown.name.clone());
+    cx.note(|notes| {
+        notes.tool = entry.shown.name.clone();
+        notes.native = Some(entry.native_name().to_owned());
+        notes.entry = Some(entry.clone());
+    });
     let read = match call.arguments {
         RawArguments::Object(fields) => Value::Object(fields),
         RawArguments::Words(words) => {
-            arguments::read_words(&words, &entry.shown.input_schema).map_err(|faults| describe(&entry, &faults))?
+            arguments::read_words(&words, &entry.shown.input_schema).map_err(|faults| describe(cx, &entry, &faults))?
         }
         RawArguments::Text(text) => match arguments::read_text(&text) {
             Ok(reading) => {
@@ -38,7 +42,7 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
                 // An excerpt may cut a secret in two, so it is taken from a text that has none.
                 let redacted = cx.session.ground.redactor.redact(&text);
                 let fault = arguments::read_text(&redacted).err().unwrap_or(fault);
-                return Err(unreadable(&entry, &fault));
+                return Err(unreadable(cx, &entry, &fault));
             }
         },
     };
@@ -46,11 +50,14 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
         Some(lift) => lift.apply(read),
         None => read,
     };
+    if cx.dialect().is_some() {
+        cx.note(|notes| notes.arguments = arguments.clone());
+    }
     Ok(Parsed { entry, arguments })
 }
 
-fn unreadable(entry: &Entry, fault: &arguments::Fault) -> ToolError {
+fn unreadable(cx: &CallContext<'_>, entry: &Entry, fault: &arguments::Fault) -> ToolError {
     let what = format!("{}: {}", entry.shown.name, sentence(fault));
-    let next = format!("send the arguments again as one JSON object, for example {}", example_call(entry));
+    let next = format!("send the arguments again as one JSON object, for example {}", example_call(cx, entry));
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
 }
