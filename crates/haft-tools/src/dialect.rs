@@ -198,6 +198,15 @@ impl Dialect for Spoken {
         self.voice().output(outcome)
     }
 
+    fn has_own_lines(&self, outcome: &Outcome<'_>) -> bool {
+        match outcome.native {
+            Some("list_dir" | "glob" | "grep") => true,
+            // Where lines have no numbers, a line of the file may look like one of ours.
+            Some("read_file") => !matches!(self.tongue.page.numbers, WrittenNumbers::None),
+            _ => false,
+        }
+    }
+
     fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
         self.voice().error(error, happened, outcome)
     }

@@ -40,6 +40,10 @@ pub trait Dialect: Send + Sync + 'static {
     /// Writes what the model reads of the output; nothing where that stays as it is.
     fn output(&self, outcome: &Outcome<'_>) -> Option<String>;
 
+    /// Returns whether lines in brackets and lines with a next step in the output are words of haft, and not of a file
+    /// or a program: there its names are put in the place of native ones.
+    fn has_own_lines(&self, outcome: &Outcome<'_>) -> bool;
+
     /// Writes what the model reads of an error; `happened` says whether anything was done.
     fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String;
 

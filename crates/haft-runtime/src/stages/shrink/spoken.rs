@@ -81,12 +81,18 @@ impl<'a> Spoken<'a> {
 
     /// Writes what the model reads of the output.
     pub(super) fn output(&self, text: String, result: &ToolResult) -> String {
-        let told = self.dialect.output(&self.outcome(&text, result));
-        told.unwrap_or_else(|| {
-            let is_note = |line: &str| line.starts_with('[') && line.trim_end().ends_with(']');
-            let line = |line: &str| if is_note(line) { self.outward(line) } else { line.to_owned() };
-            text.split_inclusive('\n').map(line).collect()
-        })
+        let outcome = self.outcome(&text, result);
+        match self.dialect.output(&outcome) {
+            Some(told) => told,
+            None if self.dialect.has_own_lines(&outcome) => {
+                let is_own = |line: &str| {
+                    (line.starts_with('[') && line.trim_end().ends_with(']')) || line.starts_with("Next: ")
+                };
+                let line = |line: &str| if is_own(line) { self.outward(line) } else { line.to_owned() };
+                text.split_inclusive('\n').map(line).collect()
+            }
+            None => text,
+        }
     }
 
     /// Writes what the model reads of an error.
