@@ -7,6 +7,8 @@
 
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/dialects.rs"]
+mod dialects;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/rules.rs"]

@@ -108,6 +108,14 @@ impl Entry {
         &self.toolset
     }
 
+    /// Leads arguments that fit what is shown inward: the tool that is meant, and all of its arguments.
+    pub fn inward(&self, shown: Value) -> Result<(Arc<dyn AnyTool>, Value), ToolError> {
+        match self.way_in() {
+            None => Ok((self.tool.clone(), self.with_fixed(self.with_defaults(shown)))),
+            Some(way) => way.inward(shown).and_then(|(entry, arguments)| entry.inward(arguments)),
+        }
+    }
+
     /// Returns the way inward of a tool that is shown as another system does.
     pub(crate) fn way_in(&self) -> Option<&WayIn> {
         self.steps.iter().find_map(|step| match step {

@@ -76,7 +76,7 @@ impl Runtime {
     /// Keeps to these limits, in sessions opened from now on.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         // A dialect says how pages look, whichever came first.
-        let page_style = self.ground.dialect.as_ref().map(|dialect| dialect.page_style());
+        let page_style = self.ground.dialect.as_ref().map(|dialect| Arc::new(dialect.page_style()));
         let limits = Limits { page_style: page_style.unwrap_or_else(|| limits.page_style.clone()), ..limits };
         self.ground = Arc::new(Ground { limits, ..(*self.ground).clone() });
         self
@@ -86,7 +86,7 @@ impl Runtime {
     ///
     /// How tools are shown is a matter of the toolset: [`crate::toolset::ToolsetExt::in_dialect`].
     pub fn with_dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
-        let limits = Limits { page_style: dialect.page_style(), ..self.ground.limits.clone() };
+        let limits = Limits { page_style: dialect.page_style().into(), ..self.ground.limits.clone() };
         self.ground = Arc::new(Ground { limits, dialect: Some(dialect), ..(*self.ground).clone() });
         self
     }

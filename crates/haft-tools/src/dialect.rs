@@ -101,6 +101,7 @@ struct WrittenPage {
     cut: Option<String>,
     more: Option<String>,
     end: Option<String>,
+    binary: Option<String>,
     rest: String,
 }
 
@@ -122,7 +123,7 @@ struct Phrase {
 
 impl From<&WrittenPage> for PageStyle {
     fn from(written: &WrittenPage) -> Self {
-        let WrittenPage { numbers, before, after, cut, more, end, rest } = written.clone();
+        let WrittenPage { numbers, before, after, cut, more, end, binary, rest } = written.clone();
         let numbers = match numbers {
             WrittenNumbers::SixAndTab => LineNumbers::SixAndTab,
             WrittenNumbers::FiveZeros => LineNumbers::FiveZeros,
@@ -130,7 +131,7 @@ impl From<&WrittenPage> for PageStyle {
             WrittenNumbers::None => LineNumbers::None,
         };
         let ends = more.zip(end).map(|(more, end)| PageEnds { more, end });
-        PageStyle { numbers, before, after, cut, ends, rest }
+        PageStyle { numbers, before, after, cut, ends, binary, rest }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How much of everything: the numbers of a profile.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::page_style::PageStyle;
@@ -36,7 +37,7 @@ pub struct Limits {
     /// What becomes of arguments that a tool does not have.
     pub unknown_keys: UnknownKeys,
     /// How pages of files look.
-    pub page_style: PageStyle,
+    pub page_style: Arc<PageStyle>,
     /// Most paths that one search for names returns.
     pub glob_paths: usize,
     /// Most matches that one search of content returns.
@@ -115,7 +116,7 @@ impl Default for Limits {
             edit_count: EditCount::Unique,
             edit_needs: EditNeeds::Read,
             unknown_keys: UnknownKeys::Refused,
-            page_style: PageStyle::default(),
+            page_style: Arc::default(),
             glob_paths: 1_000,
             grep_matches: 100,
             call_time: Duration::from_secs(900),

@@ -15,6 +15,8 @@ pub struct PageStyle {
     pub cut: Option<String>,
     /// The words where the text goes on, and where it ends; nothing for the usual ones in brackets.
     pub ends: Option<PageEnds>,
+    /// What stands in the place of one of several files that is not text: `{what}`; nothing where that is an error.
+    pub binary: Option<String>,
     /// How the rest of a long output is read: `{id}`, `{line}` from 1, `{line0}` from 0.
     pub rest: String,
 }
@@ -49,6 +51,7 @@ impl Default for PageStyle {
             after: String::new(),
             cut: None,
             ends: None,
+            binary: None,
             rest: "path=\"spill:{id}\", go on with offset={line}".to_owned(),
         }
     }

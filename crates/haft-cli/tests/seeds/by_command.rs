@@ -24,6 +24,7 @@ pub(crate) fn run(case: &Case) -> Option<Ran> {
     let around = if closed { as_somebody(place.path())? } else { Vec::new() };
     let input = lines(case, place.path());
     let output = haft(place.path(), &around, &["--yes", "--dialect", case.dialect(), "call", "-"], &input);
+    assert!(output.status.success(), "{}: {}", case.id, String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     let records = text.lines().map(|line| serde_json::from_str(line).expect("every line is a record")).collect();
     Some(Ran { records, workspace: Some(place), ..Ran::default() })
@@ -77,7 +78,8 @@ fn write_rules(case: &Case, place: &Path) {
     let rules = rule["forbidden"].as_array().expect("a list of programs").iter().map(|program| {
         let program = program.as_str().expect("a program is a name");
         let name = format!("{}: {program}", rule["name"].as_str().expect("a rule has a name"));
-        format!("[[rule]]\nname = \"{name}\"\nprogram = \"{program}\"\ndecision = \"deny\"\nmatches = [\"{program} x\"]\n")
+        let about = format!("program = \"{program}\"\nmatches = [\"{program} x\"]");
+        format!("[[rule]]\nname = \"{name}\"\ndecision = \"deny\"\nreason = \"It is forbidden.\"\n{about}\n")
     });
     std::fs::write(place.join("config/haft/rules.toml"), rules.collect::<String>()).expect("it can be written");
 }
@@ -120,9 +122,14 @@ fn as_somebody(place: &Path) -> Option<Vec<String>> {
     let tried = Command::new(&words[0]).args(&words[1..]).arg("--version").output();
     let can = chown.is_ok_and(|status| status.success()) && tried.is_ok_and(|output| output.status.success());
     if !can {
-        eprintln!("not tried: there is no other user here");
+        say_that_it_was_not_tried();
     }
     can.then_some(words)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
+fn say_that_it_was_not_tried() {
+    eprintln!("not tried, this machine does not allow it: a process of another user");
 }
 
 fn haft(place: &Path, around: &[String], arguments: &[&str], input: &str) -> Output {

@@ -52,9 +52,8 @@ fn scene(case: &Case) -> Scene {
     let profile = Profile::named(case.dialect()).expect("every dialect has its profile");
     let scene = Scene::new().dialect(case.dialect()).limits(|limits| *limits = profile.limits());
     let files = case.given.get("files").and_then(Value::as_object).into_iter().flatten();
-    let scene = files.fold(scene, |scene, (name, words)| {
-        scene.file(name, content(words.as_str().expect("content is text")).bytes)
-    });
+    let scene = files
+        .fold(scene, |scene, (name, words)| scene.file(name, content(words.as_str().expect("content is text")).bytes));
     scene.approver(YesToOrdinary::or_ask(Nobody::there("ask")))
 }
 
@@ -62,7 +61,7 @@ fn scene(case: &Case) -> Scene {
 async fn calls(case: &Case) -> Ran {
     let (seen, command) = (Arc::<Mutex<Vec<Value>>>::default(), ScriptedCommand::default());
     let mut scene = scene(case).command(&command);
-    for tool in tools(case, &seen) {
+    if let Some(tool) = tool(case, &seen) {
         scene = scene.any_tool(Arc::new(tool));
     }
     if case.given.contains_key("before") {
@@ -94,8 +93,8 @@ async fn calls(case: &Case) -> Ran {
     ran
 }
 
-/// The tools that a case describes.
-fn tools(case: &Case, seen: &Arc<Mutex<Vec<Value>>>) -> Option<Custom> {
+/// The tool that a case describes.
+fn tool(case: &Case, seen: &Arc<Mutex<Vec<Value>>>) -> Option<Custom> {
     let custom = Case::word(&case.given, "custom_tool");
     let thrown = r"^(\w+) (?:raises a plain runtime error|throws) '(.*)'$";
     if let Some([name, words]) = found(thrown, custom) {
@@ -105,8 +104,10 @@ fn tools(case: &Case, seen: &Arc<Mutex<Vec<Value>>>) -> Option<Custom> {
         return Some(Custom::new("t", json!({}), Act::Throw(words.to_owned())));
     }
     if let Some(Value::Object(schema)) = case.given.get("schema") {
-        let properties: Map<String, Value> =
-            schema.iter().map(|(name, kind)| (name.clone(), json!({ "type": kind, "description": "A value." }))).collect();
+        let properties: Map<String, Value> = schema
+            .iter()
+            .map(|(name, kind)| (name.clone(), json!({ "type": kind, "description": "A value." })))
+            .collect();
         return Some(Custom::new("t", properties.into(), Act::Echo(seen.clone())));
     }
     let echo = Case::word(&case.when, "tool") == "echo";
@@ -153,7 +154,8 @@ fn diff(case: &Case) -> Ran {
     let lines = render_file_diff(Case::word(&case.when, "target"), Case::word(&case.when, "patch"));
     let shown: Vec<String> = lines.iter().map(|line| format!("{}{}", line.prefix(), line.text())).collect();
     // Who shows a line chooses its colour by what the line is; the terminal of the command has the two.
-    let colours = lines.iter().all(|line| ["  ", "- ", "+ "].contains(&line.prefix())).then(|| case.then["colors"].clone());
+    let colours =
+        lines.iter().all(|line| ["  ", "- ", "+ "].contains(&line.prefix())).then(|| case.then["colors"].clone());
     facts([("lines", json!(shown)), ("colors", colours.unwrap_or_default())])
 }
 

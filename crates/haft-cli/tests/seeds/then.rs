@@ -25,7 +25,7 @@ fn fault(key: &str, wanted: &Value, record: &Value, ran: &Ran) -> Option<String>
         // What the originals did, where haft is to do better.
         "peer_differs" => true,
         key if ran.facts.contains_key(key) => ran.facts[key] == *wanted,
-        "ok" => ran.records.iter().all(|record| Value::from(record["status"] == "ok") == *wanted),
+        "ok" => ran.records.iter().all(|record| wanted == (record["status"] == "ok")),
         "error_kind" => data["error"] == class(text(wanted)),
         "error_type" => data["error_type"] == *wanted || data["error"]["type"] == *wanted,
         "message_mentions" | "contains" => all(wanted, |mention| content.contains(mention)),
@@ -93,7 +93,9 @@ fn means(words: &str, record: &Value, ran: &Ran) -> bool {
         "the missing file yields an inline error section" => {
             content.contains("=== missing.txt ===\nError: missing.txt does not exist.")
         }
-        "no stack trace in the model-facing text" => !["panicked at", "Traceback", ".rs:"].iter().any(|t| content.contains(t)),
+        "no stack trace in the model-facing text" => {
+            !["panicked at", "Traceback", ".rs:"].iter().any(|t| content.contains(t))
+        }
         words => panic!("\"{words}\" has no meaning yet"),
     }
 }

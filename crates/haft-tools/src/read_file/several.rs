@@ -37,13 +37,14 @@ pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>)
             Err(error) if error.kind == ErrorKind::Cancelled => {
                 return Err(error.with_so_far(ToolOutput::text(result.into_text())));
             }
-            // What the file is has been found out; that is an answer.
-            Err(error) if error.kind == ErrorKind::Binary => Body::Said(format!("Binary file: {}\n", error.what)),
-            Err(error) => {
-                let words = format!("Error: {error}\n");
-                first_error.get_or_insert(error);
-                Body::Said(words)
-            }
+            Err(error) => match binary_words(cx, &error) {
+                Some(words) => Body::Said(words),
+                None => {
+                    let words = format!("Error: {error}\n");
+                    first_error.get_or_insert(error);
+                    Body::Said(words)
+                }
+            },
         };
         result.add(header, body);
     }
@@ -55,6 +56,12 @@ pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>)
         Some(error) if pages == 0 => Err(error.with_so_far(output)),
         _ => Ok(output),
     }
+}
+
+/// What is said in the place of a file that is not text, where that is an answer like any other.
+fn binary_words(cx: &RunContext<'_>, error: &ToolError) -> Option<String> {
+    let words = cx.limits().page_style.binary.as_ref().filter(|_| error.kind == ErrorKind::Binary)?;
+    Some(words.replace("{what}", &error.what) + "\n")
 }
 
 /// What was read, and what was not.

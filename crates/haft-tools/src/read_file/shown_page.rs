@@ -2,6 +2,8 @@
 //!
 //! A page ends where its room ends, so that nobody has to shorten it later: only here is known which line comes next.
 
+use std::sync::Arc;
+
 use haft::encoding::TextForm;
 use haft::grouped::Grouped;
 use haft::lines::LineEnds;
@@ -20,7 +22,7 @@ pub(super) struct ShownPage {
     widths: Vec<usize>,
     /// How many all lines take together.
     all_widths: usize,
-    style: PageStyle,
+    style: Arc<PageStyle>,
 }
 
 impl ShownPage {

@@ -6,7 +6,7 @@ use haft::kinds::Vocabulary;
 use serde_json::{Value, json};
 
 use super::command::{CommandTold, with_line_end};
-use super::{Voice, lines};
+use super::{Voice, fields, lines};
 use crate::dialect::is_built_in;
 
 pub(in crate::dialect) struct Nexau;
@@ -39,6 +39,11 @@ impl Voice for Nexau {
                 let mut object = json!({ "content": content, "is_error": false });
                 if let Some(code) = CommandTold::of(outcome).and_then(|told| told.failing_code()) {
                     object["error"] = json!({ "message": ended(code), "type": "SHELL_EXECUTE_ERROR" });
+                }
+                for (name, value) in fields(outcome.data) {
+                    if object.get(&name).is_none() {
+                        object[&name] = value;
+                    }
                 }
                 Some(object)
             }

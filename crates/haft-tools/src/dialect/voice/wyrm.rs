@@ -43,6 +43,12 @@ impl Voice for Wyrm {
             object["blocked_by"] = error.kind.name_in(Vocabulary::Wyrm).into();
             object["code"] = error.kind.code().to_uppercase().into();
         }
+        // Streams and exit code are there however it ended.
+        for name in ["stdout", "stderr", "exit_code"] {
+            if let Some(value) = outcome.data.and_then(|data| data.get(name)) {
+                object[name] = value.clone();
+            }
+        }
         Some(object)
     }
 }
