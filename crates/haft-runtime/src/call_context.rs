@@ -54,10 +54,10 @@ pub(crate) struct CallContext<'a> {
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) tool: String,
-    /// The native tool, once it was found.
-    pub(crate) native: Option<String>,
     /// The entry that was called.
     pub(crate) entry: Option<Arc<Entry>>,
+    /// The native entry that the call led to.
+    pub(crate) led_to: Option<Arc<Entry>>,
     /// The arguments as they came, where a dialect speaks of them.
     pub(crate) arguments: Value,
     pub(crate) repairs: Vec<String>,

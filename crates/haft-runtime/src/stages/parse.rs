@@ -24,7 +24,6 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
     let Resolved { entry, call } = resolved;
     cx.note(|notes| {
         notes.tool = entry.shown.name.clone();
-        notes.native = Some(entry.native_name().to_owned());
         notes.entry = Some(entry.clone());
     });
     let read = match call.arguments {

@@ -104,7 +104,7 @@ fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepar
     let key = cx.session.memory.key(entry.tool.spec(), &whole);
     cx.note(|notes| {
         notes.key = Some(key.clone());
-        notes.native = Some(entry.native_name().to_owned());
+        notes.led_to = Some(entry.clone());
     });
     let bound = entry.tool.clone().bind(whole)?;
     let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };

@@ -85,8 +85,10 @@ fn every_kind_of_error_has_its_words_and_its_name_in_every_dialect() {
     let arguments = json!({ "filepath": "a.txt" });
     for (name, vocabulary) in DIALECTS {
         for kind in ErrorKind::all() {
+            // Two kinds have another name for each of two operations.
+            let operation = if kind == ErrorKind::Io { Operation::Write } else { Operation::Read };
             let error = ToolError::new(kind, "It went wrong.", Next::FixArguments("mend it".into()))
-                .about_file("a.txt", Operation::Read)
+                .about_file("a.txt", operation)
                 .recover_with("look again")
                 .caused_by(std::io::Error::other("the cause"));
             let outcome = Outcome {
@@ -184,6 +186,19 @@ async fn an_error_speaks_the_names_and_words_of_the_dialect() {
     Next: call "read_file" instead
     {"tool_call_id":"[id]","output":"","success":false,"error":"Tool not found: reed_file. Next: call \"read_file\" instead","blocked_by":"missing","code":"UNKNOWN_TOOL"}
     "#);
+}
+
+#[tokio::test]
+async fn what_went_wrong_has_the_type_that_the_original_has_for_it() {
+    let kind_of = |tool: &'static str, arguments: Value| async move {
+        let result = scene("nexau").call(tool, arguments).await;
+        result.data.map(|data| data["error"]["type"].clone()).unwrap_or_default()
+    };
+    assert_eq!(kind_of("read_file", json!({ "file_path": "src" })).await, "PATH_IS_DIRECTORY");
+    assert_eq!(kind_of("write_file", json!({ "file_path": "src", "content": "x" })).await, "TARGET_IS_DIRECTORY");
+    assert_eq!(kind_of("search_file_content", json!({ "pattern": "(" })).await, "INVALID_PATTERN");
+    assert_eq!(kind_of("search_file_content", json!({ "patern": 1 })).await, "INVALID_PARAMETERS");
+    assert_eq!(kind_of("search_file_content", json!({ "pattern": "x", "dir_path": "no" })).await, "FILE_NOT_FOUND");
 }
 
 #[tokio::test]

@@ -30,9 +30,10 @@ impl<'a> Spoken<'a> {
     /// Returns how the call is told; nothing where no dialect is spoken.
     pub(super) fn of(cx: &'a CallContext<'_>, catalog: &'a Catalog) -> Option<Self> {
         let dialect = cx.dialect()?;
-        let (tool, native, entry, mut arguments) = cx.note(|notes| {
-            (notes.tool.clone(), notes.native.clone(), notes.entry.clone(), std::mem::take(&mut notes.arguments))
+        let (tool, led_to, entry, mut arguments) = cx.note(|notes| {
+            (notes.tool.clone(), notes.led_to.clone(), notes.entry.clone(), std::mem::take(&mut notes.arguments))
         });
+        let native = led_to.or_else(|| entry.clone()).map(|entry| entry.native_name().to_owned());
         cx.session.ground.redactor.redact_value(&mut arguments);
         Some(Self { dialect, catalog, cx, tool, native, entry, arguments })
     }

@@ -1,8 +1,8 @@
 //! NexAU: an object with `content`, and `error` with its message and type where something went wrong.
 
 use haft::dialect::Outcome;
-use haft::error::ToolError;
-use haft::kinds::Vocabulary;
+use haft::error::{Operation, ToolError};
+use haft::kinds::{ErrorKind, Vocabulary};
 use serde_json::{Value, json};
 
 use super::command::{CommandTold, with_line_end};
@@ -27,7 +27,7 @@ impl Voice for Nexau {
 
     fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
         if let Some(error) = outcome.error {
-            let told = json!({ "message": error.what, "type": error.kind.name_in(Vocabulary::Nexau) });
+            let told = json!({ "message": error.what, "type": code(error, outcome) });
             return Some(json!({ "content": content, "error": told, "is_error": true }));
         }
         match (outcome.data, outcome.native.is_some_and(is_built_in)) {
@@ -48,6 +48,18 @@ impl Voice for Nexau {
                 Some(object)
             }
         }
+    }
+}
+
+/// The type of an error: the original has more than one where the same went wrong with something else.
+fn code(error: &ToolError, outcome: &Outcome<'_>) -> &'static str {
+    // A pattern is judged by those who search, an argument by its schema, which names the place.
+    let is_pattern = outcome.native == Some("grep") && !error.what.contains("$.");
+    match (error.kind, error.about.operation) {
+        (ErrorKind::IsFolder, Some(Operation::Write)) => "TARGET_IS_DIRECTORY",
+        (ErrorKind::Io, Some(Operation::Read | Operation::Access | Operation::Decode)) => "READ_ERROR",
+        (ErrorKind::BadArguments, _) if is_pattern => "INVALID_PATTERN",
+        (kind, _) => kind.name_in(Vocabulary::Nexau),
     }
 }
 
