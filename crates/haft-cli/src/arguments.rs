@@ -1,8 +1,10 @@
 //! The command line as data.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
+use haft::dialect::Dialect;
 use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
@@ -31,9 +33,12 @@ pub(crate) struct Common {
     /// Another folder whose files may be read and changed as if they were in the workspace
     #[arg(long = "add-dir", value_name = "DIR", global = true)]
     pub(crate) added: Vec<PathBuf>,
-    /// The profile whose limits hold: haft, tunacode, ally, wyrm or nexau
+    /// The profile whose limits hold: haft, tunacode, ally, wyrm or nexau; that of the dialect if left out
     #[arg(long, value_name = "P", global = true, value_parser = profile)]
     pub(crate) profile: Option<Profile>,
+    /// The system whose tool names, arguments and results are spoken: haft, tunacode, ally, wyrm or nexau
+    #[arg(long, value_name = "D", global = true, value_parser = dialect)]
+    pub(crate) dialect: Option<String>,
     /// Say yes to ordinary questions; what is denied or dangerous stays so
     #[arg(long, visible_alias = "yolo", global = true)]
     pub(crate) yes: bool,
@@ -167,6 +172,24 @@ pub(crate) struct Trust {
 pub(crate) struct Doctor {
     /// The tool to look at
     pub(crate) tool: Option<String>,
+}
+
+impl Common {
+    /// Returns the profile that is meant: the one that is named, or that of the dialect.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        self.profile.or_else(|| Profile::named(self.dialect.as_deref()?))
+    }
+
+    /// Returns the dialect that is spoken; nothing where it is haft's own way.
+    pub(crate) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
+        haft_tools::dialect::named(self.dialect.as_deref()?)
+    }
+}
+
+fn dialect(name: &str) -> Result<String, String> {
+    let names = haft_tools::dialect::NAMES;
+    let unknown = || format!("there is no such dialect; there are {}", names.join(", "));
+    names.contains(&name).then(|| name.to_owned()).ok_or_else(unknown)
 }
 
 fn profile(name: &str) -> Result<Profile, String> {

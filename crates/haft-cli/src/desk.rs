@@ -12,7 +12,7 @@ use haft_runtime::catalog::Catalog;
 use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
-use haft_runtime::toolset::ToolList;
+use haft_runtime::toolset::{ToolList, ToolsetExt};
 use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
@@ -44,7 +44,7 @@ pub(crate) enum Caller {
 impl Desk {
     /// Gets everything ready in the workspace that the command line names, for looking at it.
     pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
-        Self::on(Ground::open(common, Manner::Silent)?)
+        Self::on(common, Ground::open(common, Manner::Silent)?)
     }
 
     /// Gets everything ready for calls. What the project brings along and nobody trusts is asked about, or said.
@@ -53,23 +53,28 @@ impl Desk {
             Caller::OneCall => Manner::Asking,
             Caller::Lines => Manner::Telling,
         };
-        Self::on(Ground::open(common, manner)?)
+        Self::on(common, Ground::open(common, manner)?)
     }
 
-    /// Gets everything ready in this folder, with the default rules.
+    /// Gets everything ready in this folder, with the default rules and the tools under their own names.
     pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
         let workspace = open_workspace(common, folder, &settings)?;
-        Self::on(Ground { settings, workspace, rulebook: Rulebook::default() })
+        let common = Common { dialect: None, ..common.clone() };
+        Self::on(&common, Ground { settings, workspace, rulebook: Rulebook::default() })
     }
 
-    fn on(Ground { settings, workspace, rulebook }: Ground) -> anyhow::Result<Self> {
+    fn on(common: &Common, Ground { settings, workspace, rulebook }: Ground) -> anyhow::Result<Self> {
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
-        let runtime = Runtime::new(catalog()?, doors).with_policy(rulebook.policy());
+        let runtime = Runtime::new(catalog(common)?, doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
+        let runtime = match common.dialect() {
+            Some(dialect) => runtime.with_dialect(dialect),
+            None => runtime,
+        };
         Ok(Self { settings, workspace: path, state, history, runtime })
     }
 
@@ -98,9 +103,13 @@ fn sandbox(surroundings: &Surroundings) -> Sandbox {
 }
 
 /// Returns the tools alone, for commands that only look at them.
-pub(crate) fn catalog() -> anyhow::Result<Catalog> {
+pub(crate) fn catalog(common: &Common) -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
-    catalog.add_list(ToolList::new("the built-in tools", haft_tools::all()))?;
+    let built_in = ToolList::new("the built-in tools", haft_tools::all());
+    match common.dialect() {
+        Some(dialect) => block_on(catalog.add(&built_in.in_dialect(dialect)))??,
+        None => catalog.add_list(built_in)?,
+    }
     Ok(catalog)
 }
 

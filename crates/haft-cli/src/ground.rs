@@ -22,7 +22,7 @@ impl Ground {
     /// is trusted.
     pub(crate) fn open(common: &Common, manner: Manner) -> anyhow::Result<Self> {
         let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let settings = Settings::read(common.profile)?;
+        let settings = Settings::read(common.profile())?;
         let workspace = open_workspace(common, &folder, &settings)?;
         let loaded = brought::load(common, &settings, workspace.path(), manner)?;
         let file = |name: &str| workspace.path().join(name);

@@ -9,6 +9,8 @@
 mod commands;
 #[path = "cli/definitions.rs"]
 mod definitions;
+#[path = "cli/dialects.rs"]
+mod dialects;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/new_tool.rs"]

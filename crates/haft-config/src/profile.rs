@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::limits::{EditCount, Limits, WriteMode};
+use haft::limits::{EditCount, EditNeeds, Limits, UnknownKeys, WriteMode};
 use serde::Deserialize;
 
 /// The profiles there are.
@@ -82,6 +82,8 @@ pub(crate) struct SomeLimits {
     list_entries: Option<Positive>,
     write_mode: Option<SetWriteMode>,
     edit_count: Option<SetEditCount>,
+    edit_needs_read: Option<bool>,
+    unknown_keys: Option<SetUnknownKeys>,
     glob_paths: Option<Positive>,
     grep_matches: Option<Positive>,
     call_time: Option<Seconds>,
@@ -113,6 +115,8 @@ impl SomeLimits {
             list_entries: number(self.list_entries, limits.list_entries),
             write_mode: self.write_mode.map_or(limits.write_mode, WriteMode::from),
             edit_count: self.edit_count.map_or(limits.edit_count, EditCount::from),
+            edit_needs: self.edit_needs_read.map_or(limits.edit_needs, edit_needs),
+            unknown_keys: self.unknown_keys.map_or(limits.unknown_keys, UnknownKeys::from),
             glob_paths: number(self.glob_paths, limits.glob_paths),
             grep_matches: number(self.grep_matches, limits.grep_matches),
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
@@ -120,6 +124,7 @@ impl SomeLimits {
             command_time_most: self.command_time_most.map_or(limits.command_time_most, |Seconds(time)| time),
             command_output: self.command_output.map_or(limits.command_output, |Positive(bytes)| bytes as u64),
             failures_in_a_row: number(self.failures_in_a_row, limits.failures_in_a_row),
+            page_style: limits.page_style,
         }
     }
 }
@@ -154,6 +159,26 @@ impl From<SetEditCount> for EditCount {
         match count {
             SetEditCount::Unique => EditCount::Unique,
             SetEditCount::First => EditCount::First,
+        }
+    }
+}
+
+fn edit_needs(read: bool) -> EditNeeds {
+    if read { EditNeeds::Read } else { EditNeeds::Nothing }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SetUnknownKeys {
+    Refused,
+    Dropped,
+}
+
+impl From<SetUnknownKeys> for UnknownKeys {
+    fn from(keys: SetUnknownKeys) -> Self {
+        match keys {
+            SetUnknownKeys::Refused => UnknownKeys::Refused,
+            SetUnknownKeys::Dropped => UnknownKeys::Dropped,
         }
     }
 }
@@ -201,6 +226,10 @@ mod tests {
         assert_eq!(Profile::Tunacode.limits().write_mode, WriteMode::Create);
         assert_eq!(Profile::Tunacode.limits().edit_count, EditCount::First);
         assert_eq!(Profile::Nexau.limits().write_mode, WriteMode::Overwrite);
+        let needs = Profile::ALL.map(|profile| profile.limits().edit_needs == EditNeeds::Read);
+        assert_eq!(needs, [true, false, true, true, false]);
+        let dropped = Profile::ALL.map(|profile| profile.limits().unknown_keys == UnknownKeys::Dropped);
+        assert_eq!(dropped, [false, false, true, true, false]);
         let seconds = |profile: Profile| {
             let limits = profile.limits();
             (limits.command_time.as_secs(), limits.command_time_most.as_secs())

@@ -12,6 +12,7 @@
 //! not load.
 
 mod check;
+mod dropped;
 mod example;
 mod fault;
 mod fit;
@@ -25,9 +26,10 @@ mod words;
 mod tests;
 
 pub use check::Checker;
+pub use dropped::drop_unknown;
 pub use example::minimal_example;
 pub use fault::Fault;
-pub use fit::fit;
+pub use fit::{fit, fit_as};
 pub use times::read_times;
 pub use words::read_words;
 

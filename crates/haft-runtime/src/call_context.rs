@@ -11,6 +11,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use haft::call::{CallId, Origin, RawArguments, ToolCall};
 use haft::context::{Hiding, PlanContext, Progress};
+use haft::dialect::Dialect;
 use haft::door::{Errand, Permit, Receipt};
 use haft::effect::Effect;
 use haft::error::ToolError;
@@ -24,6 +25,7 @@ use tracing::Instrument;
 
 use crate::bits::Bit;
 use crate::containment::Surroundings;
+use crate::entry::Entry;
 use crate::events::What;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
@@ -52,6 +54,12 @@ pub(crate) struct CallContext<'a> {
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) tool: String,
+    /// The entry that was called.
+    pub(crate) entry: Option<Arc<Entry>>,
+    /// The native entry that the call led to.
+    pub(crate) led_to: Option<Arc<Entry>>,
+    /// The arguments as they came, where a dialect speaks of them.
+    pub(crate) arguments: Value,
     pub(crate) repairs: Vec<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) key: Option<CallKey>,
@@ -253,6 +261,11 @@ impl<'a> CallContext<'a> {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.session.ground.limits
+    }
+
+    /// Returns the dialect that results are told in.
+    pub(crate) fn dialect(&self) -> Option<&dyn Dialect> {
+        self.session.ground.dialect.as_deref()
     }
 
     pub(crate) fn stage(&self) -> Stage {

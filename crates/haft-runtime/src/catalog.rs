@@ -107,24 +107,24 @@ impl Catalog {
         self.read().get(name).cloned()
     }
 
-    /// Returns all tools in order.
+    /// Returns all tools in order, without those that are only understood.
     pub fn list(&self) -> Vec<Arc<Entry>> {
-        self.read().values().cloned().collect()
+        self.read().values().filter(|entry| entry.is_shown).cloned().collect()
     }
 
     /// Returns the name nearest to one that is not there.
     pub fn nearest(&self, name: &str) -> Option<String> {
-        closest(name, self.read().keys().map(String::as_str)).map(str::to_owned)
+        closest(name, shown(&self.read())).map(str::to_owned)
     }
 
     /// Returns how many tools there are.
     pub fn len(&self) -> usize {
-        self.read().len()
+        shown(&self.read()).count()
     }
 
     /// Returns whether there is no tool.
     pub fn is_empty(&self) -> bool {
-        self.read().is_empty()
+        self.len() == 0
     }
 
     /// Puts the shown names in the place of native ones that a text quotes; nothing when all are shown as they are.
@@ -134,15 +134,29 @@ impl Catalog {
             return None;
         }
         // In one pass, so that two tools that swapped their names do not swap back.
-        let shown =
-            |name: &str| entries.values().find(|entry| entry.native_name() == name).map(|entry| &*entry.shown.name);
+        let shown = |name: &str| shown_name(&entries, name);
         let parts = text.split('"').map(|part| shown(part).unwrap_or(part));
         Some(parts.collect::<Vec<_>>().join("\""))
+    }
+
+    /// Returns the name under which a native tool is shown.
+    pub(crate) fn shown_name(&self, native: &str) -> Option<String> {
+        shown_name(&self.read(), native).map(str::to_owned)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, IndexMap<String, Arc<Entry>>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The names of the tools that are listed.
+fn shown(entries: &IndexMap<String, Arc<Entry>>) -> impl Iterator<Item = &str> {
+    entries.values().filter(|entry| entry.is_shown).map(|entry| &*entry.shown.name)
+}
+
+fn shown_name<'e>(entries: &'e IndexMap<String, Arc<Entry>>, native: &str) -> Option<&'e str> {
+    let mut listed = entries.values().filter(|entry| entry.is_shown);
+    listed.find(|entry| entry.native_name() == native).map(|entry| &*entry.shown.name)
 }
 
 fn insert_new(entries: &mut IndexMap<String, Arc<Entry>>, entry: Entry) -> Result<(), CatalogError> {

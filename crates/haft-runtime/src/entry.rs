@@ -5,12 +5,16 @@
 
 mod fit;
 
+pub(crate) use fit::Fit;
 pub use fit::Fitted;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use haft::dialect::ForeignTool;
+use haft::error::{Next, ToolError};
+use haft::kinds::ErrorKind;
 use haft::spec::Spec;
 use haft::tool::{AnyTool, Tool, Typed};
 use serde_json::{Map, Value};
@@ -24,24 +28,66 @@ pub struct Entry {
     pub(crate) shown: Spec,
     pub(crate) steps: Vec<Step>,
     pub(crate) toolset: String,
+    /// Whether it is listed, or only understood when it is called.
+    pub(crate) is_shown: bool,
     /// Compiled at the first call; a listing never needs it.
     checker: Arc<OnceLock<Result<Checker, String>>>,
 }
 
 /// One step from the shown arguments to the native ones.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub enum Step {
     /// Values for arguments that the caller left out. They are shown.
     Defaults(Map<String, Value>),
     /// Values that the caller neither sees nor can change.
     Fixed(Map<String, Value>),
+    /// The call of another system, which leads to one of several entries.
+    Dialect(WayIn),
+}
+
+/// The way from a call of another system to a native one.
+#[derive(Clone)]
+pub struct WayIn {
+    pub(crate) foreign: Arc<dyn ForeignTool>,
+    /// The entries it may lead to, the usual one first.
+    entries: Vec<Arc<Entry>>,
+}
+
+impl WayIn {
+    /// Finds the entry that is meant, with its arguments.
+    pub(crate) fn inward(&self, arguments: Value) -> Result<(Arc<Entry>, Value), ToolError> {
+        let arguments = match arguments {
+            Value::Object(fields) => fields,
+            other => return Err(ToolError::of(ErrorKind::BadArguments, format!("{other} is no object."))),
+        };
+        let call = self.foreign.inward(arguments)?;
+        let entry = self.entries.iter().find(|entry| entry.native_name() == call.tool);
+        let entry = entry.ok_or_else(|| {
+            let what = format!("This call of \"{}\" needs \"{}\", which is not there.", self.foreign.name(), call.tool);
+            ToolError::new(ErrorKind::Unavailable, what, Next::DoNotRetry("do it in another way".into()))
+        })?;
+        Ok((entry.clone(), Value::Object(call.arguments)))
+    }
 }
 
 impl Entry {
     /// Shows a tool as it is.
     pub fn of(tool: Arc<dyn AnyTool>) -> Self {
         let shown = tool.spec().clone();
-        Self { tool, shown, steps: Vec::new(), toolset: String::new(), checker: Arc::default() }
+        Self { tool, shown, steps: Vec::new(), toolset: String::new(), is_shown: true, checker: Arc::default() }
+    }
+
+    /// Shows tools as another system does; the first entry is the usual one.
+    pub(crate) fn in_dialect(foreign: Arc<dyn ForeignTool>, entries: Vec<Arc<Entry>>) -> Option<Self> {
+        let usual = entries.first()?.clone();
+        Some(Self {
+            tool: usual.tool.clone(),
+            shown: foreign.spec(&usual.shown),
+            toolset: usual.toolset.clone(),
+            is_shown: foreign.is_shown(),
+            steps: vec![Step::Dialect(WayIn { foreign, entries })],
+            checker: Arc::default(),
+        })
     }
 
     /// Shows a typed tool as it is.
@@ -67,6 +113,37 @@ impl Entry {
     /// Returns the toolset that the tool came from.
     pub fn toolset(&self) -> &str {
         &self.toolset
+    }
+
+    /// Leads arguments that fit what is shown inward: the tool that is meant, and all of its arguments.
+    pub fn inward(&self, shown: Value) -> Result<(Arc<dyn AnyTool>, Value), ToolError> {
+        match self.way_in() {
+            None => Ok((self.tool.clone(), self.with_fixed(self.with_defaults(shown)))),
+            Some(way) => way.inward(shown).and_then(|(entry, arguments)| entry.inward(arguments)),
+        }
+    }
+
+    /// Returns the way inward of a tool that is shown as another system does.
+    pub(crate) fn way_in(&self) -> Option<&WayIn> {
+        self.steps.iter().find_map(|step| match step {
+            Step::Dialect(way) => Some(way),
+            Step::Defaults(_) | Step::Fixed(_) => None,
+        })
+    }
+
+    /// Puts the shown names of arguments in the place of others that are understood without a word.
+    pub(crate) fn with_shown_names(&self, mut arguments: Value) -> Value {
+        let other_names = self.way_in().map(|way| way.foreign.other_names()).unwrap_or_default();
+        if let Value::Object(fields) = &mut arguments {
+            for (written, meant) in other_names {
+                if !fields.contains_key(&meant)
+                    && let Some(value) = fields.shift_remove(&written)
+                {
+                    fields.insert(meant, value);
+                }
+            }
+        }
+        arguments
     }
 
     pub(crate) fn in_toolset(mut self, toolset: &str) -> Self {
@@ -112,7 +189,8 @@ impl Entry {
 
     /// Fills in the defaults: what hooks, rules and memory see.
     pub(crate) fn with_defaults(&self, mut arguments: Value) -> Value {
-        for step in &self.steps {
+        // From the outermost to the innermost: what was said last is shown.
+        for step in self.steps.iter().rev() {
             if let (Step::Defaults(defaults), Value::Object(fields)) = (step, &mut arguments) {
                 for (name, value) in defaults {
                     fields.entry(name.clone()).or_insert_with(|| value.clone());
@@ -124,7 +202,7 @@ impl Entry {
 
     /// Adds what only the tool itself gets to see.
     pub(crate) fn with_fixed(&self, mut arguments: Value) -> Value {
-        for step in &self.steps {
+        for step in self.steps.iter().rev() {
             if let (Step::Fixed(fixed), Value::Object(fields)) = (step, &mut arguments) {
                 fields.extend(fixed.clone());
             }

@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use haft::call::ToolCall;
+use haft::dialect::Dialect;
 use haft::door::Doors;
 use haft::limits::Limits;
 use haft::result::ToolResult;
@@ -43,13 +44,14 @@ pub(crate) struct Ground {
     pub(crate) limits: Limits,
     pub(crate) redactor: Redactor,
     pub(crate) events: Events,
+    pub(crate) dialect: Option<Arc<dyn Dialect>>,
 }
 
 impl Runtime {
     /// Makes a runtime over these tools and doors, with the default rules and limits.
     pub fn new(catalog: Catalog, doors: Doors) -> Self {
-        let ground =
-            Ground { doors, limits: Limits::default(), redactor: Redactor::default(), events: Events::default() };
+        let (limits, redactor, events) = (Limits::default(), Redactor::default(), Events::default());
+        let ground = Ground { doors, limits, redactor, events, dialect: None };
         Self {
             catalog,
             policy: Policy::default(),
@@ -73,7 +75,19 @@ impl Runtime {
 
     /// Keeps to these limits, in sessions opened from now on.
     pub fn with_limits(mut self, limits: Limits) -> Self {
+        // A dialect says how pages look, whichever came first.
+        let page_style = self.ground.dialect.as_ref().map(|dialect| Arc::new(dialect.page_style()));
+        let limits = Limits { page_style: page_style.unwrap_or_else(|| limits.page_style.clone()), ..limits };
         self.ground = Arc::new(Ground { limits, ..(*self.ground).clone() });
+        self
+    }
+
+    /// Tells results in this dialect, in sessions opened from now on.
+    ///
+    /// How tools are shown is a matter of the toolset: [`crate::toolset::ToolsetExt::in_dialect`].
+    pub fn with_dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
+        let limits = Limits { page_style: dialect.page_style().into(), ..self.ground.limits.clone() };
+        self.ground = Arc::new(Ground { limits, dialect: Some(dialect), ..(*self.ground).clone() });
         self
     }
 

@@ -1,11 +1,12 @@
 //! Where tools come from, and the wrappers that change how they are shown.
 //!
-//! A toolset lists, it never calls. `only`, `without`, `prefixed`, `renamed`, `worded` and `preset` wrap any
+//! A toolset lists, it never calls. `only`, `without`, `prefixed`, `renamed`, `worded`, `preset` and `in_dialect` wrap any
 //! toolset; a wrapper that names a tool which is not there is an error, because a filter that
 //! silently matches nothing is a hole.
 
 use haft::BoxFuture;
 use haft::closest::closest;
+use haft::dialect::Dialect;
 use haft::schema_rules::of_some_arguments;
 use haft::spec::Spec;
 use haft::tool::AnyTool;
@@ -97,6 +98,11 @@ pub trait ToolsetExt: Toolset + Sized {
     fn preset(self, tool: impl Into<String>, preset: Preset) -> Wrapped<Self> {
         Wrapped { inner: self, by: Wrapper::Preset { tool: tool.into(), preset } }
     }
+
+    /// Shows the tools as another system does, and none that it does not have. Presets come before it.
+    fn in_dialect(self, dialect: Arc<dyn Dialect>) -> Wrapped<Self> {
+        Wrapped { inner: self, by: Wrapper::Dialect(dialect) }
+    }
 }
 
 impl<T: Toolset> ToolsetExt for T {}
@@ -127,6 +133,7 @@ enum Wrapper {
     Renamed { from: String, to: String },
     Worded { tool: String, spec: Box<Spec> },
     Preset { tool: String, preset: Preset },
+    Dialect(Arc<dyn Dialect>),
 }
 
 impl<T: Toolset> Toolset for Wrapped<T> {
@@ -174,6 +181,7 @@ impl Wrapper {
                 .into_iter()
                 .map(|entry| if is(&entry, tool) { preset.apply(entry) } else { Ok(entry) })
                 .collect::<Result<_, _>>()?,
+            Wrapper::Dialect(dialect) => in_dialect(&**dialect, entries),
         })
     }
 
@@ -183,9 +191,23 @@ impl Wrapper {
             Wrapper::Renamed { from: name, .. }
             | Wrapper::Worded { tool: name, .. }
             | Wrapper::Preset { tool: name, .. } => std::slice::from_ref(name),
-            Wrapper::Prefixed(_) => &[],
+            Wrapper::Prefixed(_) | Wrapper::Dialect(_) => &[],
         }
     }
+}
+
+/// Returns the tools of a dialect whose native ones are there.
+fn in_dialect(dialect: &dyn Dialect, entries: Vec<Entry>) -> Vec<Entry> {
+    let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
+    let shown = |foreign: Arc<dyn haft::dialect::ForeignTool>| {
+        let of = |name: &str| entries.iter().find(|entry| entry.native_name() == name).cloned();
+        let names: Vec<String> = foreign.natives().into_iter().map(str::to_owned).collect();
+        // Without the usual one it would be another tool.
+        let usual = of(names.first()?)?;
+        let others = names.iter().skip(1).filter_map(|name| of(name));
+        Entry::in_dialect(foreign, std::iter::once(usual).chain(others).collect())
+    };
+    dialect.tools().into_iter().filter_map(shown).collect()
 }
 
 fn not_there(name: &str, entries: &[Entry]) -> Problem {
@@ -213,6 +235,10 @@ impl Preset {
     }
 
     fn apply(&self, entry: Entry) -> Result<Entry, Problem> {
+        if entry.way_in().is_some() {
+            let what = format!("\"{}\" is shown in a dialect, and presets are native", entry.shown.name);
+            return Err((what, "give the preset first, then call `in_dialect`".to_owned()));
+        }
         let mut schema = (*entry.shown.input_schema).clone();
         for (name, value) in self.values() {
             self.check(&entry, name, value)?;

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
 
 use haft::call::{RawArguments, ToolCall};
+use haft::dialect::Dialect;
 use haft::limits::Limits;
 use haft::result::ToolResult;
 use haft::tool::{AnyTool, Tool, Typed};
@@ -14,6 +16,7 @@ use haft_runtime::hooks::Hook;
 use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
+use haft_runtime::toolset::{ToolList, ToolsetExt};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use serde_json::Value;
@@ -32,6 +35,8 @@ pub struct Scene {
 }
 
 struct Setting {
+    built_in: Vec<Arc<dyn AnyTool>>,
+    dialect: Option<Arc<dyn Dialect>>,
     tools: Vec<Arc<dyn AnyTool>>,
     hooks: Vec<Arc<dyn Hook>>,
     approver: Arc<dyn Approver>,
@@ -47,7 +52,9 @@ impl Scene {
         let folder = tempfile::Builder::new().prefix("haft-scene-").tempdir().expect("a temporary folder can be made");
         std::fs::create_dir(folder.path().join("ws")).expect("the folder is new");
         let setting = Setting {
-            tools: haft_tools::all(),
+            built_in: haft_tools::all(),
+            dialect: None,
+            tools: Vec::new(),
             hooks: Vec::new(),
             approver: Arc::new(nobody()),
             limits: Limits::default(),
@@ -124,6 +131,13 @@ impl Scene {
         self
     }
 
+    /// Shows the built-in tools and tells results in this dialect.
+    pub fn dialect(mut self, name: &str) -> Self {
+        self.setting.dialect = haft_tools::dialect::named(name);
+        assert!(self.setting.dialect.is_some(), "there is a dialect {name}");
+        self
+    }
+
     /// Calls a tool as a model does, with an object.
     pub async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
         self.send(ToolCall::new(tool, RawArguments::from(arguments))).await
@@ -188,7 +202,7 @@ impl Scene {
             self.before.get_or_init(|| everything(self.folder.path()));
             let workspace = Workspace::open(&self.root()).expect("the workspace is there");
             let state = WorkspaceState::new(&self.folder.path().join("state"), workspace.path());
-            let catalog = Catalog::default();
+            let catalog = catalog(self.setting.built_in.clone(), self.setting.dialect.clone());
             for tool in &self.setting.tools {
                 catalog.register(tool.clone()).expect("the tools of a scene can be registered");
             }
@@ -201,6 +215,9 @@ impl Scene {
                 .with_policy(self.setting.policy.clone())
                 .with_limits(self.setting.limits.clone())
                 .with_redactor(self.setting.redactor.clone());
+            if let Some(dialect) = &self.setting.dialect {
+                runtime = runtime.with_dialect(dialect.clone());
+            }
             for hook in &self.setting.hooks {
                 runtime = runtime.with_hook(SharedHook(hook.clone()));
             }
@@ -208,6 +225,22 @@ impl Scene {
             (runtime, session)
         })
     }
+}
+
+/// The built-in tools, as the dialect shows them.
+fn catalog(built_in: Vec<Arc<dyn AnyTool>>, dialect: Option<Arc<dyn Dialect>>) -> Catalog {
+    let catalog = Catalog::default();
+    let list = ToolList::new("the built-in tools", built_in);
+    match dialect {
+        None => catalog.add_list(list).expect("the built-in tools can be registered"),
+        Some(dialect) => {
+            let shown = list.in_dialect(dialect);
+            // Nothing in it waits, so one look is enough.
+            let added = std::pin::pin!(catalog.add(&shown)).poll(&mut Context::from_waker(Waker::noop()));
+            assert!(matches!(added, Poll::Ready(Ok(()))), "the tools of a dialect can be registered: {added:?}");
+        }
+    }
+    catalog
 }
 
 impl Default for Scene {

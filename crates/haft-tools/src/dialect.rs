@@ -1,224 +1,218 @@
-//! How other systems call the built-in tools, as data: their names and arguments, turned into ours.
+//! How other systems show and call the built-in tools and speak of their results.
 //!
 //! One core, many tongues: what a model learned to call elsewhere works here, and what cannot be done here is refused by
-//! the name it has there, never dropped in silence. What differs in numbers and habits is in the profiles; here is only
-//! what calls look like.
+//! the name it has there, never dropped in silence. What differs in numbers and habits is in the profiles; here is what
+//! calls and results look like. Each system is a file in `dialects/`, with its tools in the order in which they are
+//! shown, and a voice (`voice`) for the texts and objects of its results.
 //!
-//! Not here: the catalogue that shows tools in a dialect, and the words of their results. Nor are all tools of those
-//! systems, or all their ways: `dialects.toml` has what there is.
+//! In those files an argument leads to a native one (`to`), or into the first edit (`edits[0].old_text`). `from-zero`
+//! counts lines from 0 outside and from 1 here; `one-of-many` puts a single value into a list; `none-if-zero` leaves a 0
+//! out; `from-milliseconds` makes seconds of them. `words` has the native value for each value. What has no counterpart
+//! is refused and says what to do `next`, but for values that ask for what is done anyway (`but_for`). What is `ignored`
+//! is accepted: it changes nothing about the result, there or here. The objects of a list are in `each`; the fields of
+//! an object in `unfold` are arguments too. What is `fixed` cannot be changed from outside. `instead` is another tool,
+//! for the calls that mean it; what stands at `at` is more than it can do. `accepts` are other names of arguments, and a
+//! tool that is `understood_only` is not shown. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
+//! what is said behind the first sentence.
+//!
+//! Not here: all tools of those systems, or all their ways: the files have what there is.
 
 mod argument;
+mod foreign;
+mod voice;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use argument::{Argument, Place, Taken, bad};
-use haft::error::ToolError;
+use haft::dialect::{Coercion, Dialect, ForeignTool, Outcome};
+use haft::error::{Next, ToolError};
+use haft::page_style::{LineNumbers, PageEnds, PageStyle};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-/// How one tool is called in another system.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ForeignTool {
-    /// The native tool.
-    pub tool: String,
-    arguments: BTreeMap<String, Argument>,
-    /// Lists of objects, by the name of the argument.
-    #[serde(default)]
-    each: BTreeMap<String, Each>,
-    /// Objects whose fields are arguments too.
-    #[serde(default)]
-    unfold: Vec<String>,
-    #[serde(default)]
-    defaults: Map<String, Value>,
-    #[serde(default)]
-    fixed: Map<String, Value>,
-    #[serde(default)]
-    ignored: Vec<String>,
-    instead: Option<Instead>,
+pub use foreign::OtherTool;
+use voice::Voice;
+
+/// The names of all dialects; the first is haft's own way.
+pub const NAMES: [&str; 5] = ["haft", "tunacode", "ally", "wyrm", "nexau"];
+
+/// Returns a dialect by its name; nothing for haft's own way and for names that are none.
+pub fn named(name: &str) -> Option<Arc<dyn Dialect>> {
+    let (name, tongue) = TONGUES.get_key_value(name)?;
+    Some(Arc::new(Spoken { name, tongue }))
 }
-
-/// What becomes of each object of a list.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Each {
-    /// The native list.
-    to: String,
-    arguments: BTreeMap<String, Argument>,
-    #[serde(default)]
-    defaults: Map<String, Value>,
-}
-
-/// Another native tool, for calls that mean something else than the others of their name.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Instead {
-    /// It is meant when this text is empty; a JSON pointer.
-    when_empty: String,
-    /// What it cannot do besides.
-    cannot: Option<Cannot>,
-    tool: String,
-    /// Native arguments, and where in the call their values stand.
-    arguments: BTreeMap<String, String>,
-    #[serde(default)]
-    fixed: Map<String, Value>,
-}
-
-/// Something that is refused when it is there.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Cannot {
-    /// A JSON pointer.
-    at: String,
-    what: String,
-    next: String,
-}
-
-/// A call of a native tool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NativeCall {
-    /// The tool.
-    pub tool: String,
-    /// Its arguments.
-    pub arguments: Map<String, Value>,
-}
-
-static DIALECTS: LazyLock<BTreeMap<String, BTreeMap<String, ForeignTool>>> =
-    LazyLock::new(|| toml::from_str(include_str!("dialects.toml")).expect("the table of dialects is in order"));
 
 /// Finds a tool by the name it has in a dialect.
-pub fn foreign_tool(dialect: &str, name: &str) -> Option<&'static ForeignTool> {
-    DIALECTS.get(dialect)?.get(name)
+pub fn foreign_tool(dialect: &str, name: &str) -> Option<&'static OtherTool> {
+    TONGUES.get(dialect)?.tools.iter().find(|tool| tool.name() == name)
 }
 
-/// Returns all tools of all dialects: dialect, name, and what it means.
-pub fn foreign_tools() -> impl Iterator<Item = (&'static str, &'static str, &'static ForeignTool)> {
-    DIALECTS
-        .iter()
-        .flat_map(|(dialect, tools)| tools.iter().map(move |(name, tool)| (dialect.as_str(), name.as_str(), tool)))
+/// Returns all tools of all dialects: dialect and tool.
+pub fn foreign_tools() -> impl Iterator<Item = (&'static str, &'static OtherTool)> {
+    TONGUES.iter().flat_map(|(dialect, tongue)| tongue.tools.iter().map(move |tool| (*dialect, tool)))
 }
 
-impl ForeignTool {
-    /// Turns a call of the other system into a native one, or says which argument has no counterpart.
-    ///
-    /// What is not known at all stays as it is, so that the schema of the native tool names it.
-    pub fn inward(&self, arguments: Map<String, Value>) -> Result<NativeCall, ToolError> {
-        let arguments = self.unfolded(arguments);
-        if let Some(instead) = &self.instead
-            && let Some(call) = instead.call(&Value::Object(arguments.clone()))?
-        {
-            return Ok(call);
-        }
-        let mut native = Gathered::default();
-        for (name, value) in arguments {
-            if let Some(each) = self.each.get(&name) {
-                native.put(&each.to, each.inward(value)?, &name)?;
-            } else if let Some(argument) = self.arguments.get(&name) {
-                native.take(argument.inward(&name, value)?, &name)?;
-            } else if !self.ignored.contains(&name) {
-                native.put(&name, value, &name)?;
-            }
-        }
-        let mut arguments = self.defaults.clone();
-        arguments.extend(native.into_arguments());
-        arguments.extend(self.fixed.clone());
-        Ok(NativeCall { tool: self.tool.clone(), arguments })
-    }
-
-    /// Returns the native tools and arguments that calls may lead to, for checking against schemas.
-    pub fn leads_to(&self) -> impl Iterator<Item = (&str, &str)> {
-        let led_to = self.arguments.values().filter_map(Argument::native_argument);
-        let lists = self.each.values().map(|each| each.to.as_str());
-        let set = self.defaults.keys().chain(self.fixed.keys()).map(String::as_str);
-        let own = led_to.chain(lists).chain(set).map(|argument| (self.tool.as_str(), argument));
-        let instead = self.instead.iter().flat_map(|instead| {
-            let arguments = instead.arguments.keys().chain(instead.fixed.keys());
-            arguments.map(|argument| (instead.tool.as_str(), argument.as_str()))
-        });
-        own.chain(instead)
-    }
-
-    fn unfolded(&self, arguments: Map<String, Value>) -> Map<String, Value> {
-        let mut unfolded = Map::new();
-        for (name, value) in arguments {
-            match value {
-                Value::Object(fields) if self.unfold.contains(&name) => unfolded.extend(fields),
-                value => _ = unfolded.insert(name, value),
-            }
-        }
-        unfolded
-    }
+/// Returns whether a native tool is one that a dialect has a name for.
+fn is_built_in(native: &str) -> bool {
+    foreign_tools().any(|(_, tool)| tool.natives().contains(&native))
 }
 
-impl Each {
-    fn inward(&self, list: Value) -> Result<Value, ToolError> {
-        let Value::Array(list) = list else { return Ok(list) };
-        let one = |one: Value| {
-            let Value::Object(fields) = one else { return Ok(one) };
-            let mut native = Gathered::default();
-            for (name, value) in fields {
-                match self.arguments.get(&name) {
-                    Some(argument) => native.take(argument.inward(&name, value)?, &name)?,
-                    None => native.put(&name, value, &name)?,
-                }
-            }
-            let mut fields = self.defaults.clone();
-            fields.extend(native.into_arguments());
-            Ok(Value::Object(fields))
+static TONGUES: LazyLock<BTreeMap<&'static str, Tongue>> = LazyLock::new(|| {
+    let read = |text: &str| toml::from_str::<Tongue>(text).expect("the files of dialects are in order");
+    BTreeMap::from([
+        ("tunacode", read(include_str!("dialects/tunacode.toml"))),
+        ("ally", read(include_str!("dialects/ally.toml"))),
+        ("wyrm", read(include_str!("dialects/wyrm.toml"))),
+        ("nexau", read(include_str!("dialects/nexau.toml"))),
+    ])
+});
+
+/// A dialect as its file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tongue {
+    #[serde(default)]
+    coercion: WrittenCoercion,
+    /// How a text begins with which a tool says that it failed.
+    failure: Option<String>,
+    page: WrittenPage,
+    /// Other words for errors, by their kind.
+    #[serde(default)]
+    kinds: BTreeMap<String, Phrase>,
+    tools: Vec<OtherTool>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WrittenCoercion {
+    #[default]
+    Careful,
+    Wide,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPage {
+    numbers: WrittenNumbers,
+    #[serde(default)]
+    before: String,
+    #[serde(default)]
+    after: String,
+    cut: Option<String>,
+    more: Option<String>,
+    end: Option<String>,
+    binary: Option<String>,
+    rest: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WrittenNumbers {
+    SixAndTab,
+    FiveZeros,
+    Aligned,
+    None,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Phrase {
+    what: Option<String>,
+    next: Option<String>,
+}
+
+impl From<&WrittenPage> for PageStyle {
+    fn from(written: &WrittenPage) -> Self {
+        let WrittenPage { numbers, before, after, cut, more, end, binary, rest } = written.clone();
+        let numbers = match numbers {
+            WrittenNumbers::SixAndTab => LineNumbers::SixAndTab,
+            WrittenNumbers::FiveZeros => LineNumbers::FiveZeros,
+            WrittenNumbers::Aligned => LineNumbers::Aligned,
+            WrittenNumbers::None => LineNumbers::None,
         };
-        list.into_iter().map(one).collect::<Result<Vec<_>, _>>().map(Value::Array)
+        let ends = more.zip(end).map(|(more, end)| PageEnds { more, end });
+        PageStyle { numbers, before, after, cut, ends, binary, rest }
     }
 }
 
-impl Instead {
-    /// Returns the other call, if it is the one that is meant.
-    fn call(&self, arguments: &Value) -> Result<Option<NativeCall>, ToolError> {
-        if arguments.pointer(&self.when_empty) != Some(&json!("")) {
-            return Ok(None);
+/// A dialect that is spoken.
+struct Spoken {
+    name: &'static str,
+    tongue: &'static Tongue,
+}
+
+impl Spoken {
+    fn voice(&self) -> &'static dyn Voice {
+        match self.name {
+            "tunacode" => &voice::Tunacode,
+            "ally" => &voice::Ally,
+            "wyrm" => &voice::Wyrm,
+            _ => &voice::Nexau,
         }
-        if let Some(cannot) = self.cannot.as_ref().filter(|cannot| arguments.pointer(&cannot.at).is_some()) {
-            return Err(bad(cannot.what.clone(), cannot.next.clone()));
-        }
-        let taken = self.arguments.iter().filter_map(|(to, from)| Some((to.clone(), arguments.pointer(from)?.clone())));
-        let arguments = taken.chain(self.fixed.clone()).collect();
-        Ok(Some(NativeCall { tool: self.tool.clone(), arguments }))
     }
 }
 
-/// Native arguments, as far as a call gave them.
-#[derive(Default)]
-struct Gathered {
-    arguments: Map<String, Value>,
-    edit: Map<String, Value>,
-    /// From which argument each of them came.
-    origins: BTreeMap<Place, String>,
-}
-
-impl Gathered {
-    fn put(&mut self, to: &str, value: Value, from: &str) -> Result<(), ToolError> {
-        self.take(Some(Taken { to: Place::Argument(to.to_owned()), value }), from)
+impl Dialect for Spoken {
+    fn name(&self) -> &str {
+        self.name
     }
 
-    /// Takes a value over. Two names of one thing in the same call have no meaning.
-    fn take(&mut self, taken: Option<Taken>, from: &str) -> Result<(), ToolError> {
-        let Some(Taken { to, value }) = taken else { return Ok(()) };
-        match &to {
-            Place::Argument(to) => _ = self.arguments.insert(to.clone(), value),
-            Place::FirstEdit(to) => _ = self.edit.insert(to.clone(), value),
-        }
-        match self.origins.insert(to, from.to_owned()) {
-            Some(other) => {
-                Err(bad(format!("\"{other}\" and \"{from}\" mean the same here."), format!("leave out \"{from}\"")))
-            }
-            None => Ok(()),
+    fn tools(&self) -> Vec<Arc<dyn ForeignTool>> {
+        self.tongue.tools.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn ForeignTool>).collect()
+    }
+
+    fn page_style(&self) -> PageStyle {
+        PageStyle::from(&self.tongue.page)
+    }
+
+    fn coercion(&self) -> Coercion {
+        match self.tongue.coercion {
+            WrittenCoercion::Careful => Coercion::Careful,
+            WrittenCoercion::Wide => Coercion::Wide,
         }
     }
 
-    fn into_arguments(mut self) -> Map<String, Value> {
-        if !self.edit.is_empty() {
-            self.arguments.insert("edits".to_owned(), json!([self.edit]));
+    fn call(&self, tool: &str, arguments: &Value) -> String {
+        self.voice().call(tool, arguments)
+    }
+
+    fn failure_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        text.trim_start().strip_prefix(self.tongue.failure.as_deref()?)
+    }
+
+    fn reword(&self, error: &mut ToolError, outcome: &Outcome<'_>) {
+        let Some(phrase) = self.tongue.kinds.get(error.kind.code()) else { return };
+        // What stands behind the first sentence is more than the kind says: names that are near, what was tried before.
+        let more = error.what.split_once(". ").map_or_else(String::new, |(_, more)| format!(" {more}"));
+        let path = error.about.path.clone();
+        let is_known = |template: &String| path.is_some() || !template.contains("{path}");
+        if let Some(template) = phrase.what.as_ref().filter(|template| is_known(template)) {
+            let filled = template.replace("{path}", path.as_deref().unwrap_or_default());
+            error.what = filled.replace("{tool}", outcome.tool).replace("{more}", &more);
         }
-        self.arguments
+        if let Some(next) = &phrase.next {
+            error.next = Next::FixArguments(next.clone());
+        }
+    }
+
+    fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
+        self.voice().output(outcome)
+    }
+
+    fn has_own_lines(&self, outcome: &Outcome<'_>) -> bool {
+        match outcome.native {
+            Some("list_dir" | "glob" | "grep") => true,
+            // Where lines have no numbers, a line of the file may look like one of ours.
+            Some("read_file") => !matches!(self.tongue.page.numbers, WrittenNumbers::None),
+            _ => false,
+        }
+    }
+
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
+        self.voice().error(error, happened, outcome)
+    }
+
+    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+        self.voice().object(content, outcome)
     }
 }

@@ -8,7 +8,7 @@ use haft::door::FileCopy;
 use haft::encoding::{NoText, decode};
 use haft::error::Operation;
 use haft::grouped::Grouped;
-use haft::limits::EditCount;
+use haft::limits::{EditCount, EditNeeds};
 use haft::lines::LineBreak;
 use haft::merge::{NotMerged, merge};
 use haft::plan::FileDiff;
@@ -212,6 +212,7 @@ fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'
     let read = match known(cx, target, now)? {
         Known::AsItIs => None,
         Known::AsItWas(read) => Some(read),
+        Known::Not if cx.limits().edit_needs == EditNeeds::Nothing => None,
         Known::Not => return Err(not_read(target, cx.origin(), "")),
     };
     if let Some(read) = &read {

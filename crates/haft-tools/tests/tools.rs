@@ -27,6 +27,8 @@ mod glob;
 mod grep;
 #[path = "tools/grep_encodings.rs"]
 mod grep_encodings;
+#[path = "tools/in_dialect.rs"]
+mod in_dialect;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]

@@ -1,6 +1,9 @@
 //! How much of everything: the numbers of a profile.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::page_style::PageStyle;
 
 /// The limits a session runs under. `haft-config` fills them from a profile and the user's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,12 @@ pub struct Limits {
     pub write_mode: WriteMode,
     /// How often the text of an edit may occur, when the call does not say.
     pub edit_count: EditCount,
+    /// Whether a file must have been read before a part of it is replaced.
+    pub edit_needs: EditNeeds,
+    /// What becomes of arguments that a tool does not have.
+    pub unknown_keys: UnknownKeys,
+    /// How pages of files look.
+    pub page_style: Arc<PageStyle>,
     /// Most paths that one search for names returns.
     pub glob_paths: usize,
     /// Most matches that one search of content returns.
@@ -65,6 +74,24 @@ pub enum EditCount {
     First,
 }
 
+/// Whether a file must have been read before a part of it is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditNeeds {
+    /// The caller has read it.
+    Read,
+    /// Nothing: the text to replace shows what the caller knows.
+    Nothing,
+}
+
+/// What becomes of arguments that a tool does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownKeys {
+    /// The call is refused, with the name that is near.
+    Refused,
+    /// They are left out, which is told.
+    Dropped,
+}
+
 impl Limits {
     /// Returns how long lines of a kept output may be: a page cuts longer ones, and has to fit a result.
     pub fn kept_line_length(&self) -> usize {
@@ -87,6 +114,9 @@ impl Default for Limits {
             list_entries: 500,
             write_mode: WriteMode::OverwriteIfRead,
             edit_count: EditCount::Unique,
+            edit_needs: EditNeeds::Read,
+            unknown_keys: UnknownKeys::Refused,
+            page_style: Arc::default(),
             glob_paths: 1_000,
             grep_matches: 100,
             call_time: Duration::from_secs(900),

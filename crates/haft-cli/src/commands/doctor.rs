@@ -22,18 +22,19 @@ use crate::screen::{self, Part};
 pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
     let desk = Desk::open(common)?;
     match &doctor.tool {
-        None => workspace(&desk),
+        None => workspace(common, &desk),
         Some(name) => tool(common, &desk, name),
     }
 }
 
-fn workspace(desk: &Desk) -> anyhow::Result<Exit> {
+fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     let environment = &desk.settings.environment;
     let config = &desk.settings.config_file;
     let found =
         if haft_workspace::state::read_config_file(config)?.is_some() { "" } else { " (not there; all defaults)" };
     fact("workspace", &desk.workspace.display().to_string())?;
     fact("profile", desk.settings.profile.name())?;
+    fact("dialect", common.dialect.as_deref().unwrap_or("haft"))?;
     fact("config", &format!("{}{found}", config.display()))?;
     fact("state", &environment.state_folder.display().to_string())?;
     fact("hidden values", &format!("{} from the environment", environment.secrets.len()))?;
@@ -87,7 +88,8 @@ async fn judged(desk: &Desk, entry: &Entry, example: &Example, mode: Mode) -> St
     let nothing_read = NothingRead;
     let limits = &desk.settings.limits;
     let cx = PlanContext::new(desk.runtime.doors(), &nothing_read, Origin::Person, limits);
-    let planned = match entry.tool().clone().bind(example.arguments.clone()) {
+    let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| tool.bind(arguments));
+    let planned = match bound {
         Ok(mut bound) => bound.plan(&cx).await,
         Err(error) => Err(error),
     };

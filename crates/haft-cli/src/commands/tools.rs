@@ -16,7 +16,7 @@ use crate::screen::{self, Part};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
-    let catalog = catalog()?;
+    let catalog = catalog(common)?;
     let entries = match &tools.tool {
         None => catalog.list(),
         Some(name) => vec![find(&catalog, name)?],

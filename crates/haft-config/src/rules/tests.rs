@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use haft::effect::{Does, Effect, Step};
 use haft_policy::rules::examples::Reader;
+use haft_policy::rules::paths::Roots;
 
 /// Reads words at blanks: how the shell reads is proved elsewhere.
 fn read(command: &str) -> Vec<Effect> {
@@ -18,8 +19,8 @@ fn read(command: &str) -> Vec<Effect> {
 
 fn parsed(text: &str) -> Result<Vec<FiledRule>, Vec<String>> {
     let tools = ["bash".to_owned(), "write_file".to_owned()];
-    let home = Path::new("/home/me");
-    let known = Known { tools: &tools, home, reader: Reader { home, read: &read } };
+    let roots = Roots { home: "/home/me".into(), workspace: None };
+    let known = Known { tools: &tools, roots: &roots, reader: Reader { roots: &roots, read: &read } };
     parse(Path::new("r.toml"), text, known).map_err(|Mistakes(all)| all.iter().map(Mistake::to_string).collect())
 }
 
@@ -106,7 +107,8 @@ fn two_rules_of_one_name_are_a_mistake() {
 #[test]
 fn a_file_that_cannot_be_read_gives_no_rules_but_a_mistake() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let known = Known { tools: &[], home: folder.path(), reader: Reader::default() };
+    let roots = Roots { home: folder.path().to_owned(), workspace: None };
+    let known = Known { tools: &[], roots: &roots, reader: Reader::default() };
     assert_eq!(load(&folder.path().join("rules.toml"), known), Ok(Vec::new()));
     let told = load(folder.path(), known).expect_err("a folder is no file").to_string();
     assert!(told.contains(":1: cannot be read: ") && told.ends_with("; make it a readable text file"), "{told}");
@@ -130,7 +132,8 @@ fn the_rules_of_the_guide_hold() {
     let blocks: Vec<&str> = GUIDE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(blocks.len(), 2);
     let tools = ["bash".to_owned(), "write_file".to_owned()];
-    let known = Known { tools: &tools, home: Path::new("/home/me"), reader: Reader::default() };
+    let roots = Roots { home: "/home/me".into(), workspace: None };
+    let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
     for block in blocks {
         let rules = parse(Path::new("rules.md"), block, known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         assert!(!rules.is_empty());
@@ -161,7 +164,8 @@ fn the_rule_that_a_question_proposes_holds_and_answers_that_question() {
     use haft_policy::policy::{Policy, Situation};
     use haft_policy::rule_to_paste::rule_to_paste;
     let tools = ["bash".to_owned()];
-    let known = Known { tools: &tools, home: Path::new("/home/me"), reader: Reader::default() };
+    let roots = Roots { home: "/home/me".into(), workspace: None };
+    let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
     for command in ["cargo test -q", "rm -r build", "git push origin main", "npm run build", "make"] {
         let effects = steps_in_scene(command);
         let text = rule_to_paste(&Policy::default(), ("bash", &effects), Situation::default());

@@ -9,12 +9,14 @@
 mod coerce;
 mod keys;
 mod site;
+mod wide;
 
 #[cfg(test)]
 mod tests;
 
 use std::cell::Cell;
 
+use haft::dialect::Coercion;
 use serde_json::{Map, Value};
 
 use super::Reading;
@@ -33,9 +35,15 @@ const MOST_STEPS: u32 = 50_000;
 /// is spelled like exactly one property is renamed even where the schema tolerates unknown keys, and
 /// `5.0` becomes `5` where a whole number is wanted.
 #[must_use]
-pub fn fit(mut value: Value, schema: &Value, aliases: &[(String, String)]) -> Reading {
+pub fn fit(value: Value, schema: &Value, aliases: &[(String, String)]) -> Reading {
+    fit_as(value, schema, aliases, Coercion::Careful)
+}
+
+/// Fits a value to a schema like [`fit`], as freely as is said.
+#[must_use]
+pub fn fit_as(mut value: Value, schema: &Value, aliases: &[(String, String)], coercion: Coercion) -> Reading {
     let outline = Outline::new(schema);
-    let mut fitting = Fitting { outline: &outline, repairs: Vec::new(), steps: &Cell::new(0) };
+    let mut fitting = Fitting { outline: &outline, repairs: Vec::new(), steps: &Cell::new(0), coercion };
     fitting.rename_keys(&mut value, schema, aliases, &Site::ROOT);
     fitting.fit_values(&mut value, schema, &Site::ROOT);
     Reading { value, repairs: fitting.repairs }
@@ -44,7 +52,8 @@ pub fn fit(mut value: Value, schema: &Value, aliases: &[(String, String)]) -> Re
 /// Fits the values of an object without touching its keys and without telling.
 pub(super) fn fit_values(mut value: Value, schema: &Value) -> Value {
     let outline = Outline::new(schema);
-    let mut fitting = Fitting { outline: &outline, repairs: Vec::new(), steps: &Cell::new(0) };
+    let coercion = Coercion::Careful;
+    let mut fitting = Fitting { outline: &outline, repairs: Vec::new(), steps: &Cell::new(0), coercion };
     fitting.fit_values(&mut value, schema, &Site::ROOT);
     value
 }
@@ -54,6 +63,7 @@ struct Fitting<'o, 's> {
     outline: &'o Outline<'s>,
     repairs: Vec<String>,
     steps: &'o Cell<u32>,
+    coercion: Coercion,
 }
 
 /// The schemas that all apply to one value.
@@ -116,7 +126,8 @@ impl<'s> Fitting<'_, 's> {
 
     /// Fits a copy, without telling.
     fn trial(&self, mut value: Value, schema: &'s Value, site: &Site<'_, 's>) -> Reading {
-        let mut fitting = Fitting { outline: self.outline, repairs: Vec::new(), steps: self.steps };
+        let Fitting { outline, steps, coercion, .. } = *self;
+        let mut fitting = Fitting { outline, repairs: Vec::new(), steps, coercion };
         fitting.fit_part(&mut value, schema, site);
         Reading { value, repairs: fitting.repairs }
     }

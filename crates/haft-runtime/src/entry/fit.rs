@@ -1,7 +1,9 @@
 //! Fits arguments to what an entry shows: what a call does with them before anything else, and by itself.
 
 use haft::call::RawArguments;
+use haft::dialect::Coercion;
 use haft::error::ToolError;
+use haft::limits::UnknownKeys;
 use serde_json::Value;
 
 use super::Entry;
@@ -16,6 +18,14 @@ pub struct Fitted {
     pub arguments: Value,
     /// What was mended or coerced, one line each, as the model would read it.
     pub repairs: Vec<String>,
+}
+
+/// Arguments that were read by a schema.
+pub(crate) struct Fit {
+    pub(crate) reading: Reading,
+    /// What was left out because the tool does not know it, in words.
+    pub(crate) dropped: Vec<String>,
+    pub(crate) verdict: Result<(), Vec<Fault>>,
 }
 
 impl Entry {
@@ -43,23 +53,32 @@ impl Entry {
             RawArguments::Object(fields) => Reading { value: Value::Object(fields), repairs: Vec::new() },
             RawArguments::Words(words) => {
                 let read = arguments::read_words(&words, &self.shown.input_schema);
-                Reading { value: read.map_err(|faults| describe(self, &faults))?, repairs: Vec::new() }
+                Reading { value: read.map_err(|faults| describe(None, self, &faults))?, repairs: Vec::new() }
             }
-            RawArguments::Text(text) => arguments::read_text(&text).map_err(|fault| unreadable(self, &fault))?,
+            RawArguments::Text(text) => arguments::read_text(&text).map_err(|fault| unreadable(None, self, &fault))?,
         };
         let checker = checker(self, self.checker())?;
-        let (reading, verdict) = self.fitted(checker, value);
-        verdict.map_err(|faults| describe(self, &faults))?;
+        let Fit { reading, verdict, .. } = self.fitted(checker, value, (Coercion::Careful, UnknownKeys::Refused));
+        verdict.map_err(|faults| describe(None, self, &faults))?;
         repairs.extend(reading.repairs);
         Ok(Fitted { arguments: self.with_defaults(reading.value), repairs })
     }
 
     /// Reads arguments by the schema that is shown, and says what still does not fit.
-    pub(crate) fn fitted(&self, checker: &Checker, arguments: Value) -> (Reading, Result<(), Vec<Fault>>) {
+    pub(crate) fn fitted(
+        &self,
+        checker: &Checker,
+        arguments: Value,
+        (coercion, unknown_keys): (Coercion, UnknownKeys),
+    ) -> Fit {
         let timed = arguments::read_times(arguments, &self.shown.times);
-        let mut reading = arguments::fit(timed.value, &self.shown.input_schema, &self.shown.aliases);
+        let mut reading = arguments::fit_as(timed.value, &self.shown.input_schema, &self.shown.aliases, coercion);
         reading.repairs.splice(0..0, timed.repairs);
+        let dropped = match unknown_keys {
+            UnknownKeys::Dropped => arguments::drop_unknown(&mut reading.value, &self.shown.input_schema),
+            UnknownKeys::Refused => Vec::new(),
+        };
         let verdict = checker.check(&reading.value);
-        (reading, verdict)
+        Fit { reading, dropped, verdict }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use haft::call::RawArguments;
+use haft::dialect::Dialect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use serde_json::Value;
@@ -22,12 +23,14 @@ pub(crate) struct Parsed {
 /// Reads the arguments and turns them back from a provider's schema.
 pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
     let Resolved { entry, call } = resolved;
-    cx.note(|notes| notes.tool = entry.shown.name.clone());
+    cx.note(|notes| {
+        notes.tool = entry.shown.name.clone();
+        notes.entry = Some(entry.clone());
+    });
     let read = match call.arguments {
         RawArguments::Object(fields) => Value::Object(fields),
-        RawArguments::Words(words) => {
-            arguments::read_words(&words, &entry.shown.input_schema).map_err(|faults| describe(&entry, &faults))?
-        }
+        RawArguments::Words(words) => arguments::read_words(&words, &entry.shown.input_schema)
+            .map_err(|faults| describe(cx.dialect(), &entry, &faults))?,
         RawArguments::Text(text) => match arguments::read_text(&text) {
             Ok(reading) => {
                 cx.note(|notes| notes.repairs.extend(reading.repairs));
@@ -38,7 +41,7 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
                 // An excerpt may cut a secret in two, so it is taken from a text that has none.
                 let redacted = cx.session.ground.redactor.redact(&text);
                 let fault = arguments::read_text(&redacted).err().unwrap_or(fault);
-                return Err(unreadable(&entry, &fault));
+                return Err(unreadable(cx.dialect(), &entry, &fault));
             }
         },
     };
@@ -46,11 +49,14 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
         Some(lift) => lift.apply(read),
         None => read,
     };
+    if cx.dialect().is_some() {
+        cx.note(|notes| notes.arguments = arguments.clone());
+    }
     Ok(Parsed { entry, arguments })
 }
 
-pub(crate) fn unreadable(entry: &Entry, fault: &arguments::Fault) -> ToolError {
+pub(crate) fn unreadable(dialect: Option<&dyn Dialect>, entry: &Entry, fault: &arguments::Fault) -> ToolError {
     let what = format!("{}: {}", entry.shown.name, sentence(fault));
-    let next = format!("send the arguments again as one JSON object, for example {}", example_call(entry));
+    let next = format!("send the arguments again as one JSON object, for example {}", example_call(dialect, entry));
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use haft::dialect::Dialect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::tool::Bound;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::parse::Parsed;
 use crate::arguments::{self, Checker, Fault};
 use crate::call_context::CallContext;
-use crate::entry::Entry;
+use crate::entry::{Entry, Fit};
 use crate::hooks::HookedCall;
 use crate::memory::CallKey;
 
@@ -26,22 +27,42 @@ pub(crate) struct Prepared {
 /// Renames keys, coerces, validates, goes inward, binds.
 pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prepared, ToolError> {
     let Parsed { entry, arguments } = parsed;
-    // Valid input is never altered, so the usual case needs one look only.
-    let checker = checker(&entry, entry.checker())?;
-    let fitted = if checker.accepts(&arguments) && !holds_whole_float(&arguments) {
-        arguments
-    } else {
-        fit(cx, &entry, checker, arguments)?
+    let fitted = fitted(cx, &entry, entry.with_shown_names(arguments))?;
+    let (entry, fitted) = match entry.way_in() {
+        None => (entry, fitted),
+        Some(way) => {
+            cx.note(|notes| notes.key = Some(cx.session.memory.key(entry.tool.spec(), &fitted)));
+            // What another system takes may still be more than is there.
+            let (native, led) = way.inward(fitted)?;
+            checker(&native, native.checker())?
+                .check(&led)
+                .map_err(|faults| describe(cx.dialect(), &entry, &faults))?;
+            (native, led)
+        }
     };
     let native = entry.with_defaults(fitted);
     bind(cx, entry, native)
 }
 
+/// Returns arguments that fit what was shown.
+fn fitted(cx: &CallContext<'_>, entry: &Entry, arguments: Value) -> Result<Value, ToolError> {
+    // Valid input is never altered, so the usual case needs one look only.
+    let checker = checker(entry, entry.checker())?;
+    if checker.accepts(&arguments) && !holds_whole_float(&arguments) {
+        return Ok(arguments);
+    }
+    fit(cx, entry, checker, arguments)
+}
+
 /// Reads the arguments by the schema, and says what still does not fit.
 fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
     let original = cx.session.memory.key(entry.tool.spec(), &arguments);
-    let (reading, verdict) = entry.fitted(checker, arguments);
-    cx.note(|notes| notes.repairs.extend(reading.repairs));
+    let coercion = cx.dialect().map(|dialect| dialect.coercion()).unwrap_or_default();
+    let Fit { reading, dropped, verdict } = entry.fitted(checker, arguments, (coercion, cx.limits().unknown_keys));
+    cx.note(|notes| {
+        notes.repairs.extend(reading.repairs);
+        notes.warnings.extend(dropped);
+    });
     match verdict {
         Ok(()) => Ok(reading.value),
         Err(faults) => {
@@ -49,7 +70,7 @@ fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value)
             // An excerpt may cut a secret in two, so it is taken from a value that has none.
             let mut redacted = reading.value;
             cx.session.ground.redactor.redact_value(&mut redacted);
-            Err(describe(entry, &checker.check(&redacted).err().unwrap_or(faults)))
+            Err(describe(cx.dialect(), entry, &checker.check(&redacted).err().unwrap_or(faults)))
         }
     }
 }
@@ -60,7 +81,7 @@ pub(crate) fn prepare_again(cx: &CallContext<'_>, prepared: Prepared, rewritten:
     let native = Checker::new(&entry.tool.spec().input_schema);
     // What is fixed may be required, so it is there when the native schema looks.
     checker(&entry, &native)?.check(&entry.with_fixed(rewritten.clone())).map_err(|faults| {
-        let mut error = describe(&entry, &faults);
+        let mut error = describe(cx.dialect(), &entry, &faults);
         error.what = format!("A hook rewrote the arguments so that they do not fit. {}", error.what);
         error.next = Next::AskUser("tell the user that the hook has a defect".into());
         error
@@ -81,7 +102,10 @@ fn holds_whole_float(value: &Value) -> bool {
 fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepared, ToolError> {
     let whole = entry.with_fixed(native.clone());
     let key = cx.session.memory.key(entry.tool.spec(), &whole);
-    cx.note(|notes| notes.key = Some(key.clone()));
+    cx.note(|notes| {
+        notes.key = Some(key.clone());
+        notes.led_to = Some(entry.clone());
+    });
     let bound = entry.tool.clone().bind(whole)?;
     let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };
     Ok(Prepared { entry, called, bound, key })
@@ -95,11 +119,11 @@ pub(crate) fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -
 }
 
 /// Says what does not fit, and shows a call that does.
-pub(crate) fn describe(entry: &Entry, faults: &[Fault]) -> ToolError {
+pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[Fault]) -> ToolError {
     let tool = &entry.shown.name;
     let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {}", sentence(fault))).collect();
     let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
-    let next = format!("mend {}; a call that fits: {}", paths.join(", "), example_call(entry));
+    let next = format!("mend {}; a call that fits: {}", paths.join(", "), example_call(dialect, entry));
     ToolError::new(ErrorKind::BadArguments, lines.join("\n"), Next::FixArguments(next))
 }
 
@@ -110,9 +134,12 @@ pub(crate) fn sentence(fault: &Fault) -> String {
 }
 
 /// Shows the smallest sensible call: the manual's first example when it fits, else one made from the schema.
-pub(crate) fn example_call(entry: &Entry) -> String {
+pub(crate) fn example_call(dialect: Option<&dyn Dialect>, entry: &Entry) -> String {
     let fits = |example: &Value| entry.checker().as_ref().is_ok_and(|checker| checker.check(example).is_ok());
     let manual = entry.shown.manual.examples.first().map(|example| example.arguments.clone()).filter(fits);
     let example = manual.unwrap_or_else(|| arguments::minimal_example(&entry.shown.input_schema));
-    format!("{}({example})", entry.shown.name)
+    match dialect {
+        Some(dialect) => dialect.call(&entry.shown.name, &example),
+        None => format!("{}({example})", entry.shown.name),
+    }
 }

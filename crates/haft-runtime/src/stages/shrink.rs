@@ -1,6 +1,9 @@
 //! Turns every outcome into a bounded result: secrets hidden, too long kept whole elsewhere.
 //!
-//! It stands outside the line of stages, so that refusals and failures pass through it too.
+//! It stands outside the line of stages, so that refusals and failures pass through it too. Where a dialect is spoken,
+//! its words are put on the outcome here (`spoken`).
+
+mod spoken;
 
 use haft::effect::Effect;
 use haft::error::{Next, ToolError};
@@ -16,6 +19,7 @@ use crate::call_context::CallContext;
 use crate::catalog::Catalog;
 use crate::memory::Went;
 use crate::stage::Halt;
+use spoken::Spoken;
 
 /// Most changed files that are named behind an error.
 const MOST_FILES: usize = 20;
@@ -27,10 +31,20 @@ const LONGEST_ERROR: usize = 4_000;
 /// Makes the result of a call.
 pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<Ran, Halt>) -> ToolResult {
     let stopped_at = outcome.as_ref().err().map(|halt| halt.at.code());
+    let spoken = Spoken::of(cx, catalog);
     let (output, error) = match outcome {
-        Ok(ran) => (ran.output, None),
+        Ok(ran) => {
+            match spoken.as_ref().and_then(|spoken| spoken.failure_in(&ran.output)) {
+                None => (ran.output, None),
+                // Its text is the error now.
+                Some(error) => {
+                    let error = finish_error(cx, (catalog, spoken.as_ref()), error);
+                    (ToolOutput { for_model: Vec::new(), ..ran.output }, Some(error))
+                }
+            }
+        }
         Err(halt) => {
-            let mut error = finish_error(cx, catalog, halt);
+            let mut error = finish_error(cx, (catalog, spoken.as_ref()), halt.error);
             // From here on it is the content of the result, bounded and without secrets.
             (error.so_far.take().map(|so_far| *so_far).unwrap_or_default(), Some(error))
         }
@@ -57,13 +71,16 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
     };
     result.data = output.data.clone().and_then(|data| bounded_data(cx, data));
     result.warnings = cx.note(|notes| std::mem::take(&mut notes.warnings));
-    fill_content(cx, &output, &mut result).await;
+    fill_content(cx, &output, spoken.as_ref(), &mut result).await;
     result
 }
 
 /// Adds what the session remembers, and puts the shown names in the place of native ones.
-fn finish_error(cx: &CallContext<'_>, catalog: &Catalog, halt: Halt) -> ToolError {
-    let mut error = halt.error;
+fn finish_error(
+    cx: &CallContext<'_>,
+    (catalog, spoken): (&Catalog, Option<&Spoken<'_>>),
+    mut error: ToolError,
+) -> ToolError {
     let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
     add_memories(cx, &mut error);
     error.what = shortened(&hide(cx, &error.what));
@@ -75,6 +92,9 @@ fn finish_error(cx: &CallContext<'_>, catalog: &Catalog, halt: Halt) -> ToolErro
     let next = outward(&shortened(&hide(cx, &words)));
     if next != words {
         error.next = Next::FixArguments(next);
+    }
+    if let Some(spoken) = spoken {
+        spoken.reword(&mut error);
     }
     error
 }
@@ -96,7 +116,7 @@ fn add_memories(cx: &CallContext<'_>, error: &mut ToolError) {
     }
 }
 
-async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, result: &mut ToolResult) {
+async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, spoken: Option<&Spoken<'_>>, result: &mut ToolResult) {
     let mut text = String::new();
     for piece in output.for_model.iter().filter_map(Content::text) {
         if !text.is_empty() {
@@ -105,22 +125,34 @@ async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, result: &mut To
         text.push_str(piece);
     }
     let text = hide(cx, &text);
+    let text = match spoken {
+        Some(spoken) => spoken.output(text, result),
+        None => text,
+    };
     let text = bounded(cx, text, result).await;
-    let notes = notes_for_model(cx, result).join("\n");
+    let notes = notes_for_model(cx, result, spoken).join("\n");
     let gap = if text.is_empty() || notes.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    result.content = vec![Content::Text(format!("{text}{gap}{notes}"))];
+    let content = format!("{text}{gap}{notes}");
+    if let Some(object) = spoken.and_then(|spoken| spoken.object(&content, &text, result)) {
+        result.data = Some(object);
+    }
+    result.content = vec![Content::Text(content)];
     result.content.extend(output.for_model.iter().filter(|piece| matches!(piece, Content::Image(_))).cloned());
 }
 
 /// What the model reads behind the output: the error, what was mended, what else it should know.
-fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult) -> Vec<String> {
+fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Spoken<'_>>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(error) = &result.error {
-        notes.push(error.what.clone());
-        if let Some(words) = what_happened(cx, result) {
-            notes.push(words);
+        let happened = what_happened(cx, result);
+        match spoken {
+            Some(spoken) => notes.push(spoken.error(error, happened.as_deref(), result)),
+            None => {
+                notes.push(error.what.clone());
+                notes.extend(happened);
+                notes.push(format!("Next: {}", error.next));
+            }
         }
-        notes.push(format!("Next: {}", error.next));
     }
     notes.extend(result.repairs.iter().map(|repair| format!("[repaired {repair}]")));
     notes.extend(result.warnings.iter().map(|warning| format!("[note: {warning}]")));
@@ -170,7 +202,7 @@ async fn bounded(cx: &CallContext<'_>, text: String, result: &mut ToolResult) ->
             let shown_lines = wrapped(head, line_length).lines().count();
             let next_line = if text[head.len()..].starts_with('\n') { shown_lines + 1 } else { shown_lines };
             result.spilled = Some(id.clone());
-            format!("the whole output is at path=\"spill:{id}\", go on with offset={next_line}")
+            format!("the whole output is at {}", limits.page_style.rest_of(&id, next_line))
         }
         Err(error) => error.what.clone(),
     };

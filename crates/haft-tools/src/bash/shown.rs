@@ -56,13 +56,12 @@ fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Opt
     let about = if stream.skipped > 0 { "about " } else { "" };
     let goes_on = stream.text.head()[head.len()..].starts_with('\n') || head.is_empty();
     let next_line = if goes_on { lines + 1 } else { lines };
+    let rest_of = |id: &str| cx.limits().page_style.rest_of(id, next_line);
     let (how, spilled) = match finished(stream, cx) {
-        Ok((id, 0)) => (format!("the whole is at path=\"spill:{id}\", go on with offset={next_line}"), Some(id)),
+        Ok((id, 0)) => (format!("the whole is at {}", rest_of(&id)), Some(id)),
         Ok((id, lost)) => {
             let lost = Grouped(lost);
-            let how = format!(
-                "all but its last {lost} bytes is at path=\"spill:{id}\", go on with offset={next_line}; those were not kept"
-            );
+            let how = format!("all but its last {lost} bytes is at {}; those were not kept", rest_of(&id));
             (how, Some(id))
         }
         Err(why) => (why, None),

@@ -1,45 +1,58 @@
-//! One argument of another system: where it leads, and how its value changes on the way.
+//! One argument of another system: what it says, where it leads, and how its value changes on the way.
 
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// What becomes of an argument.
+/// An argument, as it is shown and as it is meant.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Argument {
-    /// It leads to a native one.
-    Leads(Leads),
-    /// It leads to a native one that has other words for the same.
-    Words(Words),
-    /// It has no counterpart: only a value that changes nothing is accepted.
-    Refused(Refused),
+#[serde(try_from = "Written")]
+pub(super) struct Argument {
+    pub(super) name: String,
+    /// What the model reads of it.
+    says: String,
+    /// What it is, where the native argument does not say it.
+    kind: Option<Kind>,
+    meaning: Meaning,
 }
 
-/// The place of an argument, written `offset from-zero`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct Leads {
-    to: Place,
-    how: How,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// An argument as a file has it.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Words {
-    to: String,
-    /// The native value for each value, which is written as text.
-    words: Map<String, Value>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Refused {
+struct Written {
+    name: String,
+    says: String,
+    kind: Option<Kind>,
+    to: Option<String>,
+    words: Option<Map<String, Value>>,
+    but_for: Option<Vec<Value>>,
+    next: Option<String>,
     #[serde(default)]
-    but_for: Vec<Value>,
-    /// What to do instead.
-    next: String,
+    ignored: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Boolean,
+    Integer,
+    String,
+    Strings,
+    Object,
+}
+
+/// What becomes of an argument.
+#[derive(Clone, Debug, PartialEq)]
+enum Meaning {
+    /// It leads to a native one.
+    Leads(Place, How),
+    /// It leads to a native one that has other words for the same: the native value for each, written as text.
+    Words(Place, Map<String, Value>),
+    /// It has no counterpart: only these values, which change nothing, are accepted. Says what to do instead.
+    Refused(Vec<Value>, String),
+    /// It changes nothing, there or here.
+    Ignored,
 }
 
 /// Where a value goes.
@@ -66,62 +79,142 @@ pub(super) struct Taken {
 
 impl Argument {
     /// Turns the value into a native one; nothing where it says what is so anyway.
-    pub(super) fn inward(&self, name: &str, value: Value) -> Result<Option<Taken>, ToolError> {
-        match self {
-            Argument::Leads(leads) => Ok(leads.how.converted(value).map(|value| Taken { to: leads.to.clone(), value })),
+    pub(super) fn inward(&self, value: Value) -> Result<Option<Taken>, ToolError> {
+        match &self.meaning {
+            Meaning::Leads(to, how) => Ok(how.converted(value).map(|value| Taken { to: to.clone(), value })),
             // What is null was not given.
-            Argument::Words(_) | Argument::Refused(_) if value.is_null() => Ok(None),
-            Argument::Words(words) => {
-                let value = words.native(name, &value)?;
-                Ok(Some(Taken { to: Place::Argument(words.to.clone()), value }))
+            Meaning::Words(..) | Meaning::Refused(..) if value.is_null() => Ok(None),
+            Meaning::Words(to, words) => {
+                let value = native_word(&self.name, words, &value)?;
+                Ok(Some(Taken { to: to.clone(), value }))
             }
-            Argument::Refused(refused) if refused.but_for.contains(&value) => Ok(None),
-            Argument::Refused(refused) => Err(bad(without_counterpart(name, &value), refused.next.clone())),
+            Meaning::Refused(but_for, _) if but_for.contains(&value) => Ok(None),
+            Meaning::Refused(_, next) => Err(bad(without_counterpart(&self.name, &value), next.clone())),
+            Meaning::Ignored => Ok(None),
         }
     }
 
     /// Returns the native argument that it leads to.
     pub(super) fn native_argument(&self) -> Option<&str> {
-        match self {
-            Argument::Leads(Leads { to: Place::Argument(to), .. }) | Argument::Words(Words { to, .. }) => Some(to),
-            Argument::Leads(Leads { to: Place::FirstEdit(_), .. }) => Some("edits"),
-            Argument::Refused(_) => None,
+        match self.place()? {
+            Place::Argument(to) => Some(to),
+            Place::FirstEdit(_) => Some("edits"),
+        }
+    }
+
+    /// Returns the name that errors of the native tool have for it.
+    pub(super) fn native_name(&self) -> Option<&str> {
+        self.place().map(|place| match place {
+            Place::Argument(to) | Place::FirstEdit(to) => to.as_str(),
+        })
+    }
+
+    /// Returns the native argument whose very values it takes.
+    pub(super) fn same_as(&self) -> Option<&str> {
+        match &self.meaning {
+            Meaning::Leads(Place::Argument(to), How::AsItIs) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Describes it; `native` are the properties of the native tool.
+    pub(super) fn schema(&self, native: &Value) -> Value {
+        let mut schema = match (self.kind, &self.meaning) {
+            (Some(kind), _) => kind.schema(),
+            (None, Meaning::Leads(place, how)) => how.schema(native_schema(native, place)),
+            (None, Meaning::Words(_, words)) if words.contains_key("true") => json!({ "type": "boolean" }),
+            (None, Meaning::Words(_, words)) => {
+                json!({ "type": "string", "enum": words.keys().collect::<Vec<_>>() })
+            }
+            (None, Meaning::Refused(..) | Meaning::Ignored) => json!({ "type": "string" }),
+        };
+        schema["description"] = self.says.as_str().into();
+        schema
+    }
+
+    fn place(&self) -> Option<&Place> {
+        match &self.meaning {
+            Meaning::Leads(to, _) | Meaning::Words(to, _) => Some(to),
+            Meaning::Refused(..) | Meaning::Ignored => None,
         }
     }
 }
 
-impl Words {
-    fn native(&self, name: &str, value: &Value) -> Result<Value, ToolError> {
-        let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        self.words.get(&word).cloned().ok_or_else(|| {
-            let known = self.words.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            bad(without_counterpart(name, value), format!("use one of these, or leave it out: {known}"))
-        })
+fn native_schema(native: &Value, place: &Place) -> Value {
+    let found = match place {
+        Place::Argument(name) => native.get(name),
+        Place::FirstEdit(name) => native.pointer("/edits/items/properties").and_then(|fields| fields.get(name)),
+    };
+    found.cloned().unwrap_or_else(|| json!({ "type": "string" }))
+}
+
+fn native_word(name: &str, words: &Map<String, Value>, value: &Value) -> Result<Value, ToolError> {
+    let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    words.get(&word).cloned().ok_or_else(|| {
+        let known = words.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        bad(without_counterpart(name, value), format!("use one of these, or leave it out: {known}"))
+    })
+}
+
+impl TryFrom<Written> for Argument {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { name, says, kind, to, words, but_for, next, ignored } = written;
+        let meaning = match (to, words, next) {
+            (Some(to), Some(words), None) => Meaning::Words(place(&to), words),
+            (Some(to), None, None) => {
+                let (to, how) = to.split_once(' ').unwrap_or((&to, ""));
+                Meaning::Leads(place(to), How::named(how)?)
+            }
+            (None, None, Some(next)) => Meaning::Refused(but_for.unwrap_or_default(), next),
+            (None, None, None) if ignored => Meaning::Ignored,
+            _ => return Err(format!("the argument \"{name}\" leads somewhere, is refused, or is ignored")),
+        };
+        Ok(Self { name, says, kind, meaning })
     }
 }
 
-impl TryFrom<String> for Leads {
-    type Error = String;
+fn place(text: &str) -> Place {
+    match text.strip_prefix("edits[0].") {
+        Some(field) => Place::FirstEdit(field.to_owned()),
+        None => Place::Argument(text.to_owned()),
+    }
+}
 
-    fn try_from(text: String) -> Result<Self, String> {
-        let (place, how) = text.split_once(' ').unwrap_or((&text, ""));
-        let how = match how {
+impl Kind {
+    fn schema(self) -> Value {
+        match self {
+            Kind::Boolean => json!({ "type": "boolean" }),
+            Kind::Integer => json!({ "type": "integer" }),
+            Kind::String => json!({ "type": "string" }),
+            Kind::Strings => json!({ "type": "array", "items": { "type": "string" } }),
+            Kind::Object => json!({ "type": "object" }),
+        }
+    }
+}
+
+impl How {
+    fn named(name: &str) -> Result<Self, String> {
+        Ok(match name {
             "" => How::AsItIs,
             "from-zero" => How::FromZero,
             "one-of-many" => How::OneOfMany,
             "none-if-zero" => How::NoneIfZero,
             "from-milliseconds" => How::FromMilliseconds,
             other => return Err(format!("\"{other}\" is no known conversion")),
-        };
-        let to = match place.strip_prefix("edits[0].") {
-            Some(field) => Place::FirstEdit(field.to_owned()),
-            None => Place::Argument(place.to_owned()),
-        };
-        Ok(Self { to, how })
+        })
     }
-}
 
-impl How {
+    fn schema(self, native: Value) -> Value {
+        match self {
+            How::AsItIs => native,
+            How::FromZero | How::NoneIfZero => json!({ "type": "integer", "minimum": 0 }),
+            How::OneOfMany => json!({ "type": "string" }),
+            How::FromMilliseconds => json!({ "type": "number" }),
+        }
+    }
+
     fn converted(self, value: Value) -> Option<Value> {
         match (self, value) {
             (How::FromZero, Value::Number(number)) => {

@@ -7,6 +7,7 @@
 use haft::grouped::Grouped;
 use haft::path::one_line;
 use haft::prelude::*;
+use serde_json::json;
 
 use super::Reading;
 use super::globs::{Expanded, expanded, listed};
@@ -22,6 +23,7 @@ pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>)
     let Expanded { files, notes } = expanded(cx, sources).await?;
     let mut result = Several { cx, entries: Vec::new(), needed: 0, notes, not_read: Vec::new() };
     let mut first_error = None;
+    let asked = files.len();
     for source in files {
         let path = source.path();
         let header = result.header(&path);
@@ -35,21 +37,31 @@ pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>)
             Err(error) if error.kind == ErrorKind::Cancelled => {
                 return Err(error.with_so_far(ToolOutput::text(result.into_text())));
             }
-            Err(error) => {
-                let words = format!("Error: {error}\n");
-                first_error.get_or_insert(error);
-                Body::Error(words)
-            }
+            Err(error) => match binary_words(cx, &error) {
+                Some(words) => Body::Said(words),
+                None => {
+                    let words = format!("Error: {error}\n");
+                    first_error.get_or_insert(error);
+                    Body::Said(words)
+                }
+            },
         };
         result.add(header, body);
     }
-    let has_page = result.entries.iter().any(|entry| matches!(entry.body, Body::Page(_)));
-    let output = ToolOutput::text(result.into_text());
+    let pages = result.entries.iter().filter(|entry| matches!(entry.body, Body::Page(_))).count();
+    let data = json!({ "files_read": pages, "files_asked": asked });
+    let output = ToolOutput::text(result.into_text()).with_data(data);
     match first_error {
         // When no file could be read, the call did not work, and says so for every one of them.
-        Some(error) if !has_page => Err(error.with_so_far(output)),
+        Some(error) if pages == 0 => Err(error.with_so_far(output)),
         _ => Ok(output),
     }
+}
+
+/// What is said in the place of a file that is not text, where that is an answer like any other.
+fn binary_words(cx: &RunContext<'_>, error: &ToolError) -> Option<String> {
+    let words = cx.limits().page_style.binary.as_ref().filter(|_| error.kind == ErrorKind::Binary)?;
+    Some(words.replace("{what}", &error.what) + "\n")
 }
 
 /// What was read, and what was not.
@@ -70,14 +82,15 @@ struct Entry {
 
 enum Body {
     Page(ShownPage),
-    Error(String),
+    /// Words in the place of a page.
+    Said(String),
 }
 
 impl Body {
     fn length(&self) -> usize {
         match self {
             Body::Page(page) => page.length(),
-            Body::Error(words) => words.chars().count(),
+            Body::Said(words) => words.chars().count(),
         }
     }
 
@@ -85,7 +98,7 @@ impl Body {
     fn least(&self) -> usize {
         match self {
             Body::Page(page) => page.length().min(LEAST_SHARE),
-            Body::Error(words) => words.chars().count(),
+            Body::Said(words) => words.chars().count(),
         }
     }
 }
@@ -128,7 +141,7 @@ impl Several<'_> {
             text.push_str(header);
             match body {
                 Body::Page(page) => text.push_str(&page.text()),
-                Body::Error(words) => text.push_str(words),
+                Body::Said(words) => text.push_str(words),
             }
         }
         self.notes.iter().for_each(|note| text.push_str(note));

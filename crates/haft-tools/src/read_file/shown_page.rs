@@ -2,9 +2,12 @@
 //!
 //! A page ends where its room ends, so that nobody has to shorten it later: only here is known which line comes next.
 
+use std::sync::Arc;
+
 use haft::encoding::TextForm;
 use haft::grouped::Grouped;
 use haft::lines::LineEnds;
+use haft::page_style::{PageEnds, PageStyle};
 use haft::prelude::*;
 
 /// Fewest characters that a line takes: its number, a tab and a line end.
@@ -19,13 +22,23 @@ pub(super) struct ShownPage {
     widths: Vec<usize>,
     /// How many all lines take together.
     all_widths: usize,
+    style: Arc<PageStyle>,
 }
 
 impl ShownPage {
     pub(super) fn of(page: Page, cx: &RunContext<'_>) -> Self {
-        let numbered = page.lines.iter().zip(page.first_line..);
-        let widths: Vec<usize> = numbered.map(|(line, number)| width(line, number, cx)).collect();
-        Self { all_widths: widths.iter().sum(), page, widths }
+        let style = cx.limits().page_style.clone();
+        let mut shown = Self { page, widths: Vec::new(), all_widths: 0, style };
+        shown.widths = shown.texts().map(|text| cx.hide(&text).chars().count()).collect();
+        shown.all_widths = shown.widths.iter().sum();
+        shown
+    }
+
+    /// Returns the lines as they are shown.
+    fn texts(&self) -> impl Iterator<Item = String> {
+        let last = self.page.first_line.saturating_add(self.page.lines.len() as u64).saturating_sub(1);
+        let numbered = self.page.lines.iter().zip(self.page.first_line..);
+        numbered.map(move |(line, number)| self.style.number(number, last) + &shown(line, &self.style))
     }
 
     pub(super) fn first_line(&self) -> u64 {
@@ -44,7 +57,8 @@ impl ShownPage {
 
     /// Returns how many characters it has.
     pub(super) fn length(&self) -> usize {
-        self.all_widths + self.last_line().chars().count()
+        let around = self.style.before.chars().count() + self.style.after.chars().count();
+        self.all_widths + around + self.last_line().chars().count()
     }
 
     /// Ends the page at the last line that fits; one that does not even fit alone is cut.
@@ -62,20 +76,21 @@ impl ShownPage {
             let kept = length.saturating_sub(too_long + WORDS_OF_A_CUT).max(1);
             line.text = text.chars().take(kept).collect();
             line.cut += length.saturating_sub(kept);
-            self.all_widths = width(line, self.page.first_line, cx);
+            self.all_widths = self.texts().map(|text| cx.hide(&text).chars().count()).sum();
             self.widths = vec![self.all_widths];
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let numbered = self.page.lines.iter().zip(self.page.first_line..);
-        let mut text: String = numbered.map(|(line, number)| shown(line, number)).collect();
-        text.push_str(&self.last_line());
-        text
+        let lines: String = self.texts().collect();
+        format!("{}{lines}{}{}", self.style.before, self.last_line(), self.style.after)
     }
 
     fn last_line(&self) -> String {
         let page = &self.page;
+        if let Some(ends) = &self.style.ends {
+            return self.last_words(ends);
+        }
         let form = form(page).map_or_else(String::new, |form| format!("; {form}"));
         let words = match page.total_lines {
             _ if page.more => self.how_to_go_on(&form),
@@ -88,6 +103,27 @@ impl ShownPage {
             None => format!("end of file{form}"),
         };
         format!("[{words}]\n")
+    }
+
+    /// Returns the words of another system, and in brackets what it has no words for.
+    fn last_words(&self, PageEnds { more, end }: &PageEnds) -> String {
+        let page = &self.page;
+        let next = page.first_line.saturating_add(page.lines.len() as u64);
+        let total = page.total_lines.map_or_else(|| format!("at least {next}"), |total| total.to_string());
+        let words = if page.more { more } else { end };
+        let numbers = [
+            ("{first}", page.first_line.to_string()),
+            ("{last}", next.saturating_sub(1).to_string()),
+            ("{next}", next.to_string()),
+            ("{next0}", next.saturating_sub(1).to_string()),
+            ("{total}", total),
+        ];
+        let words = numbers.iter().fold(words.clone(), |words, (name, number)| words.replace(name, number));
+        let is_beyond = page.lines.is_empty() && page.total_lines.is_some_and(|total| total > 0);
+        let beyond = is_beyond.then(|| format!("there is no line {}", page.first_line));
+        let unusual: Vec<String> = beyond.into_iter().chain(form(page)).collect();
+        let unusual = if unusual.is_empty() { String::new() } else { format!("[{}]\n", unusual.join("; ")) };
+        words + &unusual
     }
 
     fn how_to_go_on(&self, form: &str) -> String {
@@ -106,16 +142,13 @@ impl ShownPage {
     }
 }
 
-fn shown(line: &haft::door::PageLine, number: u64) -> String {
-    match line.cut {
-        0 => format!("{number:>6}\t{}\n", line.text),
-        1 => format!("{number:>6}\t{} [… 1 more character in this line]\n", line.text),
-        cut => format!("{number:>6}\t{} [… {cut} more characters in this line]\n", line.text),
+fn shown(line: &haft::door::PageLine, style: &PageStyle) -> String {
+    match (line.cut, &style.cut) {
+        (0, _) => format!("{}\n", line.text),
+        (_, Some(mark)) => format!("{}{mark}\n", line.text),
+        (1, None) => format!("{} [… 1 more character in this line]\n", line.text),
+        (cut, None) => format!("{} [… {cut} more characters in this line]\n", line.text),
     }
-}
-
-fn width(line: &haft::door::PageLine, number: u64, cx: &RunContext<'_>) -> usize {
-    cx.hide(&shown(line, number)).chars().count()
 }
 
 /// Says what is unusual about a text; nothing for UTF-8 with `\n`.

@@ -1,5 +1,6 @@
 //! What is said of commands, whatever they print and however they end. The commands are written down, not run.
 
+use haft::dialect::ForeignTool;
 use haft::effect::Change;
 use haft::process::{HowEnded, Level};
 use haft::result::Status;

@@ -1,5 +1,6 @@
 //! Calls as other systems make them, turned into ours.
 
+use haft::dialect::ForeignTool;
 use haft_runtime::approval::Verdict;
 use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;
@@ -29,7 +30,8 @@ fn native(dialect: &str, name: &str, arguments: Value) -> String {
 #[test]
 fn every_dialect_leads_to_tools_and_arguments_that_there_are() {
     let tools = haft_tools::all();
-    for (dialect, name, foreign) in foreign_tools() {
+    for (dialect, foreign) in foreign_tools() {
+        let name = foreign.name();
         for (tool, argument) in foreign.leads_to() {
             let native = tools.iter().find(|native| native.spec().name == tool);
             let native = native.unwrap_or_else(|| panic!("{dialect}.{name} leads to {tool}"));
@@ -54,7 +56,7 @@ async fn calls_of_other_systems_work() {
     assert!(told(&scene, "nexau", "replace", replaced).await.contains("+ 2"));
     let exists = told(&scene, "tunacode", "write_file", json!({ "filepath": "notes.txt", "content": "x" })).await;
     assert!(exists.contains("already_exists"), "{exists}");
-    let patched = json!({ "filepath": "notes.txt", "target": "one", "patch": "1" });
+    let patched = json!({ "filepath": "notes.txt", "old_text": "one", "new_text": "1" });
     assert!(told(&scene, "tunacode", "update_file", patched).await.contains("+ 1"));
     let found = told(&scene, "nexau", "search_file_content", json!({ "pattern": "HELLO", "include": "*.rs" })).await;
     assert!(found.contains("src/main.rs"), "{found}");

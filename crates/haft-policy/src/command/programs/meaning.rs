@@ -51,7 +51,6 @@ impl Draft {
 
     /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
     pub(crate) fn word(&mut self, role: Role, word: &Value, rest: &[Value]) {
-        let after = rest.get(1..).unwrap_or_default();
         match role {
             Role::Text => {}
             Role::Path(Deed::Run) if is_input(word) => {
@@ -64,20 +63,6 @@ impl Draft {
                 self.address(address::of_host(word));
             }
             Role::Remote(deed) => self.remote(deed, word),
-            Role::Command if rest.is_empty() => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
-            Role::Command => self.reading.inner.push(Inner::Words(rest.to_vec())),
-            Role::Package => {
-                self.act(package(word));
-                self.word(Role::Command, word, rest);
-            }
-            Role::Joined => self.reading.inner.push(Inner::Script(joined(rest), Vec::new())),
-            Role::RemoteCommand if self.host_is_here => {
-                self.reading.inner.push(Inner::Script(joined(rest), Vec::new()));
-            }
-            Role::RemoteCommand => {}
-            Role::Script => self.reading.inner.push(Inner::Script(word.clone(), after.to_vec())),
-            Role::Language(language) => self.reading.inner.push(Inner::Text(language, word.clone())),
-            Role::Expression => self.reading.inner.push(printed(word)),
             Role::Assignments => {
                 let variable = assignment(word).map(|(name, value)| Inner::Variable(name, value));
                 self.reading.inner.extend(variable);
@@ -107,18 +92,36 @@ impl Draft {
                 self.path(Deed::Create, &files);
             }
             Role::Filter => self.add_inside(filter::read(word)),
-            Role::Program(language) if is_input(word) => self.reading.inner.push(Inner::Input(language, Vec::new())),
-            Role::Program(_) => self.path(Deed::Run, word),
+            Role::Program(_) if !is_input(word) => self.path(Deed::Run, word),
             Role::Settings(program) => self.settings(Language::Settings(program), word),
-            Role::Scripts => self.reading.inner.push(Inner::Script(word.clone(), Vec::new())),
-            Role::Fed => self.reading.inner.extend(console::fed(rest)),
-            Role::Quoted => self.reading.inner.extend(console::quoted(word)),
-            Role::ShellLike => {
-                let text = Inner::Text(Language::General, word.clone());
-                self.reading.inner.extend([Inner::Script(word.clone(), after.to_vec()), text]);
-            }
             Role::Anything => self.reading.suspected.push(word.clone()),
             Role::Socat => self.add_inside(address::of_socat(word)),
+            Role::Package => {
+                self.act(package(word));
+                self.word(Role::Command, word, rest);
+            }
+            role => self.reading.inner.extend(self.run_by(role, word, rest)),
+        }
+    }
+
+    /// Returns what is run by a word that is a command, or text in a language.
+    fn run_by(&self, role: Role, word: &Value, rest: &[Value]) -> Vec<Inner> {
+        let after = || rest.get(1..).unwrap_or_default().to_vec();
+        match role {
+            Role::Command if !rest.is_empty() => vec![Inner::Words(rest.to_vec())],
+            Role::Command | Role::Scripts => vec![Inner::Script(word.clone(), Vec::new())],
+            Role::RemoteCommand if !self.host_is_here => Vec::new(),
+            Role::Joined | Role::RemoteCommand => vec![Inner::Script(joined(rest), Vec::new())],
+            Role::Script => vec![Inner::Script(word.clone(), after())],
+            Role::Language(language) => vec![Inner::Text(language, word.clone())],
+            Role::Expression => vec![printed(word)],
+            Role::Program(language) => vec![Inner::Input(language, Vec::new())],
+            Role::Fed => console::fed(rest).into_iter().collect(),
+            Role::Quoted => console::quoted(word).into_iter().collect(),
+            Role::ShellLike => {
+                vec![Inner::Script(word.clone(), after()), Inner::Text(Language::General, word.clone())]
+            }
+            _ => Vec::new(),
         }
     }
 

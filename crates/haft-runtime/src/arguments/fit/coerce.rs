@@ -8,7 +8,8 @@ use serde_json::{Map, Number, Value};
 use super::super::outline::{admits_choice, admits_type, is_whole, parts, types};
 use super::super::strict;
 use super::site::Site;
-use super::{Fitting, Layers};
+use super::{Fitting, Layers, wide};
+use haft::dialect::Coercion;
 
 impl<'s> Fitting<'_, 's> {
     /// Replaces the value by its single reading, if it needs one and has one.
@@ -49,6 +50,9 @@ impl<'s> Fitting<'_, 's> {
         let mut readings = Vec::new();
         if let Value::String(text) = value {
             readings.extend(types.iter().filter_map(|name| scalar_in_text(text, name)));
+            if self.coercion == Coercion::Wide && readings.is_empty() {
+                readings.extend(types.iter().filter_map(|name| wide::scalar_in_text(text, name)));
+            }
             if let Some(decoded) = container_in_text(text, &types) {
                 if self.outline.admits(&decoded, schema) {
                     // A list written as text is that list, even where a list of that one text would do.
@@ -58,7 +62,11 @@ impl<'s> Fitting<'_, 's> {
             }
         }
         if types.contains(&"array") && !value.is_null() && !value.is_array() {
-            readings.push(self.trial_inside(Value::Array(vec![value.clone()]), schema, site));
+            let list = match value {
+                Value::String(text) if self.coercion == Coercion::Wide => wide::list_in_text(text),
+                value => vec![value.clone()],
+            };
+            readings.push(self.trial_inside(Value::Array(list), schema, site));
         }
         readings
     }

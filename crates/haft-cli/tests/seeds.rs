@@ -1,0 +1,82 @@
+//! The cases of the documents that haft grew out of, each in the dialect and profile of its system.
+//!
+//! `tests/cases/seed_cases.json` says what is given, what is done and what comes of it, partly in words. Words have a
+//! table of meanings (`meanings`), written for their class; what has none fails. Calls are made by the command; what only
+//! the library can do (`by_library`) is done there. All of it is compared in one place (`then`).
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test lays out the folders that the command finds"
+)]
+
+#[path = "seeds/by_command.rs"]
+mod by_command;
+#[path = "seeds/by_library.rs"]
+mod by_library;
+#[path = "seeds/case.rs"]
+mod case;
+#[path = "seeds/custom.rs"]
+mod custom;
+#[path = "seeds/meanings.rs"]
+mod meanings;
+#[path = "seeds/then.rs"]
+mod then;
+
+use case::Case;
+
+/// A case that is not run yet, and what it waits for.
+struct Waiting {
+    id: &'static str,
+    reason: &'static str,
+    /// When this is there, the case has to be run.
+    until: Until,
+}
+
+enum Until {
+    /// The dialect shows this tool.
+    Tool(&'static str),
+    /// The repository has this file.
+    File(&'static str),
+}
+
+const DEFINITIONS: Until = Until::File("crates/haft-tools/src/definition.rs");
+
+#[rustfmt::skip]
+const WAITING: [Waiting; 9] = [
+    Waiting { id: "TC-29", reason: "the scratchpad is a later tool", until: Until::Tool("react") },
+    Waiting { id: "WA-09", reason: "fetching is a later tool", until: Until::Tool("fetch") },
+    Waiting { id: "WA-11", reason: "the loop around a model comes with the agent", until: Until::File("crates/haft-agent/Cargo.toml") },
+    Waiting { id: "NX-21", reason: "the list of tasks is a later tool", until: Until::Tool("write_todos") },
+    Waiting { id: "NX-23", reason: "remembering is a later tool", until: Until::Tool("save_memory") },
+    Waiting { id: "NX-01", reason: "needs definition files", until: DEFINITIONS },
+    Waiting { id: "NX-03", reason: "needs definition files", until: DEFINITIONS },
+    Waiting { id: "NX-05", reason: "needs definition files", until: DEFINITIONS },
+    Waiting { id: "NX-25", reason: "needs definition files", until: DEFINITIONS },
+];
+
+#[test]
+fn every_seed_case_holds_in_its_dialect() {
+    let run = Case::all().into_iter().filter(|case| WAITING.iter().all(|waiting| waiting.id != case.id));
+    let mut faults = Vec::new();
+    for case in run {
+        let ran = if by_library::is_meant(&case) { by_library::run(&case) } else { by_command::run(&case) };
+        // What needs another user than this one says so itself.
+        let Some(ran) = ran else { continue };
+        faults.extend(then::faults(&case, &ran).into_iter().map(|fault| format!("{}: {fault}", case.id)));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+#[test]
+fn a_case_waits_only_for_what_is_not_there() {
+    let cases = Case::all();
+    for Waiting { id, reason, until } in WAITING {
+        let case = cases.iter().find(|case| case.id == id);
+        let case = case.unwrap_or_else(|| panic!("{id} waits and is no case any more; take it out of the list"));
+        let is_there = match until {
+            Until::Tool(name) => by_command::tools(case.dialect()).iter().any(|tool| tool == name),
+            Until::File(path) => case::repository().join(path).exists(),
+        };
+        assert!(!is_there, "{id} waits because {reason}, which has come: run it, and take it out of the list");
+    }
+}

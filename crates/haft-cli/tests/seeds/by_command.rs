@@ -1,0 +1,153 @@
+//! Runs a case by the command: the files it is given, its calls as lines, one process with the dialect.
+
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::case::{Case, Ran};
+use crate::meanings::{Content, Step, content, step};
+
+/// The user that a case runs as when it must not be the system's own.
+const SOMEBODY: u32 = 65_534;
+
+/// Runs a case; nothing when it needs another user and there is no way to be one.
+pub(crate) fn run(case: &Case) -> Option<Ran> {
+    let place = tempfile::tempdir().expect("a temporary folder can be made");
+    for name in ["ws", "home", "state", "config/haft"] {
+        std::fs::create_dir_all(place.path().join(name)).expect("it is new");
+    }
+    let closed = lay_out(case, place.path());
+    write_rules(case, place.path());
+    let around = if closed { as_somebody(place.path())? } else { Vec::new() };
+    let input = lines(case, place.path());
+    let output = haft(place.path(), &around, &["--yes", "--dialect", case.dialect(), "call", "-"], &input);
+    assert!(output.status.success(), "{}: {}", case.id, String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let records = text.lines().map(|line| serde_json::from_str(line).expect("every line is a record")).collect();
+    Some(Ran { records, workspace: Some(place), ..Ran::default() })
+}
+
+/// Returns the names of the tools that a dialect shows.
+pub(crate) fn tools(dialect: &str) -> Vec<String> {
+    let place = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::create_dir(place.path().join("ws")).expect("it is new");
+    let output = haft(place.path(), &[], &["--dialect", dialect, "--json", "tools"], "");
+    let tools: Vec<Value> = serde_json::from_slice(&output.stdout).expect("a list of tools");
+    tools.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
+}
+
+/// Puts the files into the workspace; returns whether one is closed to its reader.
+fn lay_out(case: &Case, place: &Path) -> bool {
+    for (name, value) in &case.given {
+        match (name.as_str(), value.as_str()) {
+            ("files" | "rule", _) => {}
+            // The profile and the rules of the system, as they are.
+            ("profile", Some("create-only writes" | "literal first-occurrence" | "tunacode limits")) => {}
+            ("mode", Some("default policy")) | ("rules", Some("defaults")) | ("state", Some("yolo on")) => {}
+            ("tools", None) => assert_has_tools(case, value),
+            _ => panic!("{}: {name}: {value} has no meaning yet", case.id),
+        }
+    }
+    let files = case.given.get("files").and_then(Value::as_object);
+    let mut closed = false;
+    for (name, words) in files.into_iter().flatten() {
+        let Content { bytes, mode } = content(words.as_str().expect("content is text"));
+        let path = place.join("ws").join(name);
+        std::fs::write(&path, bytes).expect("it can be written");
+        if let Some(mode) = mode {
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
+            closed = true;
+        }
+    }
+    closed
+}
+
+fn assert_has_tools(case: &Case, names: &Value) {
+    let shown = tools(case.dialect());
+    for name in names.as_array().expect("a list of names") {
+        assert!(shown.iter().any(|tool| name == tool.as_str()), "{} has no tool {name}", case.dialect());
+    }
+}
+
+/// Writes the rules that a case is given: programs that may not run.
+fn write_rules(case: &Case, place: &Path) {
+    let Some(rule) = case.given.get("rule") else { return };
+    let rules = rule["forbidden"].as_array().expect("a list of programs").iter().map(|program| {
+        let program = program.as_str().expect("a program is a name");
+        let name = format!("{}: {program}", rule["name"].as_str().expect("a rule has a name"));
+        let about = format!("program = \"{program}\"\nmatches = [\"{program} x\"]");
+        format!("[[rule]]\nname = \"{name}\"\ndecision = \"deny\"\nreason = \"It is forbidden.\"\n{about}\n")
+    });
+    std::fs::write(place.join("config/haft/rules.toml"), rules.collect::<String>()).expect("it can be written");
+}
+
+/// Returns the calls of a case as lines; files that it reads are there unless it says which are.
+fn lines(case: &Case, place: &Path) -> String {
+    let path = if case.dialect() == "tunacode" { "filepath" } else { "path" };
+    let mut lines = String::new();
+    for written in case.steps() {
+        match step(&written, path) {
+            Step::EndOfTurn => lines.push('\n'),
+            Step::Operation(words) => panic!("{}: the command cannot do \"{words}\"", case.id),
+            Step::Call(id, tool, arguments) => {
+                let names = arguments.get("file_paths").and_then(Value::as_array).into_iter().flatten();
+                for name in names.filter_map(Value::as_str).filter(|_| !case.given.contains_key("files")) {
+                    std::fs::write(place.join("ws").join(name), "x\n").expect("it can be written");
+                }
+                let mut call = json!({ "name": tool, "arguments": arguments });
+                if let Some(id) = id {
+                    call["id"] = id.into();
+                }
+                lines.push_str(&format!("{call}\n"));
+            }
+        }
+    }
+    lines
+}
+
+/// Returns the words before a command that make it somebody else's.
+fn as_somebody(place: &Path) -> Option<Vec<String>> {
+    let is_root = std::fs::metadata("/proc/self").expect("it is there").uid() == 0;
+    if !is_root {
+        return Some(Vec::new());
+    }
+    let chown = Command::new("chown").args(["-R", &format!("{SOMEBODY}:{SOMEBODY}")]).arg(place).status();
+    let copy = place.join("haft");
+    std::fs::copy(env!("CARGO_BIN_EXE_haft"), &copy).expect("it can be copied");
+    let user = [format!("--reuid={SOMEBODY}"), format!("--regid={SOMEBODY}"), "--clear-groups".to_owned()];
+    let words = [vec!["setpriv".to_owned()], user.to_vec(), vec![copy.display().to_string()]].concat();
+    let tried = Command::new(&words[0]).args(&words[1..]).arg("--version").output();
+    let can = chown.is_ok_and(|status| status.success()) && tried.is_ok_and(|output| output.status.success());
+    if !can {
+        say_that_it_was_not_tried();
+    }
+    can.then_some(words)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tries less than it could says so")]
+fn say_that_it_was_not_tried() {
+    eprintln!("not tried, this machine does not allow it: a process of another user");
+}
+
+fn haft(place: &Path, around: &[String], arguments: &[&str], input: &str) -> Output {
+    let mut command = match around {
+        [] => Command::new(env!("CARGO_BIN_EXE_haft")),
+        [program, words @ ..] => {
+            let mut command = Command::new(program);
+            command.args(words);
+            command
+        }
+    };
+    command.args(arguments).current_dir(place.join("ws")).env_clear();
+    command.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("TMPDIR", place);
+    command.env("HOME", place.join("home")).env("XDG_STATE_HOME", place.join("state"));
+    command.env("XDG_CONFIG_HOME", place.join("config"));
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("it can be started");
+    // It may have ended without reading everything.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}

@@ -1,0 +1,103 @@
+//! Tools of somebody else, as cases describe them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use haft::BoxFuture;
+use haft::context::{PlanContext, RunContext};
+use haft::effect::{Effect, StateKey};
+use haft::error::ToolError;
+use haft::manual::Manual;
+use haft::output::ToolOutput;
+use haft::plan::Plan;
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound};
+use serde_json::{Value, json};
+
+/// What a tool does when it is run.
+#[derive(Clone)]
+pub(crate) enum Act {
+    /// Breaks down with these words.
+    Throw(String),
+    /// Returns its arguments, and notes them.
+    Echo(Arc<Mutex<Vec<Value>>>),
+    /// Lets others go on for a while, and counts how many do so at once.
+    Linger(Arc<AtMost>),
+}
+
+/// How many have run at once.
+#[derive(Default)]
+pub(crate) struct AtMost {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl AtMost {
+    pub(crate) fn most(&self) -> usize {
+        self.most.load(Ordering::SeqCst)
+    }
+}
+
+/// A tool of somebody else.
+pub(crate) struct Custom {
+    spec: Spec,
+    act: Act,
+    alone: bool,
+}
+
+impl Custom {
+    pub(crate) fn new(name: &str, properties: Value, act: Act) -> Self {
+        let schema = json!({ "type": "object", "properties": properties });
+        let spec = Spec::new(name, Manual::plain(name, "A tool that a case describes."), schema);
+        Self { spec, act, alone: false }
+    }
+
+    /// Runs one call after the other.
+    pub(crate) fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+}
+
+impl AnyTool for Custom {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        Ok(Box::new(Called { tool: self, args }))
+    }
+}
+
+struct Called {
+    tool: Arc<Custom>,
+    args: Value,
+}
+
+impl Bound for Called {
+    fn plan<'a>(&'a mut self, _cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
+        let key = StateKey(format!("alone:{}", self.tool.spec.name));
+        let effects = self.tool.alone.then_some(Effect::Session(key));
+        Box::pin(async move { Ok(Plan::new(effects)) })
+    }
+
+    fn run<'a>(self: Box<Self>, _cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            match &self.tool.act {
+                Act::Throw(words) => panic!("{words}"),
+                Act::Echo(seen) => {
+                    seen.lock().expect("nobody broke down with it").push(self.args.clone());
+                    Ok(ToolOutput::text(self.args.to_string()))
+                }
+                Act::Linger(at_most) => {
+                    let now = at_most.now.fetch_add(1, Ordering::SeqCst) + 1;
+                    at_most.most.fetch_max(now, Ordering::SeqCst);
+                    for _ in 0..200 {
+                        tokio::task::yield_now().await;
+                    }
+                    at_most.now.fetch_sub(1, Ordering::SeqCst);
+                    Ok(ToolOutput::text("done"))
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! Puts the words of a dialect on what came of a call: its names, its texts, its result object.
+//!
+//! The outcome itself is decided before: a dialect tells it in other words and changes nothing of it, but for one that
+//! takes a text such as "Error: …" of a tool for the failure it is.
+
+use std::sync::Arc;
+
+use haft::dialect::{Dialect, Outcome};
+use haft::error::{Next, ToolError};
+use haft::output::{Content, ToolOutput};
+use haft::result::ToolResult;
+use serde_json::{Map, Value};
+
+use crate::call_context::CallContext;
+use crate::catalog::Catalog;
+use crate::entry::Entry;
+
+/// One call, as its dialect speaks of it.
+pub(super) struct Spoken<'a> {
+    dialect: &'a dyn Dialect,
+    catalog: &'a Catalog,
+    cx: &'a CallContext<'a>,
+    tool: String,
+    native: Option<String>,
+    entry: Option<Arc<Entry>>,
+    arguments: Value,
+}
+
+impl<'a> Spoken<'a> {
+    /// Returns how the call is told; nothing where no dialect is spoken.
+    pub(super) fn of(cx: &'a CallContext<'_>, catalog: &'a Catalog) -> Option<Self> {
+        let dialect = cx.dialect()?;
+        let (tool, led_to, entry, mut arguments) = cx.note(|notes| {
+            (notes.tool.clone(), notes.led_to.clone(), notes.entry.clone(), std::mem::take(&mut notes.arguments))
+        });
+        let native = led_to.or_else(|| entry.clone()).map(|entry| entry.native_name().to_owned());
+        cx.session.ground.redactor.redact_value(&mut arguments);
+        Some(Self { dialect, catalog, cx, tool, native, entry, arguments })
+    }
+
+    /// Finds the failure that a tool of somebody else tells in its text.
+    pub(super) fn failure_in(&self, output: &ToolOutput) -> Option<ToolError> {
+        // The tools of the dialect itself say how it went; their text may be anybody's.
+        if self.entry.as_ref().is_none_or(|entry| entry.way_in().is_some()) {
+            return None;
+        }
+        let text = output.for_model.iter().find_map(Content::text)?;
+        let message = self.dialect.failure_in(text)?.trim();
+        let next = Next::FixArguments("read the message and change the call".into());
+        Some(ToolError::failed(if message.is_empty() { text.trim() } else { message }, next))
+    }
+
+    /// Puts the names and words of the dialect into an error.
+    pub(super) fn reword(&self, error: &mut ToolError) {
+        error.what = self.outward(&error.what);
+        let words = error.next.to_string();
+        let next = self.outward(&words);
+        if next != words {
+            error.next = Next::FixArguments(next);
+        }
+        error.about.recovery = error.about.recovery.iter().map(|call| self.recovery(call)).collect();
+        self.dialect.reword(error, &self.nothing_yet());
+    }
+
+    /// Writes a call that may help, `"tool" {arguments}`, as it is made in the dialect.
+    fn recovery(&self, call: &str) -> String {
+        let parts = call.strip_prefix('"').and_then(|rest| rest.split_once("\" "));
+        let arguments = parts.and_then(|(_, arguments)| serde_json::from_str::<Map<String, Value>>(arguments).ok());
+        let entry = parts.and_then(|(tool, _)| {
+            // The name may have been put outward already.
+            let listed = self.catalog.list();
+            listed.into_iter().find(|entry| entry.native_name() == tool || entry.shown.name == tool)
+        });
+        let (Some(arguments), Some(entry)) = (arguments, entry) else { return call.to_owned() };
+        let shown = |name: String| {
+            let outer = entry.way_in().and_then(|way| way.foreign.outward(&name)).map(str::to_owned);
+            outer.unwrap_or(name)
+        };
+        let arguments: Map<String, Value> = arguments.into_iter().map(|(name, value)| (shown(name), value)).collect();
+        self.dialect.call(&entry.shown.name, &Value::Object(arguments))
+    }
+
+    /// Writes what the model reads of the output.
+    pub(super) fn output(&self, text: String, result: &ToolResult) -> String {
+        let outcome = self.outcome(&text, result);
+        match self.dialect.output(&outcome) {
+            Some(told) => told,
+            None if self.dialect.has_own_lines(&outcome) => {
+                let is_own = |line: &str| {
+                    (line.starts_with('[') && line.trim_end().ends_with(']')) || line.starts_with("Next: ")
+                };
+                let line = |line: &str| if is_own(line) { self.outward(line) } else { line.to_owned() };
+                text.split_inclusive('\n').map(line).collect()
+            }
+            None => text,
+        }
+    }
+
+    /// Writes what the model reads of an error.
+    pub(super) fn error(&self, error: &ToolError, happened: Option<&str>, result: &ToolResult) -> String {
+        self.dialect.error(error, happened, &self.outcome("", result))
+    }
+
+    /// Returns the result object.
+    pub(super) fn object(&self, content: &str, text: &str, result: &ToolResult) -> Option<Value> {
+        self.dialect.object(content, &self.outcome(text, result))
+    }
+
+    fn outcome<'o>(&'o self, text: &'o str, result: &'o ToolResult) -> Outcome<'o> {
+        let (data, error, exit_code) = (result.data.as_ref(), result.error.as_ref(), result.exit_code);
+        Outcome { text, data, error, exit_code, ..self.nothing_yet() }
+    }
+
+    fn nothing_yet(&self) -> Outcome<'_> {
+        Outcome {
+            call: &self.cx.id,
+            tool: &self.tool,
+            native: self.native.as_deref(),
+            arguments: &self.arguments,
+            text: "",
+            data: None,
+            error: None,
+            exit_code: None,
+        }
+    }
+
+    /// Puts shown names in the place of native ones: tools and arguments that a text quotes, and those that cannot be
+    /// anything else because of their `_`.
+    pub(super) fn outward(&self, text: &str) -> String {
+        let mut told = String::with_capacity(text.len());
+        let mut rest = text;
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        while let Some(start) = rest.find(is_letter) {
+            let (before, from) = rest.split_at(start);
+            let (word, behind) = from.split_at(from.find(|c| !is_letter(c)).unwrap_or(from.len()));
+            told.push_str(before);
+            let is_meant = is_quoted(&told, behind) || (word.contains('_') && !is_part_of_path(&told, behind));
+            told.push_str(is_meant.then(|| self.shown(word)).flatten().as_deref().unwrap_or(word));
+            rest = behind;
+        }
+        told + rest
+    }
+
+    fn shown(&self, native: &str) -> Option<String> {
+        let way = self.entry.as_ref().and_then(|entry| entry.way_in());
+        let argument = way.and_then(|way| way.foreign.outward(native)).map(str::to_owned);
+        argument.or_else(|| self.catalog.shown_name(native))
+    }
+}
+
+fn is_quoted(before: &str, behind: &str) -> bool {
+    before.ends_with('"') && behind.starts_with('"')
+}
+
+/// `src/read_file.rs` is a file, whatever tools there are.
+fn is_part_of_path(before: &str, behind: &str) -> bool {
+    let mut next = behind.chars();
+    let goes_on = match next.next() {
+        Some('/' | '-') => true,
+        Some('.') => next.next().is_some_and(char::is_alphanumeric),
+        _ => false,
+    };
+    goes_on || before.ends_with(['/', '.', '-', '$'])
+}

@@ -1,0 +1,46 @@
+//! How each system words what came of a call, where that is more than a table can say.
+//!
+//! All of them say what happened and what to do next, whatever the original left out: an outcome is told in other words,
+//! never told less of.
+
+mod ally;
+mod command;
+mod nexau;
+mod tunacode;
+mod wyrm;
+
+use haft::dialect::Outcome;
+use haft::error::ToolError;
+use serde_json::{Map, Value};
+
+pub(super) use ally::Ally;
+pub(super) use nexau::Nexau;
+pub(super) use tunacode::Tunacode;
+pub(super) use wyrm::Wyrm;
+
+/// The words of one system.
+pub(super) trait Voice: Sync {
+    /// Writes a call as an example.
+    fn call(&self, tool: &str, arguments: &Value) -> String {
+        format!("{tool}({arguments})")
+    }
+
+    /// Writes what the model reads of the output; nothing where that stays as it is.
+    fn output(&self, outcome: &Outcome<'_>) -> Option<String>;
+
+    /// Writes what the model reads of an error.
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String;
+
+    /// Returns the result object; nothing where the data stays as it is.
+    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value>;
+}
+
+/// Puts lines together that are there.
+fn lines<'a>(lines: impl IntoIterator<Item = Option<&'a str>>) -> String {
+    lines.into_iter().flatten().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The fields of the native data, where it has fields.
+fn fields(data: Option<&Value>) -> Map<String, Value> {
+    data.and_then(Value::as_object).cloned().unwrap_or_default()
+}

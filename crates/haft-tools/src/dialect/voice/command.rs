@@ -1,0 +1,65 @@
+//! What came of a command, taken apart again: its streams, and what was said beside them.
+
+use haft::dialect::Outcome;
+use serde_json::Value;
+
+/// A command that was run.
+pub(super) struct CommandTold<'a> {
+    pub(super) command: &'a str,
+    pub(super) out: &'a str,
+    pub(super) err: &'a str,
+    /// Nothing when it was ended.
+    pub(super) exit_code: Option<i64>,
+    /// Lines in brackets, and what differs where it was only tried; without the exit code.
+    pub(super) said: String,
+}
+
+impl<'a> CommandTold<'a> {
+    /// Takes the outcome of `bash` apart; nothing when no command was run.
+    pub(super) fn of(outcome: &Outcome<'a>) -> Option<Self> {
+        if outcome.native != Some("bash") {
+            return None;
+        }
+        let data = outcome.data?;
+        let text_of = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (out, err) = (text_of("stdout"), text_of("stderr"));
+        let command = outcome.arguments.get("command").and_then(Value::as_str).unwrap_or_default();
+        let exit_code = data.get("exit_code").and_then(Value::as_i64);
+        Some(Self { command, out, err, exit_code, said: said(outcome.text, data, (out, err)) })
+    }
+
+    /// Returns the exit code; a command that was ended has -1.
+    pub(super) fn return_code(&self) -> i64 {
+        self.exit_code.unwrap_or(-1)
+    }
+
+    /// Returns the exit code if it is one of a command that failed.
+    pub(super) fn failing_code(&self) -> Option<i64> {
+        self.exit_code.filter(|code| *code != 0)
+    }
+}
+
+/// Ends a text with its line, if there is one.
+pub(super) fn with_line_end(text: &str) -> String {
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{gap}")
+}
+
+/// Returns what stands behind the streams in the native text.
+fn said(text: &str, data: &Value, (out, err): (&str, &str)) -> String {
+    let label = if err.is_empty() { "" } else { "[stderr]\n" };
+    let printed = format!("{}{label}{}", with_line_end(out), with_line_end(err));
+    let printed = if printed.is_empty() { "(no output)\n".to_owned() } else { printed };
+    let said = match text.strip_prefix(&printed) {
+        Some(said) => said.to_owned(),
+        // The streams are cut differently where they are data.
+        None => {
+            let notes = data.get("notes").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+            notes.map(|note| format!("[{note}]\n")).collect()
+        }
+    };
+    match said.strip_prefix("[exit code ").and_then(|rest| rest.split_once('\n')) {
+        Some((_, rest)) => rest.to_owned(),
+        None => said,
+    }
+}
