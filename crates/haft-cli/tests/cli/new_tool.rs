@@ -58,7 +58,7 @@ fn the_script_reads_its_arguments_without_any_other_program() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was not tried is said")]
+#[expect(clippy::print_stdout, reason = "a test that cannot look says so")]
 fn the_function_does_what_its_example_says() {
     let place = Place::new();
     assert_eq!(place.haft(&["new", "tool", "json", "--lang", "python"], "").code, 0);

@@ -63,8 +63,8 @@ async fn a_tool_is_shown_in_other_words_and_judged_by_what_is_shown() {
     assert_eq!((entry.shown().manual.words.as_str(), entry.native_name()), ("Sums up.", "add"));
     let fits = |a: i64| entry.fit(haft::call::RawArguments::Text(json!({ "a": a, "b": 0 }).to_string()));
     assert!(fits(2).is_ok());
-    let told = fits(3).expect_err("3 is not offered").what.clone();
-    assert!(told.starts_with("sum: $.a: expected "), "{told}");
+    let error = fits(3).expect_err("3 is not offered");
+    assert!(error.what.starts_with("sum: $.a: expected "), "{}", error.what);
 }
 
 #[tokio::test]
