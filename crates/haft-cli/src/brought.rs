@@ -24,6 +24,12 @@ use crate::wrapped::wrapped;
 pub(crate) struct Loaded {
     pub(crate) config: Option<String>,
     pub(crate) rules: Option<String>,
+    /// Definitions of tools, and the list of them: their paths from the workspace, and their texts.
+    pub(crate) tools: Vec<(String, String)>,
+    /// Files with the words of tools.
+    pub(crate) prompts: Vec<(String, String)>,
+    /// What was trusted, for those who look again later.
+    pub(crate) trusted: Trusted,
 }
 
 /// What is done about something that nobody trusts.
@@ -40,6 +46,9 @@ pub(crate) enum Manner {
 /// The paths of what is loaded.
 pub(crate) const CONFIG: &str = ".haft/config.toml";
 pub(crate) const RULES: &str = ".haft/rules.toml";
+pub(crate) const TOOL_LIST: &str = ".haft/tools.yaml";
+const TOOLS: &str = ".haft/tools/";
+const PROMPTS: &str = ".haft/prompts/";
 
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
@@ -66,7 +75,12 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
             screen::talk(&format!("note: changed since you trusted this folder: {}", changed.join(", ")));
         }
     }
-    Ok(found.loaded)
+    Ok(Loaded { trusted, ..found.loaded })
+}
+
+/// Says whether a file of a project describes tools.
+fn is_of_tools(name: &str) -> bool {
+    name == TOOL_LIST || name.starts_with(TOOLS)
 }
 
 /// Asks whether a project is trusted; what is trusted then is what lay there when it was asked.
@@ -111,6 +125,12 @@ impl Found {
             match project.standing(file, trusted) {
                 Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),
                 Standing::Trusted(text) if file.name == RULES => found.loaded.rules = Some(text),
+                Standing::Trusted(text) if is_of_tools(&file.name) => {
+                    found.loaded.tools.push((file.name.clone(), text));
+                }
+                Standing::Trusted(text) if file.name.starts_with(PROMPTS) => {
+                    found.loaded.prompts.push((file.name.clone(), text));
+                }
                 Standing::Trusted(_) => {}
                 Standing::New => found.new.push(file.name.clone()),
                 Standing::Changed(what) => found.changed.push((file.name.clone(), what)),

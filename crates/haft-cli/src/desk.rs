@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use haft::call::Origin;
+use haft::spec::Spec;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
 use haft_policy::policy::Mode;
@@ -19,6 +20,7 @@ use haft_workspace::state::WorkspaceState;
 
 use crate::arguments::Common;
 use crate::brought::Manner;
+use crate::defined::{self, Found};
 use crate::ground::{Ground, open_workspace};
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
@@ -60,16 +62,20 @@ impl Desk {
     pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
         let workspace = open_workspace(common, folder, &settings)?;
         let common = Common { dialect: None, ..common.clone() };
-        Self::on(&common, Ground { settings, workspace, rulebook: Rulebook::default() })
+        Self::on(&common, Ground { settings, workspace, rulebook: Rulebook::default(), loaded: None })
     }
 
-    fn on(common: &Common, Ground { settings, workspace, rulebook }: Ground) -> anyhow::Result<Self> {
+    fn on(common: &Common, Ground { settings, workspace, rulebook, loaded }: Ground) -> anyhow::Result<Self> {
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
-        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned());
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
-        let runtime = Runtime::new(catalog(common)?, doors).with_policy(rulebook.policy());
+        let config = &settings.environment.config_folder;
+        let defined = loaded.map(|loaded| Found::in_folders(config, &path, loaded)).unwrap_or_default();
+        let catalog = built_in(common, &defined.prompts)?;
+        let secrets = defined::add(&catalog, defined, &path, (&doors, &settings.limits))?;
+        let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned().chain(secrets));
+        let runtime = Runtime::new(catalog, doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
         let runtime = match common.dialect() {
             Some(dialect) => runtime.with_dialect(dialect),
@@ -102,13 +108,15 @@ fn sandbox(surroundings: &Surroundings) -> Sandbox {
     Sandbox::new(Launcher::own(), settings)
 }
 
-/// Returns the tools alone, for commands that only look at them.
-pub(crate) fn catalog(common: &Common) -> anyhow::Result<Catalog> {
+/// Returns the built-in tools, in the words of prompt files and in the dialect that is wanted.
+fn built_in(common: &Common, prompts: &[(String, String)]) -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
-    let built_in = ToolList::new("the built-in tools", haft_tools::all());
+    let tools = haft_tools::all();
+    let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
+    let built_in = defined::worded(ToolList::new("the built-in tools", tools), &specs, prompts);
     match common.dialect() {
-        Some(dialect) => block_on(catalog.add(&built_in.in_dialect(dialect)))??,
-        None => catalog.add_list(built_in)?,
+        Some(dialect) => block_on(catalog.add(&defined::Boxed(built_in).in_dialect(dialect)))??,
+        None => block_on(catalog.add(&*built_in))??,
     }
     Ok(catalog)
 }

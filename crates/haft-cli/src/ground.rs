@@ -7,7 +7,7 @@ use haft_config::settings::Settings;
 use haft_workspace::files::{Bounds, Workspace};
 
 use crate::arguments::Common;
-use crate::brought::{self, Manner};
+use crate::brought::{self, Loaded, Manner};
 use crate::rulebook::Rulebook;
 
 /// A workspace with everything that was set for it.
@@ -15,6 +15,8 @@ pub(crate) struct Ground {
     pub(crate) settings: Settings,
     pub(crate) workspace: Workspace,
     pub(crate) rulebook: Rulebook,
+    /// What the workspace brings along, where what others describe is put to use at all.
+    pub(crate) loaded: Option<Loaded>,
 }
 
 impl Ground {
@@ -33,7 +35,7 @@ impl Ground {
         let rules = file(brought::RULES);
         let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
         let rulebook = Rulebook::load(&settings, workspace.path(), project)?;
-        Ok(Self { settings, workspace, rulebook })
+        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded) })
     }
 }
 

@@ -6,6 +6,7 @@
 mod arguments;
 mod brought;
 mod commands;
+mod defined;
 mod desk;
 mod exit;
 mod ground;

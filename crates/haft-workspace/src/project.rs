@@ -10,6 +10,9 @@
 
 mod named;
 mod runs;
+mod vouched;
+
+pub use vouched::Vouched;
 
 use std::collections::BTreeMap;
 use std::fs::File;

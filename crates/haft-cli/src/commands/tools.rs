@@ -10,16 +10,17 @@ use haft_tools::prompt_file::PromptFile;
 use serde_json::Value;
 
 use crate::arguments::{Common, Tools};
-use crate::desk::catalog;
+use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
-    let catalog = catalog(common)?;
+    let desk = Desk::open(common)?;
+    let catalog = desk.runtime.catalog();
     let entries = match &tools.tool {
         None => catalog.list(),
-        Some(name) => vec![find(&catalog, name)?],
+        Some(name) => vec![find(catalog, name)?],
     };
     if tools.xml {
         entries.iter().try_for_each(|entry| screen::answer(&PromptFile::of(entry.shown()).to_xml()))?;

@@ -1,0 +1,129 @@
+//! Tools that files describe: the user's own, and those of a project that is trusted.
+//!
+//! What is wrong with a file is said, and that file is left out; the others count. Nothing of a tool is started or
+//! imported here, but for one whose words stand in its function alone.
+//!
+//! Not here: the formats (`haft_tools::definition`, `haft_tools::prompt_file`), what is trusted (`brought`).
+
+mod found;
+mod watched;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft::BoxFuture;
+use haft::door::Doors;
+use haft::limits::Limits;
+use haft::spec::Spec;
+use haft::tool::AnyTool;
+use haft_runtime::catalog::Catalog;
+use haft_runtime::entry::Entry;
+use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
+use haft_tools::bound::{Bindings, Home};
+use haft_tools::definition::{Presets, Problem};
+use haft_tools::prompt_file;
+
+use crate::desk::block_on;
+use crate::screen;
+pub(crate) use found::{Described, Found};
+use watched::Watched;
+
+/// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
+/// is to see.
+pub(crate) fn add(
+    catalog: &Catalog,
+    found: Found,
+    workspace: &Path,
+    by: (&Doors, &Limits),
+) -> anyhow::Result<Vec<String>> {
+    found.notes.iter().for_each(|note| screen::talk(note));
+    if found.tools.is_empty() {
+        return Ok(Vec::new());
+    }
+    let bindings = Bindings::new(haft_tools::all());
+    block_on(async {
+        let mut secrets = Vec::new();
+        for described in found.tools {
+            secrets.extend(described.presets.secrets.iter().cloned());
+            let file = described.file.clone();
+            if let Err(why) = add_one(catalog, &bindings, (described, &found.prompts), workspace, by).await {
+                screen::talk(&format!("note: {file} is left out: {why}"));
+            }
+        }
+        secrets
+    })
+}
+
+async fn add_one(
+    catalog: &Catalog,
+    bindings: &Bindings,
+    (described, prompts): (Described, &[(String, String)]),
+    workspace: &Path,
+    by: (&Doors, &Limits),
+) -> Result<(), String> {
+    let Described { definition, presets, folder, file, vouched } = described;
+    let home = Home::new(folder, workspace).with_presets(presets.default.keys().chain(presets.fixed.keys()).cloned());
+    let name = definition.name.clone();
+    let definition = match bindings.with_docstring(definition.clone(), &home, by).await {
+        Ok(definition) => definition,
+        // It is told again, with more words, when somebody calls it.
+        Err(why) => {
+            screen::talk(&format!("note: {file}: its function cannot be asked for its words: {}", why.what));
+            definition
+        }
+    };
+    let tool = bindings.bind(definition, home).map_err(|problem| format!("{}; {}", problem.what, problem.fix))?;
+    let tool: Arc<dyn AnyTool> = match vouched {
+        Some(vouched) => Arc::new(Watched { tool, vouched: Arc::new(vouched), file: file.clone() }),
+        None => tool,
+    };
+    let spec = tool.spec().clone();
+    let list = worded(ToolList::new(file, [tool]), &[spec], prompts);
+    preset(catalog, list, &name, presets).await
+}
+
+async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, presets: Presets) -> Result<(), String> {
+    let Presets { default, fixed, .. } = presets;
+    let mut list = list;
+    for preset in [Preset::Default(default), Preset::Fixed(fixed)] {
+        let (Preset::Default(values) | Preset::Fixed(values)) = &preset;
+        if !values.is_empty() {
+            list = Box::new(Boxed(list).preset(name, preset));
+        }
+    }
+    catalog.add(&*list).await.map_err(|error| error.to_string())
+}
+
+/// A toolset of which nothing else is known.
+pub(crate) struct Boxed(pub(crate) Box<dyn Toolset>);
+
+impl Toolset for Boxed {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+        self.0.list()
+    }
+}
+
+/// Gives tools the words of prompt files. What is wrong with a file is said; the tool keeps its own words then.
+pub(crate) fn worded(list: ToolList, specs: &[Spec], prompts: &[(String, String)]) -> Box<dyn Toolset> {
+    let mut worded: Box<dyn Toolset> = Box::new(list);
+    for spec in specs {
+        let is_of_tool = |(file, _): &&(String, String)| {
+            let name = file.rsplit('/').next().unwrap_or_default();
+            prompt_file::tool_of(name) == Some(spec.name.as_str())
+        };
+        let Some((file, text)) = prompts.iter().rfind(is_of_tool) else { continue };
+        let (in_words, problems) = prompt_file::worded(spec, text);
+        for problem in problems.iter().filter(|problem| !problem.is_warning) {
+            let (line, Problem { what, fix, .. }) = (problem.line.unwrap_or(1), problem);
+            screen::talk(&format!("note: {file}:{line}: {what}; {fix}; the tool keeps its own words"));
+        }
+        if in_words != *spec {
+            worded = Box::new(Boxed(worded).worded(spec.name.as_str(), in_words));
+        }
+    }
+    worded
+}

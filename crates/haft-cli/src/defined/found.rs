@@ -1,0 +1,164 @@
+//! Finds the files that describe tools, and reads them.
+
+use std::path::{Path, PathBuf};
+
+use haft_config::environment::variable;
+use haft_tools::definition::{self, CheckedList, Definition, Listed, Presets, Problem, check_list};
+use haft_workspace::project::{Brought, Kind, Project, Vouched};
+use haft_workspace::state::{list_config_folder, read_config_file};
+
+use crate::brought::{Loaded, TOOL_LIST};
+
+/// What files describe.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) tools: Vec<Described>,
+    pub(crate) prompts: Vec<(String, String)>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// A tool that a file describes.
+pub(crate) struct Described {
+    pub(crate) definition: Definition,
+    pub(crate) presets: Presets,
+    /// The folder of the file that names the binding.
+    pub(crate) folder: PathBuf,
+    /// The file, for those who are told about it.
+    pub(crate) file: String,
+    pub(crate) vouched: Option<Vouched>,
+}
+
+/// A file with its text.
+struct Source {
+    /// Its path.
+    path: PathBuf,
+    /// How it is called.
+    shown: String,
+    text: String,
+}
+
+impl Found {
+    /// Reads the user's own folder, and what a project brings along and is trusted.
+    pub(crate) fn in_folders(config: &Path, workspace: &Path, loaded: Loaded) -> Self {
+        let mut found = Self::default();
+        let own = found.own(config);
+        found.take(config.join("tools.yaml"), own, None);
+        found.own_prompts(config);
+        let Loaded { tools, prompts, trusted, .. } = loaded;
+        let of_project = |(name, text): (String, String)| Source { path: workspace.join(&name), shown: name, text };
+        let sources: Vec<Source> = tools.into_iter().map(of_project).collect();
+        found.take(workspace.join(TOOL_LIST), sources, Some((workspace, &trusted)));
+        found.prompts.extend(prompts);
+        found
+    }
+
+    fn own(&mut self, config: &Path) -> Vec<Source> {
+        let listed = list_config_folder(&config.join("tools"));
+        let files = listed.unwrap_or_else(|error| {
+            self.notes.push(format!("note: {}: cannot be read: {error}", config.join("tools").display()));
+            None
+        });
+        let is_definition = |path: &PathBuf| path.extension().is_some_and(|end| end == "yaml");
+        let files = files.into_iter().flatten().filter(is_definition);
+        let list = Some(config.join("tools.yaml"));
+        files.chain(list).filter_map(|path| self.read(path)).collect()
+    }
+
+    fn own_prompts(&mut self, config: &Path) {
+        let files = list_config_folder(&config.join("prompts")).ok().flatten().unwrap_or_default();
+        let is_prompt = |path: &PathBuf| path.extension().is_some_and(|end| end == "xml");
+        let read: Vec<Source> = files.into_iter().filter(is_prompt).filter_map(|path| self.read(path)).collect();
+        self.prompts.extend(read.into_iter().map(|source| (source.shown, source.text)));
+    }
+
+    fn read(&mut self, path: PathBuf) -> Option<Source> {
+        let shown = path.display().to_string();
+        match read_config_file(&path) {
+            Ok(text) => text.map(|text| Source { path, shown, text }),
+            Err(error) => {
+                self.notes.push(format!("note: {shown} is left out: it cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Takes in definitions and the list of them; what the list names counts as the list says.
+    fn take(
+        &mut self,
+        list: PathBuf,
+        sources: Vec<Source>,
+        project: Option<(&Path, &haft_workspace::state::trust::Trusted)>,
+    ) {
+        let (lists, definitions): (Vec<Source>, Vec<Source>) =
+            sources.into_iter().partition(|source| source.path == list);
+        let mut named = Vec::new();
+        for source in &lists {
+            let CheckedList { listed, problems } = check_list(&source.text, &variable);
+            self.tell(&source.shown, &problems);
+            for entry in listed {
+                named.extend(self.listed(source, entry, &definitions, project));
+            }
+        }
+        for source in definitions.iter().filter(|source| !named.contains(&source.path)) {
+            let checked = definition::check(&source.text);
+            self.tell(&source.shown, &checked.problems);
+            if let Some(definition) = checked.definition {
+                self.add(definition, Presets::default(), source, project);
+            }
+        }
+    }
+
+    /// Takes in one entry of a list; returns the file that it names.
+    fn listed(
+        &mut self,
+        list: &Source,
+        entry: Listed,
+        definitions: &[Source],
+        project: Option<(&Path, &haft_workspace::state::trust::Trusted)>,
+    ) -> Option<PathBuf> {
+        let folder = list.path.parent().unwrap_or(Path::new("/"));
+        let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
+        let known = definitions.iter().find(|source| source.path == path).map(|source| source.text.clone());
+        let Some(text) = known.or_else(|| self.read(path.clone()).map(|source| source.text)) else {
+            let line = entry.line.unwrap_or(1);
+            self.notes.push(format!("note: {}:{line}: there is no file {}", list.shown, path.display()));
+            return Some(path);
+        };
+        let checked = definition::check(&text);
+        self.tell(&path.display().to_string(), &checked.problems);
+        match checked.definition.map(|definition| entry.apply(definition)) {
+            Some(Ok((definition, presets))) => self.add(definition, presets, list, project),
+            Some(Err(problems)) => self.tell(&list.shown, &problems),
+            None => {}
+        }
+        Some(path)
+    }
+
+    fn add(
+        &mut self,
+        definition: Definition,
+        presets: Presets,
+        source: &Source,
+        project: Option<(&Path, &haft_workspace::state::trust::Trusted)>,
+    ) {
+        let folder = source.path.parent().unwrap_or(Path::new("/")).to_owned();
+        let vouched = match project.map(|(workspace, trusted)| (Project::look(workspace), trusted)) {
+            None => None,
+            Some((Ok(project), trusted)) => {
+                let file = Brought { name: source.shown.clone(), kind: Kind::Code };
+                Some(Vouched::new(project, file, trusted.clone()))
+            }
+            Some((Err(error), _)) => {
+                return self.notes.push(format!("note: {} is left out: {error}", source.shown));
+            }
+        };
+        self.tools.push(Described { definition, presets, folder, file: source.shown.clone(), vouched });
+    }
+
+    fn tell(&mut self, file: &str, problems: &[Problem]) {
+        let grave = problems.iter().filter(|problem| !problem.is_warning);
+        let told = grave
+            .map(|problem| format!("note: {file}:{}: {}; {}", problem.line.unwrap_or(1), problem.what, problem.fix));
+        self.notes.extend(told);
+    }
+}
