@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         None => commands::welcome::run(&arguments.common),
         Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
-        Some(Command::Check(ref check)) => commands::check::run(check),
+        Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
         Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
         Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),

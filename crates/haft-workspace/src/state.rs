@@ -10,7 +10,7 @@ mod recent;
 mod spill;
 pub mod trust;
 
-pub use config_file::{list_config_folder, read_config_file};
+pub use config_file::{list_config_folder, read_config_file, real_path_of};
 pub use journal::JournalLimits;
 pub use new_files::{create_new_files, link_below};
 pub use private::ScratchFolder;

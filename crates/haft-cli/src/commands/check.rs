@@ -3,6 +3,7 @@
 mod definitions;
 mod folder;
 mod prompts;
+mod trials;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,15 +17,19 @@ use haft_model::lower::{Offered, Provider, lower};
 use haft_workspace::state::{list_config_folder, read_config_file};
 use serde_json::Value;
 
-use crate::arguments::Check;
+use crate::arguments::{Check, Common};
 use crate::exit::Exit;
 use crate::rulebook::mistakes_in;
 use crate::screen;
+use trials::Trial;
 
 /// Runs the command.
-pub(crate) fn run(check: &Check) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: &Common, check: &Check) -> anyhow::Result<Exit> {
+    let mut checking = Checking::default();
+    checking.all(&check.paths);
+    checking.tries(common)?;
     let mut exit = Exit::Ok;
-    for Found { file, line, problem, fix, is_warning } in Checking::default().all(&check.paths) {
+    for Found { file, line, problem, fix, is_warning } in checking.found {
         let warning = if is_warning { "warning: " } else { "" };
         screen::answer(&format!("{}:{line}: {warning}{problem}; {fix}", file.display()))?;
         if !is_warning {
@@ -48,10 +53,11 @@ struct Found {
 struct Checking {
     seen: BTreeSet<PathBuf>,
     found: Vec<Found>,
+    trials: Vec<Trial>,
 }
 
 impl Checking {
-    fn all(mut self, paths: &[PathBuf]) -> Vec<Found> {
+    fn all(&mut self, paths: &[PathBuf]) {
         for path in paths {
             match list_config_folder(path) {
                 Ok(Some(inside)) => self.folder(path, &inside),
@@ -59,7 +65,6 @@ impl Checking {
                 Err(error) => self.add(path, (1, format!("cannot be listed: {error}"), "name its files".into())),
             }
         }
-        self.found
     }
 
     fn add(&mut self, file: &Path, (line, problem, fix): Problem) {

@@ -49,7 +49,7 @@ fn after_trust_its_rules_tighten_until_a_file_changes_or_trust_is_taken_back() {
     let place = project();
     let said = place.haft(&["trust", "."], "");
     assert_eq!(said.code, 0);
-    assert!(said.out.contains("\n  code   .haft/rules.toml\n") && said.out.contains("only make things stricter"));
+    assert!(said.out.contains("\n  code   .haft/rules.toml\n") && said.out.contains("stricter.\n"));
     assert_eq!(place.list(&[]).0, 3);
     place.put(RULES, &format!("{NO_LISTS}# more\n"));
     let note = "warning: .haft/rules.toml changed since it was trusted, so none of its rules hold: \

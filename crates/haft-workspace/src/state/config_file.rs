@@ -29,6 +29,11 @@ pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
+/// Returns where a file really is, from `/` and without links; as it was named where that cannot be said.
+pub fn real_path_of(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Returns the paths of what is in a folder, sorted by their names; nothing when there is no such folder.
 pub fn list_config_folder(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     let entries = match std::fs::read_dir(path) {

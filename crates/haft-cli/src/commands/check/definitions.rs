@@ -1,7 +1,6 @@
 //! What is wrong with definitions and lists of tools, each with the files that it names.
 //!
-//! Whether a program or a Python module is there is said by whoever binds a tool to it; a tool that is bound to a
-//! built-in one is checked here.
+//! Whether a program or a Python module is there and does what it should is tried afterwards (`trials`).
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +8,10 @@ use haft::closest::closest;
 use haft_config::environment::variable;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::arguments::Checker;
-use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, check_list, is_list};
+use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, Presets, check_list, is_list};
 use haft_workspace::state::read_config_file;
 
+use super::trials::Trial;
 use super::{Checking, Found};
 
 impl Checking {
@@ -20,8 +20,9 @@ impl Checking {
         let is_named_list = path.file_stem().is_some_and(|name| name == "tools");
         if is_named_list || is_list(text) {
             self.list(path, text);
-        } else {
-            self.definition(path, text);
+        } else if let Some(definition) = self.definition(path, text).filter(|definition| definition.binding.is_some()) {
+            let (file, presets) = (path.to_owned(), Presets::default());
+            self.trials.push(Trial { file, line: None, definition, presets });
         }
     }
 
@@ -83,6 +84,9 @@ impl Checking {
         };
         if let Some(definition) = definition {
             self.tell(list, entry.problems_with(&definition));
+            if let Ok((definition, presets)) = entry.apply(definition) {
+                self.trials.push(Trial { file: list.to_owned(), line: entry.line, definition, presets });
+            }
             self.tell(list, entry.binding.iter().filter_map(|binding| unbound(binding, entry.line)));
         }
     }
