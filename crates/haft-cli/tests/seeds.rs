@@ -17,6 +17,8 @@ mod by_library;
 mod case;
 #[path = "seeds/custom.rs"]
 mod custom;
+#[path = "seeds/definitions.rs"]
+mod definitions;
 #[path = "seeds/meanings.rs"]
 mod meanings;
 #[path = "seeds/then.rs"]
@@ -39,19 +41,13 @@ enum Until {
     File(&'static str),
 }
 
-const DEFINITIONS: Until = Until::File("crates/haft-tools/src/definition.rs");
-
 #[rustfmt::skip]
-const WAITING: [Waiting; 9] = [
+const WAITING: [Waiting; 5] = [
     Waiting { id: "TC-29", reason: "the scratchpad is a later tool", until: Until::Tool("react") },
     Waiting { id: "WA-09", reason: "fetching is a later tool", until: Until::Tool("fetch") },
     Waiting { id: "WA-11", reason: "the loop around a model comes with the agent", until: Until::File("crates/haft-agent/Cargo.toml") },
     Waiting { id: "NX-21", reason: "the list of tasks is a later tool", until: Until::Tool("write_todos") },
     Waiting { id: "NX-23", reason: "remembering is a later tool", until: Until::Tool("save_memory") },
-    Waiting { id: "NX-01", reason: "needs definition files", until: DEFINITIONS },
-    Waiting { id: "NX-03", reason: "needs definition files", until: DEFINITIONS },
-    Waiting { id: "NX-05", reason: "needs definition files", until: DEFINITIONS },
-    Waiting { id: "NX-25", reason: "needs definition files", until: DEFINITIONS },
 ];
 
 #[test]

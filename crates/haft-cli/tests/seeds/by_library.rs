@@ -20,11 +20,13 @@ use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Ran};
 use crate::custom::{Act, AtMost, Custom};
+use crate::definitions;
 use crate::meanings::{Step, argument, content, found, step};
 
 /// Returns whether a case needs the library.
 pub(crate) fn is_meant(case: &Case) -> bool {
-    let needs = ["custom_tool", "binding", "schema", "before"].iter().any(|name| case.given.contains_key(*name));
+    let needs =
+        ["custom_tool", "binding", "schema", "before", "tool"].iter().any(|name| case.given.contains_key(*name));
     let operates = case.steps().iter().any(|step| step.get("op").is_some());
     needs || operates || case.then.contains_key("effective_seconds")
 }
@@ -37,7 +39,11 @@ pub(crate) fn run(case: &Case) -> Option<Ran> {
 
 async fn run_in(case: &Case) -> Ran {
     match Case::word(&case.when, "op") {
+        "" if case.given.contains_key("tool") => definitions::preset(case).await,
         "" => calls(case).await,
+        "load tool" => definitions::load_tool(case),
+        "load agent config" => definitions::load_config(case),
+        "to_openai, to_anthropic" => definitions::shown(case),
         "render_diff" => diff(case),
         "build confirmation for write_file" => confirmation(case).await,
         "two subscribers, first throws; later unsubscribe the second" => subscribers(case).await,
