@@ -20,6 +20,7 @@ use haft_workspace::state::WorkspaceState;
 use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::ground::{Ground, open_workspace};
+use crate::hooked::with_hooks;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
 
@@ -59,10 +60,10 @@ impl Desk {
     /// Gets everything ready in this folder, with the default rules.
     pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
         let workspace = open_workspace(common, folder, &settings)?;
-        Self::on(Ground { settings, workspace, rulebook: Rulebook::default() })
+        Self::on(Ground { settings, workspace, rulebook: Rulebook::default(), held: None })
     }
 
-    fn on(Ground { settings, workspace, rulebook }: Ground) -> anyhow::Result<Self> {
+    fn on(Ground { settings, workspace, rulebook, held }: Ground) -> anyhow::Result<Self> {
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
@@ -70,6 +71,7 @@ impl Desk {
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
         let runtime = Runtime::new(catalog()?, doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
+        let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
         Ok(Self { settings, workspace: path, state, history, runtime })
     }
 

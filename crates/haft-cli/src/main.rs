@@ -9,6 +9,7 @@ mod commands;
 mod desk;
 mod exit;
 mod ground;
+mod hooked;
 mod live;
 mod prompt;
 mod rulebook;

@@ -9,6 +9,8 @@
 mod commands;
 #[path = "cli/history.rs"]
 mod history;
+#[path = "cli/hooks.rs"]
+mod hooks;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]

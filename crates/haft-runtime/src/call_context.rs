@@ -25,6 +25,7 @@ use tracing::Instrument;
 use crate::bits::Bit;
 use crate::containment::Surroundings;
 use crate::events::What;
+use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::session::Session;
@@ -56,6 +57,8 @@ pub(crate) struct Notes {
     pub(crate) warnings: Vec<String>,
     pub(crate) key: Option<CallKey>,
     pub(crate) effects: Option<Arc<[Effect]>>,
+    /// What a hook wants somebody to be asked.
+    pub(crate) question: Option<HookQuestion>,
     /// Set when the tool was given up in the middle of its work.
     pub(crate) abandoned: bool,
 }

@@ -5,6 +5,7 @@
 
 pub mod bash;
 mod change;
+pub mod common_names;
 pub mod dialect;
 pub mod edit;
 pub mod edit_file;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -46,6 +47,17 @@ pub(super) fn hashes(root: BorrowedFd<'_>, own: &str, text: &str) -> Result<Fing
         }
     }
     Ok(found)
+}
+
+/// Returns the files that the words of a command name by where they lie: `/…`, `~/…`, `$HOME/…`.
+pub fn files_named(command: &str, home: &Path) -> Vec<PathBuf> {
+    let whole = |word: &str| {
+        let below = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| word.strip_prefix(start));
+        below.map_or_else(|| PathBuf::from(word), |below| home.join(below))
+    };
+    let ends = |c: char| c.is_whitespace() || "\"'`;|&()<>=".contains(c);
+    let paths = command.split(ends).map(whole).filter(|path| path.is_absolute() && path.is_file());
+    paths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Opens a path; links in it are followed as whoever runs it would follow them, but never out of the workspace.

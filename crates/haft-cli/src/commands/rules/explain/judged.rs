@@ -83,7 +83,7 @@ pub(super) struct Judge {
 impl Judge {
     /// Gets ready for the workspace that the command line names. No state is changed.
     pub(super) fn open(common: &Common) -> anyhow::Result<Self> {
-        let Ground { settings, workspace, rulebook } = Ground::open(common, Manner::Telling)?;
+        let Ground { settings, workspace, rulebook, .. } = Ground::open(common, Manner::Telling)?;
         let surroundings = &settings.surroundings;
         Ok(Self {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
