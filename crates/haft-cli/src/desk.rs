@@ -11,7 +11,7 @@ use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
+use haft_runtime::session::{Keeping, Session};
 use haft_runtime::toolset::ToolList;
 use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
@@ -77,7 +77,8 @@ impl Desk {
 
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
-        let session = self.runtime.session("call", approver(common, caller));
+        let keeping = if common.no_cache { Keeping::Off } else { Keeping::On };
+        let session = self.runtime.session("call", approver(common, caller)).with_keeping(keeping);
         session.set_mode(mode(common));
         session
     }

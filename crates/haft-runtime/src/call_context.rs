@@ -59,6 +59,8 @@ pub(crate) struct Notes {
     pub(crate) effects: Option<Arc<[Effect]>>,
     /// What a hook wants somebody to be asked.
     pub(crate) question: Option<HookQuestion>,
+    /// How old the result is, where it is a kept one.
+    pub(crate) cached: Option<std::time::Duration>,
     /// Set when the tool was given up in the middle of its work.
     pub(crate) abandoned: bool,
 }
@@ -359,6 +361,7 @@ impl Drop for CallContext<'_> {
             spilled: None,
             exit_code: None,
             sandbox: self.sandbox(),
+            cached: None,
             bits: self.bits(),
             took: self.elapsed(),
         };

@@ -33,6 +33,17 @@ pub struct Session {
     /// Turns that have ended while calls of theirs went on.
     earlier_turns: Mutex<Vec<Weak<Turn>>>,
     mode: Mutex<Mode>,
+    keeping: Keeping,
+}
+
+/// Whether kept results serve identical calls, where their plan says that they may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// They do.
+    #[default]
+    On,
+    /// Every call runs, and its result is not kept.
+    Off,
 }
 
 impl Session {
@@ -50,7 +61,18 @@ impl Session {
             turn: Mutex::new(Turn::new(1)),
             earlier_turns: Mutex::default(),
             mode: Mutex::default(),
+            keeping: Keeping::default(),
         }
+    }
+
+    /// Lets kept results serve, or lets every call run.
+    pub fn with_keeping(mut self, keeping: Keeping) -> Self {
+        self.keeping = keeping;
+        self
+    }
+
+    pub(crate) fn keeping(&self) -> Keeping {
+        self.keeping
     }
 
     /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.

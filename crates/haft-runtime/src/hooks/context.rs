@@ -51,7 +51,9 @@ impl<'a> HookContext<'a> {
     /// Returns the real path of the workspace, where there is one.
     pub fn workspace(&self) -> Option<PathBuf> {
         let look = &self.cx.session.ground.doors.look;
-        look.real_path(&look.locate(&RawPath::new("."), Extent::Tree).ok()?)
+        let path = look.real_path(&look.locate(&RawPath::new("."), Extent::Tree).ok()?)?;
+        // Without a slash at its end: scripts put their own behind it.
+        Some(path.components().collect())
     }
 
     /// Returns the path of the first of these programs that commands find.

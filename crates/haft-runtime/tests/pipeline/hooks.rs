@@ -162,7 +162,7 @@ async fn a_hook_may_want_somebody_to_be_asked_about_what_rules_allow() {
     let asks = |_: &HookedCall| Before::Ask { why: "Sums are delicate.".into(), arguments: None };
     snapshot!(added(Scene::new().hook(before("careful", asks))).await, @r#"
     refused at authorize (needs_approval): The rule "hook:careful" asks first, and nobody is there to answer. Sums are delicate.
-    next: tell somebody to answer
+    next: allow it in the test
     did: nothing
     "#);
 }
