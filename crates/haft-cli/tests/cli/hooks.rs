@@ -139,7 +139,11 @@ fn hooks_run_in_order_before_a_call_and_in_reverse_after_it() {
 #[test]
 fn a_hook_behind_a_call_adds_to_its_result_and_cannot_undo_it() {
     let (code, record) = after(r#"echo '{"hookSpecificOutput":{"additionalContext":"mind the gap"}}'"#);
-    assert_eq!((code, text(&record)), (0, "     1\tfn main() {}\n[end of file: 1 line]\n\n[hook \"test\": mind the gap]"), "{record}");
+    assert_eq!(
+        (code, text(&record)),
+        (0, "     1\tfn main() {}\n[end of file: 1 line]\n\n[hook \"test\": mind the gap]"),
+        "{record}"
+    );
     let (code, record) = after("echo 'run the tests' >&2; exit 2");
     assert_eq!(code, 0);
     assert!(text(&record).contains("[hook \"test\": run the tests]"), "{record}");
