@@ -46,7 +46,11 @@ impl Question<'_> {
         let grants = self.cx.session.grants();
         let effects = &self.planned.plan.effects;
         let open = self.policy.open_questions(self.planned.entry.native_name(), effects, self.situation(&grants));
-        let open: Vec<(&Effect, Class)> = open.into_iter().map(|(effect, ruling)| (effect, ruling.class)).collect();
+        let mut open: Vec<(&Effect, Class)> = open.into_iter().map(|(effect, ruling)| (effect, ruling.class)).collect();
+        if open.is_empty() {
+            // Only a hook asks, and that is about the call as a whole.
+            open.extend(effects.iter().map(|effect| (effect, Class::Ordinary)));
+        }
         let is_hooks = self.cx.note(|notes| notes.question.is_some());
         let mut arguments = self.planned.called.arguments.clone();
         redactor.redact_value(&mut arguments);

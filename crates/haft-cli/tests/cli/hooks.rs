@@ -243,3 +243,36 @@ fn a_matcher_in_the_names_of_other_agents_is_told_in_them() {
     place.put("ws/src/other.rs", "other\n");
     assert!(text(&place.read().1).contains("1\tother\n"));
 }
+
+#[test]
+fn the_first_hook_of_the_guide_works_as_it_says() {
+    let guide = include_str!("../../../../docs/guide/hooks.md");
+    let block = |language: &str| {
+        let begun = guide.split_once(&format!("```{language}\n")).expect("there is such a block").1;
+        begun.split_once("```").expect("it ends").0
+    };
+    let place = Place::with_config(block("toml"));
+    place.put("home/.config/haft/hooks/no-generated.sh", block("sh"));
+    let said = place.haft(&["call", "write_file", "path=generated/a.rs", "content=x"], "");
+    let (command, shown) = block("console").split_once('\n').expect("a command and what it says");
+    assert_eq!(command, "$ haft call write_file path=generated/a.rs content=x");
+    assert_eq!((said.code, said.err.as_str()), (3, shown));
+    assert_eq!(place.haft(&["--yes", "call", "write_file", "path=src/a.rs", "content=x"], "").code, 0);
+}
+
+#[test]
+fn only_a_hook_of_the_user_that_says_so_reaches_the_network() {
+    let own = std::fs::read_link("/proc/self/ns/net").expect("there are namespaces").display().to_string();
+    let sees = |more: &str| {
+        let config = format!("{}{more}", hook("PreToolUse", "readlink /proc/self/ns/net >&2; exit 2"));
+        what(&Place::with_config(&config).read().1).contains(&own)
+    };
+    assert_eq!((sees(""), sees("network = true\n")), (false, true));
+}
+
+#[test]
+fn a_hook_gets_no_secret_and_its_words_pass_the_redactor() {
+    let (_, record) = before("env >&2; echo correct-horse-battery >&2; exit 2");
+    assert!(!record.to_string().contains("correct-horse-battery"), "{record}");
+    assert!(!what(&record).contains("DEPLOY_TOKEN"), "{record}");
+}

@@ -7,6 +7,7 @@
 //! Not here: where they are written down (`haft-config`), whether a project's count (`haft_workspace::project`).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::BoxFuture;
@@ -48,19 +49,22 @@ impl When {
     }
 }
 
+/// A call in other names: of the tool, and its arguments.
+pub type OtherCall = (&'static str, Value);
+
 /// How scripts that were written for other agents call tools, where that differs.
 #[derive(Clone, Copy)]
 pub struct CommonNames {
     /// Returns the other name of a tool.
     pub name: fn(&str) -> Option<&'static str>,
     /// Says a call of a tool in other names, or why that cannot be done.
-    pub outward: fn(&str, &Value, &Path) -> Result<(&'static str, Value), String>,
+    pub outward: fn(&str, &Value, &Path) -> Result<OtherCall, String>,
     /// Turns arguments in other names back into the tool's own.
     pub inward: fn(&str, Value, &Path) -> Value,
 }
 
 /// Says whether a hook may still be run, or why not.
-type Holds = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
+type Holds = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// A hook that is a command, run by `sh`.
 pub struct CommandHook {
@@ -130,7 +134,7 @@ impl CommandHook {
 
     /// Runs it only as long as this says that it is what was trusted; asked before each run.
     pub fn as_long_as(mut self, holds: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
-        self.holds = Some(Box::new(holds));
+        self.holds = Some(Arc::new(holds));
         self
     }
 
@@ -141,8 +145,11 @@ impl CommandHook {
         output: Option<&ToolOutput>,
         cx: &HookContext<'_>,
     ) -> Result<Answered, String> {
-        if let Some(holds) = &self.holds {
-            holds().map_err(|why| format!("is not run, because {why}"))?;
+        if let Some(holds) = self.holds.clone() {
+            // It reads files, however large.
+            let holds = tokio::task::spawn_blocking(move || holds()).await;
+            let holds = holds.unwrap_or_else(|_| Err("it cannot be found out whether it is trusted".to_owned()));
+            holds.map_err(|why| format!("is not run, because {why}"))?;
         }
         let workspace = workspace(cx)?;
         let mut command = self.command(cx, &workspace);

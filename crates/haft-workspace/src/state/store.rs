@@ -48,7 +48,11 @@ impl Store for StateStore {
 
     fn remember<'a>(&'a self, key: &'a [u8], kept: Bytes) -> BoxFuture<'a, ()> {
         let (results, key) = (self.results.clone(), key.to_vec());
+        let keep = move || {
+            results.remember(&key, &kept);
+            Ok(())
+        };
         // A call does not fail because its result could not be kept.
-        Box::pin(async move { drop(blocking(move || Ok(results.remember(&key, &kept))).await) })
+        Box::pin(async move { drop(blocking(keep).await) })
     }
 }
