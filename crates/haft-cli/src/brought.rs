@@ -159,7 +159,9 @@ impl Found {
         for (name, what) in self.changed.iter().filter(|(name, _)| name != RULES) {
             let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
             let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
-            lines.push(format!("note: {name} changed since it was trusted{because}, so it is not loaded. {look}"));
+            let lost = if name == CONFIG { ", and its hooks are not asked" } else { "" };
+            lines
+                .push(format!("note: {name} changed since it was trusted{because}, so it is not loaded{lost}. {look}"));
         }
         let gone = self.gone.iter().filter(|name| *name != RULES);
         lines.extend(

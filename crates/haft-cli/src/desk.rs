@@ -57,8 +57,9 @@ impl Desk {
         Self::on(Ground::open(common, manner)?)
     }
 
-    /// Gets everything ready in this folder, with the default rules.
-    pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
+    /// Gets everything ready in this folder, with the default rules and without hooks.
+    pub(crate) fn open_in(common: &Common, folder: &Path, mut settings: Settings) -> anyhow::Result<Self> {
+        settings.hooks.clear();
         let workspace = open_workspace(common, folder, &settings)?;
         Self::on(Ground { settings, workspace, rulebook: Rulebook::default(), held: None })
     }

@@ -276,3 +276,45 @@ fn a_hook_gets_no_secret_and_its_words_pass_the_redactor() {
     assert!(!record.to_string().contains("correct-horse-battery"), "{record}");
     assert!(!what(&record).contains("DEPLOY_TOKEN"), "{record}");
 }
+
+/// A hook as people have them: it knows no other names than those of the agent that it was written for.
+const EXISTING: &str = r#"
+import json, re, sys
+
+RULES = [(r"^grep\b(?!.*\|)", "Use 'rg' (ripgrep) instead of 'grep'")]
+
+try:
+    input_data = json.load(sys.stdin)
+except json.JSONDecodeError as e:
+    print(f"Error: Invalid JSON input: {e}", file=sys.stderr)
+    sys.exit(1)
+
+if input_data.get("tool_name", "") != "Bash":
+    sys.exit(0)
+command = input_data.get("tool_input", {}).get("command", "")
+issues = [message for pattern, message in RULES if re.search(pattern, command)]
+if issues:
+    for message in issues:
+        print(f"- {message}", file=sys.stderr)
+    sys.exit(2)
+"#;
+
+#[test]
+fn an_existing_script_works_as_it_is() {
+    if !["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| std::path::Path::new(path).exists()) {
+        println!("there is no python3, so this was not tried");
+        return;
+    }
+    let config = r#"
+        [[hooks.PreToolUse]]
+        matcher = "Bash"
+        command = 'PATH=/usr/local/bin:/usr/bin:/bin python3 "$HOME/.config/haft/hooks/validate.py"'
+    "#;
+    let place = Place::with_config(config);
+    place.put("home/.config/haft/hooks/validate.py", EXISTING);
+    let (code, record) = place.call(&[], "bash", json!({ "command": "grep main src/main.rs" }));
+    assert_eq!((code, &record["error"]["rule"]), (3, &json!("hook:Bash")), "{record}");
+    assert_eq!(what(&record), "The hook \"Bash\" refuses this call: - Use 'rg' (ripgrep) instead of 'grep'.");
+    let (code, record) = place.call(&[], "bash", json!({ "command": "cat src/main.rs" }));
+    assert_eq!(code, 0, "{record}");
+}
