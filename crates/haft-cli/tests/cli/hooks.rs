@@ -63,9 +63,12 @@ fn a_hook_that_crashes_answers_nonsense_or_takes_too_long_refuses() {
         ("echo oops >&2; exit 1", "ended with the status 1: oops"),
         ("no-such-program-at-all", "ended with the status 127"),
         ("kill -9 $$", "was ended by the signal 9"),
-        ("echo '{'", "its answer is not what a hook may say"),
-        ("echo '{\"decision\":\"sure\"}'", "\"sure\" is no decision"),
-        ("printf '{\"reason\":\"'; head -c 70000 /dev/zero | tr '\\0' a; echo '\"}'", "longer than 64 KiB"),
+        ("echo '{'", "the hook gave an answer that cannot be read"),
+        ("echo '{\"decision\":\"sure\"}'", "the hook gave the decision \"sure\""),
+        (
+            "printf '{\"reason\":\"'; head -c 70000 /dev/zero | tr '\\0' a; echo '\"}'",
+            "the hook gave an answer of more than 64 KiB",
+        ),
     ] {
         let (code, record) = before(command);
         assert_eq!((code, &record["error"]["rule"]), (3, &json!("hook:test")), "{command}: {record}");

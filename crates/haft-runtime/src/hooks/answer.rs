@@ -50,9 +50,9 @@ impl Answer {
             return Ok(Self::default());
         }
         if out.is_cut() {
-            return Err(format!("its answer is longer than {} KiB", MOST / 1024));
+            return Err(format!("gave an answer of more than {} KiB", MOST / 1024));
         }
-        serde_json::from_slice(text).map_err(|error| format!("its answer is not what a hook may say: {error}"))
+        serde_json::from_slice(text).map_err(|error| format!("gave an answer that cannot be read: {error}"))
     }
 
     /// Returns what is to be said to the person, and to the model before the call is made.
@@ -78,13 +78,13 @@ impl Answer {
         };
         let arguments = specific.updated_input;
         if arguments.as_ref().is_some_and(|arguments| !arguments.is_object()) {
-            return Err("\"updatedInput\" is not an object".to_owned());
+            return Err("gave an \"updatedInput\" that is not an object".to_owned());
         }
         match decision.as_deref() {
             Some("deny" | "block") => Ok(Before::Refuse(words(reason))),
             Some("ask") => Ok(Before::Ask { why: words(reason), arguments }),
             None | Some("allow" | "approve" | "defer") => Ok(arguments.map_or(Before::Pass, Before::Rewrite)),
-            Some(other) => Err(format!("{other:?} is no decision; there are \"deny\", \"ask\" and \"allow\"")),
+            Some(other) => Err(format!("gave the decision {other:?}, where there are \"deny\", \"ask\" and \"allow\"")),
         }
     }
 
@@ -94,7 +94,7 @@ impl Answer {
         let blocks = match self.decision.as_deref() {
             Some("block" | "deny") => true,
             None | Some("allow" | "approve") => false,
-            Some(other) => return Err(format!("{other:?} is no decision; there is \"block\"")),
+            Some(other) => return Err(format!("gave the decision {other:?}, where there is only \"block\"")),
         };
         let stops = self.r#continue == Some(false);
         let context = [
@@ -175,7 +175,7 @@ mod tests {
             assert!(before(text).is_err(), "{text}");
         }
         let long = format!("{{\"reason\":\"{}\"}}", "a".repeat(MOST));
-        assert_eq!(before(&long), Err("its answer is longer than 64 KiB".to_owned()));
+        assert_eq!(before(&long), Err("gave an answer of more than 64 KiB".to_owned()));
     }
 
     #[test]

@@ -84,6 +84,8 @@ struct Answered {
     how: HowEnded,
     out: Kept,
     err: Kept,
+    /// What the sandbox says of it.
+    notes: Vec<String>,
 }
 
 impl CommandHook {
@@ -167,7 +169,7 @@ impl CommandHook {
             cx.warn(&words);
         }
         let (out, err) = printed.into_streams();
-        Ok(Answered { how: ended.how, out, err })
+        Ok(Answered { how: ended.how, out, err, notes: ended.notes })
     }
 
     fn command(&self, cx: &HookContext<'_>, workspace: &Path) -> Command {
@@ -252,10 +254,10 @@ impl Answered {
             HowEnded::Stopped => "was stopped".to_owned(),
         };
         let words = self.err.words();
-        match words.lines().last() {
-            Some(last) => format!("{ended}: {last}"),
-            None => ended,
-        }
+        let last = words.lines().last().map(|last| format!(": {last}")).unwrap_or_default();
+        // A script that does not see a file, or has no network, is the usual cause.
+        let notes = if self.notes.is_empty() { String::new() } else { format!(" ({})", self.notes.join(" ")) };
+        format!("{ended}{last}{notes}")
     }
 }
 
