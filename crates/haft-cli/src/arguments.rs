@@ -51,6 +51,9 @@ pub(crate) struct Common {
     /// Trust what the project brings along in .haft, in this run only
     #[arg(long, global = true)]
     pub(crate) trust: bool,
+    /// Run every call, also where a kept result of an identical one would serve
+    #[arg(long = "no-cache", global = true)]
+    pub(crate) no_cache: bool,
     /// Print records for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,

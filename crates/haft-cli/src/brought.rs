@@ -8,10 +8,11 @@
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use haft_config::settings::Settings;
-use haft_workspace::project::{FOLDER, Kind, Project, Standing};
+use haft_workspace::project::{FOLDER, Held, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
@@ -22,7 +23,7 @@ use crate::wrapped::wrapped;
 /// The texts of a project that count.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
-    pub(crate) config: Option<String>,
+    pub(crate) config: Option<(String, Held)>,
     pub(crate) rules: Option<String>,
     /// Definitions of tools, and the list of them: their paths from the workspace, and their texts.
     pub(crate) tools: Vec<(String, String)>,
@@ -52,7 +53,7 @@ const PROMPTS: &str = ".haft/prompts/";
 
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
-    let project = Project::look(workspace).context("the workspace cannot be looked at")?;
+    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
     let store = TrustStore::new(&settings.environment.state_folder);
     let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
     let mut found = Found::of(&project, &trusted);
@@ -117,13 +118,16 @@ struct Found {
 }
 
 impl Found {
-    fn of(project: &Project, trusted: &Trusted) -> Self {
+    fn of(project: &Arc<Project>, trusted: &Trusted) -> Self {
         let had_rules = trusted.code.contains_key(RULES);
         let (refused, gone) = (project.refused().to_vec(), project.gone(trusted));
         let mut found = Self { refused, gone, had_rules, ..Self::default() };
         for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
             match project.standing(file, trusted) {
-                Standing::Trusted(text) if file.name == CONFIG => found.loaded.config = Some(text),
+                Standing::Trusted(text) if file.name == CONFIG => {
+                    let held = Held::new(project.clone(), Arc::new(trusted.clone()), CONFIG);
+                    found.loaded.config = Some((text, held));
+                }
                 Standing::Trusted(text) if file.name == RULES => found.loaded.rules = Some(text),
                 Standing::Trusted(text) if is_of_tools(&file.name) => {
                     found.loaded.tools.push((file.name.clone(), text));
@@ -176,7 +180,9 @@ impl Found {
         for (name, what) in self.changed.iter().filter(|(name, _)| name != RULES) {
             let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
             let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
-            lines.push(format!("note: {name} changed since it was trusted{because}, so it is not loaded. {look}"));
+            let lost = if name == CONFIG { ", and its hooks are not asked" } else { "" };
+            lines
+                .push(format!("note: {name} changed since it was trusted{because}, so it is not loaded{lost}. {look}"));
         }
         let gone = self.gone.iter().filter(|name| *name != RULES);
         lines.extend(

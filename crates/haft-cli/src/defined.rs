@@ -61,7 +61,7 @@ async fn add_one(
     workspace: &Path,
     by: (&Doors, &Limits),
 ) -> Result<(), String> {
-    let Described { definition, presets, folder, file, vouched } = described;
+    let Described { definition, presets, folder, file, held } = described;
     let home = Home::new(folder, workspace).with_presets(presets.default.keys().chain(presets.fixed.keys()).cloned());
     let name = definition.name.clone();
     let definition = match bindings.with_docstring(definition.clone(), &home, by).await {
@@ -73,8 +73,8 @@ async fn add_one(
         }
     };
     let tool = bindings.bind(definition, home).map_err(|problem| format!("{}; {}", problem.what, problem.fix))?;
-    let tool: Arc<dyn AnyTool> = match vouched {
-        Some(vouched) => Arc::new(Watched { tool, vouched: Arc::new(vouched), file: file.clone() }),
+    let tool: Arc<dyn AnyTool> = match held {
+        Some(held) => Arc::new(Watched { tool, held }),
         None => tool,
     };
     let spec = tool.spec().clone();

@@ -12,7 +12,7 @@ use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::redact::Redactor;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
+use haft_runtime::session::{Keeping, Session};
 use haft_runtime::toolset::{ToolList, ToolsetExt};
 use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
@@ -22,6 +22,7 @@ use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::defined::{self, Found};
 use crate::ground::{Ground, open_workspace};
+use crate::hooked::with_hooks;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
 
@@ -58,14 +59,16 @@ impl Desk {
         Self::on(common, Ground::open(common, manner)?)
     }
 
-    /// Gets everything ready in this folder, with the default rules and the tools under their own names.
-    pub(crate) fn open_in(common: &Common, folder: &Path, settings: Settings) -> anyhow::Result<Self> {
+    /// Gets everything ready in this folder, with the default rules and the tools under their own names, without hooks.
+    pub(crate) fn open_in(common: &Common, folder: &Path, mut settings: Settings) -> anyhow::Result<Self> {
+        settings.hooks.clear();
         let workspace = open_workspace(common, folder, &settings)?;
         let common = Common { dialect: None, ..common.clone() };
-        Self::on(&common, Ground { settings, workspace, rulebook: Rulebook::default(), loaded: None })
+        Self::on(&common, Ground { settings, workspace, rulebook: Rulebook::default(), loaded: None, held: None })
     }
 
-    fn on(common: &Common, Ground { settings, workspace, rulebook, loaded }: Ground) -> anyhow::Result<Self> {
+    fn on(common: &Common, ground: Ground) -> anyhow::Result<Self> {
+        let Ground { settings, workspace, rulebook, loaded, held } = ground;
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
@@ -81,12 +84,14 @@ impl Desk {
             Some(dialect) => runtime.with_dialect(dialect),
             None => runtime,
         };
+        let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
         Ok(Self { settings, workspace: path, state, history, runtime })
     }
 
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
-        let session = self.runtime.session("call", approver(common, caller));
+        let keeping = if common.no_cache { Keeping::Off } else { Keeping::On };
+        let session = self.runtime.session("call", approver(common, caller)).with_keeping(keeping);
         session.set_mode(mode(common));
         session
     }

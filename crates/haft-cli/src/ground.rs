@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_workspace::files::{Bounds, Workspace};
+use haft_workspace::project::Held;
 
 use crate::arguments::Common;
 use crate::brought::{self, Loaded, Manner};
@@ -17,6 +18,8 @@ pub(crate) struct Ground {
     pub(crate) rulebook: Rulebook,
     /// What the workspace brings along, where what others describe is put to use at all.
     pub(crate) loaded: Option<Loaded>,
+    /// What the project's settings are held to, where they are loaded.
+    pub(crate) held: Option<Held>,
 }
 
 impl Ground {
@@ -28,14 +31,14 @@ impl Ground {
         let workspace = open_workspace(common, &folder, &settings)?;
         let loaded = brought::load(common, &settings, workspace.path(), manner)?;
         let file = |name: &str| workspace.path().join(name);
-        let settings = match &loaded.config {
-            Some(text) => settings.with_project(&file(brought::CONFIG), text)?,
-            None => settings,
+        let (settings, held) = match &loaded.config {
+            Some((text, held)) => (settings.with_project(&file(brought::CONFIG), text)?, Some(held.clone())),
+            None => (settings, None),
         };
         let rules = file(brought::RULES);
         let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
         let rulebook = Rulebook::load(&settings, workspace.path(), project)?;
-        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded) })
+        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), held })
     }
 }
 

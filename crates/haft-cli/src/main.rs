@@ -10,6 +10,7 @@ mod defined;
 mod desk;
 mod exit;
 mod ground;
+mod hooked;
 mod live;
 mod prompt;
 mod rulebook;

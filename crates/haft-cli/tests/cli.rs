@@ -13,6 +13,8 @@ mod definitions;
 mod dialects;
 #[path = "cli/history.rs"]
 mod history;
+#[path = "cli/hooks.rs"]
+mod hooks;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
 #[path = "cli/prompts.rs"]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::hooks::HooksSection;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::SandboxSection;
 
@@ -17,6 +18,8 @@ pub(crate) struct ConfigFile {
     pub(crate) limits: SomeLimits,
     #[serde(default)]
     pub(crate) sandbox: SandboxSection,
+    #[serde(default)]
+    pub(crate) hooks: HooksSection,
 }
 
 /// A mistake in a file, with its place and the fix.

@@ -7,6 +7,7 @@
 pub mod environment;
 pub mod file;
 mod git_identity;
+pub mod hooks;
 pub mod profile;
 pub mod rules;
 pub mod settings;

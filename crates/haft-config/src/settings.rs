@@ -6,6 +6,7 @@ use haft::limits::Limits;
 
 use crate::environment::{Environment, NoHome};
 use crate::file::{Mistake, load, parse};
+use crate::hooks::HookSetting;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::{SandboxSection, Surroundings};
 
@@ -22,6 +23,8 @@ pub struct Settings {
     pub environment: Environment,
     /// What commands find around themselves.
     pub surroundings: Surroundings,
+    /// The user's hooks, and behind them those of a project that is trusted.
+    pub hooks: Vec<HookSetting>,
     own: Own,
 }
 
@@ -54,10 +57,11 @@ impl Settings {
         let (profile, limits) = own.over(None, SomeLimits::default());
         is_in_order(&limits, &config_file)?;
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
-        Ok(Self { profile, limits, config_file, environment, surroundings, own })
+        let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
+        Ok(Self { profile, limits, config_file, environment, surroundings, hooks, own })
     }
 
-    /// Puts the settings of a project that is trusted beneath the user's: profile and limits.
+    /// Puts the settings of a project that is trusted beneath the user's: profile, limits and hooks.
     ///
     /// What commands may reach is never a project's to say.
     pub fn with_project(mut self, file: &Path, text: &str) -> Result<Self, Mistake> {
@@ -70,6 +74,7 @@ impl Settings {
         }
         (self.profile, self.limits) = self.own.over(project.profile, project.limits);
         is_in_order(&self.limits, file)?;
+        self.hooks.extend(project.hooks.of_project(file, text)?);
         Ok(self)
     }
 }
@@ -106,7 +111,8 @@ mod tests {
         let own = Own { profile: file.profile, limits: file.limits };
         let (profile, limits) = own.over(None, SomeLimits::default());
         let surroundings = Surroundings::of(file.sandbox, &variables, &[]);
-        Settings { profile, limits, config_file: "c".into(), environment, surroundings, own }
+        let hooks = file.hooks.of_user(&environment.config_folder, Path::new("/h"));
+        Settings { profile, limits, config_file: "c".into(), environment, surroundings, hooks, own }
     }
 
     #[test]

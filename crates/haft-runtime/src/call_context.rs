@@ -27,6 +27,7 @@ use crate::bits::Bit;
 use crate::containment::Surroundings;
 use crate::entry::Entry;
 use crate::events::What;
+use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::session::Session;
@@ -64,6 +65,10 @@ pub(crate) struct Notes {
     pub(crate) warnings: Vec<String>,
     pub(crate) key: Option<CallKey>,
     pub(crate) effects: Option<Arc<[Effect]>>,
+    /// What a hook wants somebody to be asked.
+    pub(crate) question: Option<HookQuestion>,
+    /// How old the result is, where it is a kept one.
+    pub(crate) cached: Option<std::time::Duration>,
     /// Set when the tool was given up in the middle of its work.
     pub(crate) abandoned: bool,
 }
@@ -369,6 +374,7 @@ impl Drop for CallContext<'_> {
             spilled: None,
             exit_code: None,
             sandbox: self.sandbox(),
+            cached: None,
             bits: self.bits(),
             took: self.elapsed(),
         };

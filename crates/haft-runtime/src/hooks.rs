@@ -4,8 +4,18 @@
 //! order, after-hooks in reverse. All checks fail closed: a before-hook that crashes or takes too
 //! long refuses the call; an after-hook that does so cannot refuse what has happened, so the
 //! result stays and carries a warning.
+//!
+//! A hook in Rust implements [`Hook`]; one that is a command of the user's is a [`command::CommandHook`].
 
-use std::panic::AssertUnwindSafe;
+mod answer;
+pub mod command;
+mod context;
+mod event;
+mod printed;
+
+pub use context::HookContext;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +31,7 @@ use crate::call_context::CallContext;
 use crate::stages::execute::Ran;
 use crate::stages::prepare::{Prepared, prepare_again};
 
-/// Longest time that a hook may take.
+/// Longest time that a hook may take which does not say otherwise.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Code around calls.
@@ -34,13 +44,23 @@ pub trait Hook: Send + Sync {
         true
     }
 
+    /// Returns how long it may take; then a call is refused, or the result stays as it is.
+    fn longest(&self) -> Duration {
+        LONGEST
+    }
+
     /// Is asked before the call is planned.
-    fn before<'a>(&'a self, _call: &'a HookedCall) -> BoxFuture<'a, Before> {
+    fn before<'a>(&'a self, _call: &'a HookedCall, _cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
         Box::pin(async { Before::Pass })
     }
 
     /// Is told of the output, and may change it.
-    fn after<'a>(&'a self, _call: &'a HookedCall, output: ToolOutput) -> BoxFuture<'a, ToolOutput> {
+    fn after<'a>(
+        &'a self,
+        _call: &'a HookedCall,
+        output: ToolOutput,
+        _cx: &'a HookContext<'a>,
+    ) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move { output })
     }
 }
@@ -63,8 +83,22 @@ pub enum Before {
     Pass,
     /// Goes on with other arguments.
     Rewrite(Value),
+    /// Goes on once somebody said yes, perhaps with other arguments. Rules may still refuse it.
+    Ask {
+        /// Why somebody is asked.
+        why: String,
+        /// The other arguments.
+        arguments: Option<Value>,
+    },
     /// Does not go on; says why.
     Refuse(String),
+}
+
+/// A question that a hook wants to be put.
+#[derive(Clone, Debug)]
+pub(crate) struct HookQuestion {
+    pub(crate) rule: String,
+    pub(crate) why: String,
 }
 
 /// All hooks of a runtime.
@@ -80,37 +114,42 @@ impl Hooks {
 
     /// Asks every hook. Rewritten arguments are prepared again, once, after the last hook.
     pub(crate) async fn before(&self, cx: &CallContext<'_>, prepared: Prepared) -> Result<Prepared, ToolError> {
-        if self.hooks.is_empty() {
+        let concerned = self.concerned(&prepared.called.tool);
+        if concerned.is_empty() {
             return Ok(prepared);
         }
         let mut call = prepared.called.clone();
-        let mut rewritten = false;
-        for hook in &self.hooks {
-            match watched(async { if hook.concerns(&call.tool) { hook.before(&call).await } else { Before::Pass } })
-                .await
-            {
+        let mut rewritten = None;
+        for hook in concerned {
+            let hook_context = HookContext::new(cx, hook.name());
+            let answer = watched(hook, async { hook.before(&call, &hook_context).await }).await;
+            match answer {
                 Ok(Before::Pass) => {}
-                Ok(Before::Rewrite(arguments)) => {
-                    call.arguments = arguments;
-                    rewritten = true;
+                Ok(Before::Rewrite(arguments)) => rewritten = Some(arguments),
+                Ok(Before::Ask { why, arguments }) => {
+                    let question = HookQuestion { rule: rule_of(hook.name()), why };
+                    cx.note(|notes| _ = notes.question.get_or_insert(question));
+                    rewritten = arguments.or(rewritten);
                 }
                 Ok(Before::Refuse(why)) => return Err(refusal(hook.name(), &why)),
                 Err(how) => return Err(refusal(hook.name(), &format!("the hook {how}, so the call is not made"))),
             }
+            if let Some(arguments) = &rewritten {
+                call.arguments.clone_from(arguments);
+            }
         }
-        if rewritten { prepare_again(cx, prepared, call.arguments) } else { Ok(prepared) }
+        match rewritten {
+            Some(arguments) => prepare_again(cx, prepared, arguments),
+            None => Ok(prepared),
+        }
     }
 
     /// Tells every hook, the last one first. Once the call was stopped, nobody else is told.
     pub(crate) async fn after(&self, cx: &CallContext<'_>, mut ran: Ran) -> Result<Ran, ToolError> {
-        if self.hooks.is_empty() {
-            return Ok(ran);
-        }
-        for hook in self.hooks.iter().rev() {
-            let told = watched(async {
-                let output = ran.output.clone();
-                if hook.concerns(&ran.called.tool) { hook.after(&ran.called, output).await } else { output }
-            });
+        for hook in self.concerned(&ran.called.tool).into_iter().rev() {
+            let hook_context = HookContext::new(cx, hook.name());
+            let output = ran.output.clone();
+            let told = watched(hook, async { hook.after(&ran.called, output, &hook_context).await });
             let told = tokio::select! {
                 biased;
                 () = cx.place.stop.cancelled() => break,
@@ -118,28 +157,38 @@ impl Hooks {
             };
             match told {
                 Ok(output) => ran.output = output,
-                Err(how) => cx.note(|notes| {
-                    notes
-                        .warnings
-                        .push(format!("The hook \"{}\" {how}; the result is as the tool gave it.", hook.name()))
-                }),
+                Err(how) => hook_context.warn(&format!("{how}; the result is as the tool gave it.")),
             }
         }
         Ok(ran)
     }
+
+    /// Returns the hooks that want to know of a tool. Mostly there are none, and nothing is allocated.
+    fn concerned(&self, tool: &str) -> Vec<&dyn Hook> {
+        // One that crashes over the question is asked: it may crash again, and that refuses.
+        let concerns = |hook: &&Arc<dyn Hook>| catch_unwind(AssertUnwindSafe(|| hook.concerns(tool))).unwrap_or(true);
+        self.hooks.iter().filter(concerns).map(|hook| &**hook).collect()
+    }
 }
 
 /// Waits for a hook, but not for ever, and not past its panic.
-async fn watched<T>(hook: impl Future<Output = T>) -> Result<T, &'static str> {
-    match tokio::time::timeout(LONGEST, AssertUnwindSafe(hook).catch_unwind()).await {
+async fn watched<T>(hook: &dyn Hook, work: impl Future<Output = T>) -> Result<T, String> {
+    let longest = hook.longest();
+    match tokio::time::timeout(longest, AssertUnwindSafe(work).catch_unwind()).await {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(_panic)) => Err("crashed"),
-        Err(_elapsed) => Err("took longer than 30 s"),
+        Ok(Err(_panic)) => Err("crashed".to_owned()),
+        Err(_elapsed) => Err(format!("took longer than {} s", longest.as_secs_f64())),
     }
 }
 
 fn refusal(hook: &str, why: &str) -> ToolError {
+    let why = why.trim_end().trim_end_matches('.');
     let next = Next::DoNotRetry("do what the hook says, or ask the user".into());
     ToolError::new(ErrorKind::Denied, format!("The hook \"{hook}\" refuses this call: {why}."), next)
-        .by_rule(format!("hook:{hook}"))
+        .by_rule(rule_of(hook))
+}
+
+/// The name of a hook where otherwise rules are named.
+fn rule_of(hook: &str) -> String {
+    format!("hook:{hook}")
 }

@@ -18,6 +18,7 @@ pub mod entry;
 pub mod events;
 mod gate;
 pub mod hooks;
+mod kept;
 mod memory;
 mod question;
 pub mod record;

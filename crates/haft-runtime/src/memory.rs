@@ -9,7 +9,7 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use haft::call::CallId;
 use haft::context::Seen;
@@ -20,6 +20,8 @@ use haft::path::Target;
 use haft::spec::Spec;
 use haft::stamp::Stamp;
 use serde_json::Value;
+
+use crate::kept::KeptKey;
 
 /// Most calls remembered.
 const MOST_CALLS: usize = 4_096;
@@ -73,7 +75,7 @@ struct Inner {
     /// The files whose content is kept, in the order they were read, and how many bytes that is.
     contents: (VecDeque<Target>, usize),
     failures_in_a_row: HashMap<Arc<str>, usize>,
-    kept: HashMap<CallKey, (ToolOutput, Instant)>,
+    kept: HashMap<KeptKey, (ToolOutput, Instant)>,
 }
 
 impl Memory {
@@ -120,7 +122,6 @@ impl Memory {
             && let Some(oldest) = inner.order.pop_front()
         {
             inner.calls.remove(&oldest);
-            inner.kept.remove(&oldest);
         }
     }
 
@@ -134,26 +135,27 @@ impl Memory {
         self.inner().failures_in_a_row.get(&key.tool).copied().unwrap_or(0)
     }
 
-    /// Keeps a result for identical calls.
-    pub(crate) fn keep(&self, key: CallKey, output: ToolOutput, until: Instant) {
+    /// Keeps a result for identical calls; the oldest goes when there are too many.
+    pub(crate) fn keep(&self, key: KeptKey, output: ToolOutput) {
         let size: usize = output.for_model.iter().map(Content::size).sum();
-        let mut inner = self.inner();
-        let now = Instant::now();
-        inner.kept.retain(|_, (_, until)| *until > now);
-        if size <= LARGEST_KEPT && inner.kept.len() < MOST_KEPT {
-            inner.kept.insert(key, (output, until));
+        if size > LARGEST_KEPT {
+            return;
         }
+        let mut inner = self.inner();
+        if inner.kept.len() >= MOST_KEPT
+            && let Some(oldest) = inner.kept.iter().min_by_key(|(_, (_, since))| *since).map(|(key, _)| key.clone())
+        {
+            inner.kept.remove(&oldest);
+        }
+        inner.kept.insert(key, (output, Instant::now()));
     }
 
-    /// Returns a kept result that is still good.
-    pub(crate) fn kept(&self, key: &CallKey) -> Option<ToolOutput> {
-        let mut inner = self.inner();
-        let (output, until) = inner.kept.get(key)?;
-        if *until > Instant::now() {
-            return Some(output.clone());
-        }
-        inner.kept.remove(key);
-        None
+    /// Returns a kept result that is no older than this, and how old it is.
+    pub(crate) fn kept(&self, key: &KeptKey, no_older: Duration) -> Option<(ToolOutput, Duration)> {
+        let inner = self.inner();
+        let (output, since) = inner.kept.get(key)?;
+        let age = since.elapsed();
+        (age <= no_older).then(|| (output.clone(), age))
     }
 
     /// Notes that the text of a result is not in the conversation any more.

@@ -46,7 +46,12 @@ impl Question<'_> {
         let grants = self.cx.session.grants();
         let effects = &self.planned.plan.effects;
         let open = self.policy.open_questions(self.planned.entry.native_name(), effects, self.situation(&grants));
-        let open: Vec<(&Effect, Class)> = open.into_iter().map(|(effect, ruling)| (effect, ruling.class)).collect();
+        let mut open: Vec<(&Effect, Class)> = open.into_iter().map(|(effect, ruling)| (effect, ruling.class)).collect();
+        if open.is_empty() {
+            // Only a hook asks, and that is about the call as a whole.
+            open.extend(effects.iter().map(|effect| (effect, Class::Ordinary)));
+        }
+        let is_hooks = self.cx.note(|notes| notes.question.is_some());
         let mut arguments = self.planned.called.arguments.clone();
         redactor.redact_value(&mut arguments);
         redactor.redact_in_place(&mut ruling.reason);
@@ -59,8 +64,9 @@ impl Question<'_> {
             besides: words::of_besides(effects, &open, redactor),
             command: self.around.and_then(|around| marked::command(effects, &open, (around, redactor))),
             preview: hidden_preview(redactor, &self.planned.plan.preview),
-            rule_to_paste: self.rule_to_paste(&grants),
-            offers: self.offers(&grants),
+            // Nobody can say yes for longer to what a hook asks about each time.
+            rule_to_paste: if is_hooks { None } else { self.rule_to_paste(&grants) },
+            offers: if is_hooks { Vec::new() } else { self.offers(&grants) },
             ruling,
         }
     }

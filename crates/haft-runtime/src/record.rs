@@ -43,6 +43,9 @@ pub struct ResultRecord {
     spill: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<&'static str>,
+    /// How old a result is that was kept from an earlier call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_ms: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     bits: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,6 +120,7 @@ impl From<&ToolResult> for ResultRecord {
             warnings: result.warnings.clone(),
             spill: result.spilled.clone(),
             sandbox: result.sandbox.map(Level::code),
+            cached_ms: result.cached.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
             bits: result.bits.clone(),
             data: result.data.clone(),
             duration_ms: u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX),

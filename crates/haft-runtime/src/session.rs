@@ -37,6 +37,17 @@ pub struct Session {
     mode: Mutex<Mode>,
     pub(crate) storage: SessionStorage,
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
+    keeping: Keeping,
+}
+
+/// Whether kept results serve identical calls, where their plan says that they may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// They do.
+    #[default]
+    On,
+    /// Every call runs, and its result is not kept.
+    Off,
 }
 
 impl Session {
@@ -56,7 +67,18 @@ impl Session {
             mode: Mutex::default(),
             storage: SessionStorage::default(),
             agent_state: Mutex::default(),
+            keeping: Keeping::default(),
         }
+    }
+
+    /// Lets kept results serve, or lets every call run.
+    pub fn with_keeping(mut self, keeping: Keeping) -> Self {
+        self.keeping = keeping;
+        self
+    }
+
+    pub(crate) fn keeping(&self) -> Keeping {
+        self.keeping
     }
 
     /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.

@@ -16,6 +16,8 @@ mod events;
 mod grants;
 #[path = "pipeline/hooks.rs"]
 mod hooks;
+#[path = "pipeline/kept.rs"]
+mod kept;
 #[path = "pipeline/memory.rs"]
 mod memory;
 #[path = "pipeline/order.rs"]

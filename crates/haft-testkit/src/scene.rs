@@ -301,18 +301,24 @@ impl Hook for SharedHook {
         self.0.concerns(tool)
     }
 
+    fn longest(&self) -> std::time::Duration {
+        self.0.longest()
+    }
+
     fn before<'a>(
         &'a self,
         call: &'a haft_runtime::hooks::HookedCall,
+        cx: &'a haft_runtime::hooks::HookContext<'a>,
     ) -> haft::BoxFuture<'a, haft_runtime::hooks::Before> {
-        self.0.before(call)
+        self.0.before(call, cx)
     }
 
     fn after<'a>(
         &'a self,
         call: &'a haft_runtime::hooks::HookedCall,
         output: haft::output::ToolOutput,
+        cx: &'a haft_runtime::hooks::HookContext<'a>,
     ) -> haft::BoxFuture<'a, haft::output::ToolOutput> {
-        self.0.after(call, output)
+        self.0.after(call, output, cx)
     }
 }

@@ -6,6 +6,7 @@
 pub mod bash;
 pub mod bound;
 mod change;
+pub mod common_names;
 pub mod definition;
 pub mod dialect;
 pub mod edit;

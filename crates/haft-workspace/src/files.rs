@@ -118,7 +118,7 @@ impl Workspace {
             look: Arc::new(self),
             files: Arc::new(files),
             processes: Arc::new(NoProcesses),
-            store: Arc::new(state.spills()),
+            store: Arc::new(state.store()),
         }
     }
 

@@ -8,11 +8,12 @@
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
+mod held;
 mod named;
 mod runs;
-mod vouched;
 
-pub use vouched::Vouched;
+pub use held::Held;
+pub use named::{files_named, hash_of_named};
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -7,7 +7,9 @@ pub(crate) mod journal;
 mod new_files;
 pub(crate) mod private;
 mod recent;
+mod results;
 mod spill;
+mod store;
 pub mod trust;
 
 pub use config_file::{list_config_folder, read_config_file, real_path_of};
@@ -15,7 +17,9 @@ pub use journal::JournalLimits;
 pub use new_files::{create_new_files, link_below};
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
+pub use results::Results;
 pub use spill::Spills;
+pub use store::StateStore;
 
 use std::path::{Path, PathBuf};
 
@@ -47,6 +51,16 @@ impl WorkspaceState {
     /// Returns the outputs that were too long to show.
     pub fn spills(&self) -> Spills {
         Spills::new(self.folder.join("spill"))
+    }
+
+    /// Returns the results that may serve identical calls.
+    pub fn results(&self) -> Results {
+        Results::new(self.folder.join("cache"))
+    }
+
+    /// Returns everything that the store keeps.
+    pub fn store(&self) -> StateStore {
+        StateStore::new(self.spills(), self.results())
     }
 
     /// Returns the journal of changes.

@@ -10,6 +10,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
@@ -247,7 +248,7 @@ pub struct PageLine {
     pub cut: usize,
 }
 
-/// Keeps what belongs to haft and not to the user: outputs too long to show.
+/// Keeps what belongs to haft and not to the user: outputs too long to show, and results that may serve again.
 pub trait Store: Send + Sync {
     /// Keeps a whole output and returns the id under which it can be read again.
     fn spill<'a>(&'a self, session: &'a SessionName, text: &'a str) -> BoxFuture<'a, Result<String, ToolError>>;
@@ -262,6 +263,26 @@ pub trait Store: Send + Sync {
         spill: Spill<'a>,
         request: PageRequest,
     ) -> BoxFuture<'a, Result<Page, ToolError>>;
+
+    /// Returns what was kept for whatever has this key, where it is no older than this.
+    fn recall<'a>(&'a self, _key: &'a [u8], _no_older: Duration) -> BoxFuture<'a, Option<Recalled>> {
+        Box::pin(async { None })
+    }
+
+    /// Keeps something, from which secrets were hidden, for whatever has this key. What cannot be kept is not: nobody
+    /// relies on it.
+    fn remember<'a>(&'a self, _key: &'a [u8], _kept: Bytes) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+}
+
+/// Something that was kept for a later call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recalled {
+    /// What was kept.
+    pub kept: Bytes,
+    /// How long ago.
+    pub age: Duration,
 }
 
 /// An output that is being kept. Dropped before it is finished, it is gone.

@@ -15,12 +15,16 @@ pub struct Plan {
     pub preview: Preview,
     /// Whether the result may be kept for an identical call.
     pub cache: Cache,
+    /// What a kept result depends on beside tool, arguments and the files that are read: a text each, such as the version
+    /// of a program that the tool is bound to.
+    pub depends_on: Vec<String>,
 }
 
 impl Plan {
     /// Plans a call with these effects, previewed as its arguments, never cached.
     pub fn new(effects: impl IntoIterator<Item = Effect>) -> Self {
-        Self { effects: effects.into_iter().collect(), preview: Preview::Arguments, cache: Cache::No }
+        let effects = effects.into_iter().collect();
+        Self { effects, preview: Preview::Arguments, cache: Cache::No, depends_on: Vec::new() }
     }
 
     /// Plans a call that touches nothing.
@@ -34,9 +38,15 @@ impl Plan {
         self
     }
 
-    /// Lets an identical call of the session have this call's result for some time.
+    /// Lets an identical call in the workspace have this call's result for some time, also in a later session.
     pub fn cached_for(mut self, time: Duration) -> Self {
         self.cache = Cache::For(time);
+        self
+    }
+
+    /// Lets no kept result serve once one of these is another.
+    pub fn depending_on(mut self, versions: impl IntoIterator<Item = String>) -> Self {
+        self.depends_on.extend(versions);
         self
     }
 }

@@ -45,6 +45,8 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// How strongly that command was confined.
     pub sandbox: Option<Level>,
+    /// How old the result is, where it was kept from an earlier call and nothing was run.
+    pub cached: Option<Duration>,
     /// The sticky facts of the session after this call, by their names.
     pub bits: Vec<&'static str>,
     /// How long it took.
@@ -197,6 +199,7 @@ mod tests {
             spilled: None,
             exit_code: None,
             sandbox: None,
+            cached: None,
             bits: Vec::new(),
             took: Duration::ZERO,
         }

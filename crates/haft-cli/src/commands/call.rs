@@ -1,5 +1,7 @@
 //! `haft call`: one call by hand, through the same steps as a model's.
 
+use std::time::Duration;
+
 use anyhow::bail;
 use haft::call::{RawArguments, ToolCall};
 use haft::result::ToolResult;
@@ -29,6 +31,16 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
     note_call(&desk, &result);
     show(common, &result)?;
     Ok(result.status.into())
+}
+
+/// A time in the largest unit that fits.
+fn rough(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3600 => format!("{} min", seconds / 60),
+        seconds @ 3600..86_400 => format!("{} h", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
 }
 
 /// Takes one JSON object or `key=value` words.
@@ -82,6 +94,9 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
     if common.json {
         screen::answer(&record::of_result(result).to_string())?;
         return Ok(());
+    }
+    if let Some(age) = result.cached {
+        screen::talk(&format!("[from the cache, {} old]", rough(age)));
     }
     match &result.error {
         None => screen::answer(result.display.as_deref().unwrap_or(&result.text()))?,

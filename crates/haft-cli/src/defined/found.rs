@@ -1,10 +1,12 @@
 //! Finds the files that describe tools, and reads them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft_config::environment::variable;
 use haft_tools::definition::{self, CheckedList, Definition, Listed, Presets, Problem, check_list};
-use haft_workspace::project::{Brought, Kind, Project, Vouched};
+use haft_workspace::project::{Held, Project, hash_of_named};
+use haft_workspace::state::trust::Trusted;
 use haft_workspace::state::{list_config_folder, read_config_file};
 
 use crate::brought::{Loaded, TOOL_LIST};
@@ -25,8 +27,11 @@ pub(crate) struct Described {
     pub(crate) folder: PathBuf,
     /// The file, for those who are told about it.
     pub(crate) file: String,
-    pub(crate) vouched: Option<Vouched>,
+    pub(crate) held: Option<Held>,
 }
+
+/// What the tools of a project are held to.
+struct Holding(Arc<Project>, Arc<Trusted>);
 
 /// A file with its text.
 struct Source {
@@ -45,9 +50,13 @@ impl Found {
         found.take(config.join("tools.yaml"), own, None);
         found.own_prompts(config);
         let Loaded { tools, prompts, trusted, .. } = loaded;
+        let holding = Project::look(workspace).map(|project| Holding(Arc::new(project), Arc::new(trusted)));
         let of_project = |(name, text): (String, String)| Source { path: workspace.join(&name), shown: name, text };
         let sources: Vec<Source> = tools.into_iter().map(of_project).collect();
-        found.take(workspace.join(TOOL_LIST), sources, Some((workspace, &trusted)));
+        match holding {
+            Ok(holding) => found.take(workspace.join(TOOL_LIST), sources, Some(&holding)),
+            Err(error) => found.notes.push(format!("note: the tools of the project are left out: {error}")),
+        }
         found.prompts.extend(prompts);
         found
     }
@@ -83,12 +92,7 @@ impl Found {
     }
 
     /// Takes in definitions and the list of them; what the list names counts as the list says.
-    fn take(
-        &mut self,
-        list: PathBuf,
-        sources: Vec<Source>,
-        project: Option<(&Path, &haft_workspace::state::trust::Trusted)>,
-    ) {
+    fn take(&mut self, list: PathBuf, sources: Vec<Source>, project: Option<&Holding>) {
         let (lists, definitions): (Vec<Source>, Vec<Source>) =
             sources.into_iter().partition(|source| source.path == list);
         let mut named = Vec::new();
@@ -114,7 +118,7 @@ impl Found {
         list: &Source,
         entry: Listed,
         definitions: &[Source],
-        project: Option<(&Path, &haft_workspace::state::trust::Trusted)>,
+        project: Option<&Holding>,
     ) -> Option<PathBuf> {
         let folder = list.path.parent().unwrap_or(Path::new("/"));
         let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
@@ -134,25 +138,14 @@ impl Found {
         Some(path)
     }
 
-    fn add(
-        &mut self,
-        definition: Definition,
-        presets: Presets,
-        source: &Source,
-        project: Option<(&Path, &haft_workspace::state::trust::Trusted)>,
-    ) {
+    fn add(&mut self, mut definition: Definition, presets: Presets, source: &Source, project: Option<&Holding>) {
         let folder = source.path.parent().unwrap_or(Path::new("/")).to_owned();
-        let vouched = match project.map(|(workspace, trusted)| (Project::look(workspace), trusted)) {
-            None => None,
-            Some((Ok(project), trusted)) => {
-                let file = Brought { name: source.shown.clone(), kind: Kind::Code };
-                Some(Vouched::new(project, file, trusted.clone()))
-            }
-            Some((Err(error), _)) => {
-                return self.notes.push(format!("note: {} is left out: {error}", source.shown));
-            }
-        };
-        self.tools.push(Described { definition, presets, folder, file: source.shown.clone(), vouched });
+        if definition.use_cache {
+            // A result must not outlive the code that gave it.
+            definition.version.push_str(&hash_of_named(&source.text, &folder));
+        }
+        let held = project.map(|Holding(project, trusted)| Held::new(project.clone(), trusted.clone(), &source.shown));
+        self.tools.push(Described { definition, presets, folder, file: source.shown.clone(), held });
     }
 
     fn tell(&mut self, file: &str, problems: &[Problem]) {

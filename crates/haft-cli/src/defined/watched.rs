@@ -11,14 +11,13 @@ use haft::plan::Plan;
 use haft::result::ToolResult;
 use haft::spec::Spec;
 use haft::tool::{AnyTool, Bound};
-use haft_workspace::project::Vouched;
+use haft_workspace::project::Held;
 use serde_json::Value;
 
 /// A tool of a project that is trusted.
 pub(super) struct Watched {
     pub(super) tool: Arc<dyn AnyTool>,
-    pub(super) vouched: Arc<Vouched>,
-    pub(super) file: String,
+    pub(super) held: Held,
 }
 
 impl AnyTool for Watched {
@@ -38,13 +37,9 @@ impl AnyTool for Watched {
 
 impl Watched {
     fn check(&self) -> Result<(), ToolError> {
-        let changed = self.vouched.changed();
-        if changed.is_empty() {
-            return Ok(());
-        }
-        let what = format!("{} is not what was trusted any more: {} changed.", self.file, changed.join(", "));
-        let next = "ask the user to read it and to trust it again: haft trust";
-        Err(ToolError::new(ErrorKind::Denied, what, Next::AskUser(next.into())).by_rule("trust"))
+        let next = || Next::AskUser("ask the user to read it and to trust it again: haft trust".into());
+        let refused = |why: String| ToolError::new(ErrorKind::Denied, format!("{why}."), next()).by_rule("trust");
+        self.held.still().map_err(refused)
     }
 }
 

@@ -11,7 +11,7 @@ use haft::plan::Preview;
 use haft_config::profile::Profile;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
-use haft_runtime::hooks::{Before, Hook, HookedCall};
+use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_runtime::record;
 use haft_testkit::approver::Script;
 use haft_testkit::commands::ScriptedCommand;
@@ -143,13 +143,18 @@ impl Hook for AddsOneAndWraps {
         "adds one and wraps"
     }
 
-    fn before<'a>(&'a self, call: &'a HookedCall) -> BoxFuture<'a, Before> {
+    fn before<'a>(&'a self, call: &'a HookedCall, _cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
         let mut arguments = call.arguments.clone();
         arguments["x"] = json!(arguments["x"].as_i64().unwrap_or(0) + 1);
         Box::pin(async move { Before::Rewrite(arguments) })
     }
 
-    fn after<'a>(&'a self, _call: &'a HookedCall, output: ToolOutput) -> BoxFuture<'a, ToolOutput> {
+    fn after<'a>(
+        &'a self,
+        _call: &'a HookedCall,
+        output: ToolOutput,
+        _cx: &'a HookContext<'a>,
+    ) -> BoxFuture<'a, ToolOutput> {
         let text = output.for_model.first().and_then(|piece| piece.text()).unwrap_or_default();
         let wrapped = ToolOutput::text(format!("wrapped({text})"));
         Box::pin(async move { wrapped })

@@ -132,6 +132,7 @@ fn preview(record: &Value) -> String {
         exit_code: record["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
         sandbox: None,
         bits: Vec::new(),
+        cached: None,
         took: std::time::Duration::ZERO,
     };
     Bash.summary(&result, 3).into_iter().next().unwrap_or_default()

@@ -11,7 +11,7 @@ use haft::effect::Effect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft_policy::containment::Containment;
-use haft_policy::decision::{Decision, Ruling};
+use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Policy, Situation};
 
 use super::line_up::Planned;
@@ -19,6 +19,7 @@ use crate::approval::{ApprovalRequest, Verdict};
 use crate::call_context::CallContext;
 use crate::containment::Surroundings;
 use crate::events::What;
+use crate::hooks::HookQuestion;
 use crate::question::Question;
 
 /// A call that may run.
@@ -92,7 +93,11 @@ impl Bench<'_> {
         let grants = self.cx.session.grants();
         let ignored = self.around.as_ref().map(Surroundings::ignored).unwrap_or_default();
         let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained, ignored };
-        self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation)
+        let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
+        self.cx.note(|notes| match &notes.question {
+            Some(question) => with_question(ruling, question),
+            None => ruling,
+        })
     }
 
     fn contained(&self) -> Containment {
@@ -114,6 +119,24 @@ impl Bench<'_> {
 
     fn question<'q>(&'q self, planned: &'q Planned) -> Question<'q> {
         Question { cx: self.cx, policy: self.policy, planned, around: self.around.as_ref() }
+    }
+}
+
+/// Adds the question of a hook to what the rules say: it makes a yes a question, and nothing weaker.
+fn with_question(mut ruling: Ruling, question: &HookQuestion) -> Ruling {
+    match ruling.decision {
+        Decision::Allow => Ruling {
+            decision: Decision::Ask,
+            class: Class::Ordinary,
+            rule: question.rule.clone(),
+            reason: question.why.clone(),
+            instead: "do it in a way that the hook lets pass, or ask the user".to_owned(),
+        },
+        Decision::Ask => {
+            ruling.reason = format!("{} Also: {}", ruling.reason, question.why);
+            ruling
+        }
+        Decision::Deny => ruling,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Does it, once: with a permit for what was planned, within its time, until it is told to stop.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use haft::context::RunContext;
 use haft::error::{Operation, ToolError};
@@ -8,12 +8,16 @@ use haft::kinds::ErrorKind;
 use haft::output::ToolOutput;
 use haft::path::Target;
 use haft::plan::Cache;
+use haft::result::Did;
 use haft::stamp::Basis;
+use haft_policy::policy::Mode;
 
 use super::authorize::Authorized;
 use super::line_up::Planned;
 use crate::call_context::CallContext;
 use crate::hooks::HookedCall;
+use crate::kept::{self, KeptKey};
+use crate::session::Keeping;
 
 /// How long a tool may take to stop after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -38,7 +42,8 @@ pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Res
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
     let permit = cx.issue_permit(&authorized, stop.clone());
-    let Planned { called, bound, plan, key, .. } = authorized.into_planned();
+    let key = kept_under(cx, authorized.planned());
+    let Planned { called, bound, .. } = authorized.into_planned();
     let agent_state = cx.session.agent_state();
     let run_context =
         RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
@@ -68,10 +73,27 @@ pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Res
         }
     };
     let output = outcome?;
-    if let Cache::For(time) = plan.cache {
-        cx.session.memory.keep(key, output.clone(), Instant::now() + time);
+    if let Some(key) = key {
+        keep(cx, key, &output).await;
     }
     Ok(Ran { output, called })
+}
+
+/// Returns the key under which the result may serve again, as things stand before the call runs.
+fn kept_under(cx: &CallContext<'_>, planned: &Planned) -> Option<KeptKey> {
+    let may_serve = planned.plan.cache != Cache::No && cx.session.keeping() == Keeping::On;
+    may_serve.then(|| kept::key(cx, planned))
+}
+
+/// Keeps a result for identical calls. One of a call that changed something, or only tried to, is none.
+async fn keep(cx: &CallContext<'_>, key: KeptKey, output: &ToolOutput) {
+    if cx.did() != Did::Nothing || cx.session.mode() != Mode::Normal {
+        return;
+    }
+    if let Some(bytes) = kept::to_bytes(output, &cx.session.ground.redactor) {
+        cx.session.ground.doors.store.remember(&key, bytes).await;
+    }
+    cx.session.memory.keep(key, output.clone());
 }
 
 async fn wait_for_stop(cx: &CallContext<'_>) -> Stop {

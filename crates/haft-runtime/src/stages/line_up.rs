@@ -29,9 +29,10 @@ pub(crate) struct Planned {
     pub(crate) called: HookedCall,
     pub(crate) bound: Box<dyn Bound>,
     pub(crate) plan: Plan,
-    pub(crate) key: CallKey,
     /// What the plan found at the files that would be changed.
     pub(crate) basis: Vec<(Target, Basis)>,
+    /// The files that the plan read itself.
+    pub(crate) read: Vec<(Target, Version)>,
 }
 
 /// Plans the call when its turn has come.
@@ -55,7 +56,7 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     cx.note(|notes| notes.effects = Some(plan.effects.clone()));
     refuse_redundant(cx, &plan, &key)?;
     let basis = basis_of_changed(cx, &plan, &read);
-    Ok(Planned { entry, called, bound, plan, key, basis })
+    Ok(Planned { entry, called, bound, plan, basis, read })
 }
 
 async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: &CallKey) -> bool {

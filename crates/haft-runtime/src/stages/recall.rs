@@ -1,17 +1,36 @@
 //! Finds a kept result, for calls whose plan says that one may serve.
+//!
+//! The session's own are looked at first, then those of the workspace on disk.
+
+use std::time::Duration;
 
 use haft::error::ToolError;
+use haft::output::ToolOutput;
 use haft::plan::Cache;
 
 use super::authorize::Authorized;
 use super::execute::Ran;
 use crate::call_context::CallContext;
+use crate::kept::{self, KeptKey};
+use crate::session::Keeping;
 
 /// Returns the kept result of an identical call, if the plan allows it and it is still good.
 pub(crate) async fn recall(cx: &CallContext<'_>, authorized: &Authorized) -> Result<Option<Ran>, ToolError> {
     let planned = authorized.planned();
-    if planned.plan.cache == Cache::No {
+    let Cache::For(time) = planned.plan.cache else { return Ok(None) };
+    if cx.session.keeping() == Keeping::Off {
         return Ok(None);
     }
-    Ok(cx.session.memory.kept(&planned.key).map(|output| Ran { output, called: planned.called.clone() }))
+    let key = kept::key(cx, planned);
+    let Some((output, age)) = found(cx, &key, time).await else { return Ok(None) };
+    cx.note(|notes| notes.cached = Some(age));
+    Ok(Some(Ran { output, called: planned.called.clone() }))
+}
+
+async fn found(cx: &CallContext<'_>, key: &KeptKey, time: Duration) -> Option<(ToolOutput, Duration)> {
+    if let Some(kept) = cx.session.memory.kept(key, time) {
+        return Some(kept);
+    }
+    let recalled = cx.session.ground.doors.store.recall(key, time).await?;
+    Some((kept::from_bytes(&recalled.kept)?, recalled.age))
 }

@@ -66,6 +66,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         spilled: output.spilled.clone(),
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
+        cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
         took: cx.elapsed(),
     };

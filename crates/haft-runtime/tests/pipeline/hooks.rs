@@ -2,7 +2,7 @@
 
 use haft::BoxFuture;
 use haft::output::ToolOutput;
-use haft_runtime::hooks::{Before, Hook, HookedCall};
+use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Add, Put};
@@ -24,11 +24,16 @@ where
         self.name
     }
 
-    fn before<'a>(&'a self, call: &'a HookedCall) -> BoxFuture<'a, Before> {
+    fn before<'a>(&'a self, call: &'a HookedCall, _cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
         Box::pin(async move { (self.before)(call) })
     }
 
-    fn after<'a>(&'a self, _call: &'a HookedCall, output: ToolOutput) -> BoxFuture<'a, ToolOutput> {
+    fn after<'a>(
+        &'a self,
+        _call: &'a HookedCall,
+        output: ToolOutput,
+        _cx: &'a HookContext<'a>,
+    ) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move { (self.after)(output) })
     }
 }
@@ -118,7 +123,12 @@ async fn an_after_hook_that_crashes_at_once_leaves_the_result_too() {
         fn name(&self) -> &str {
             "early"
         }
-        fn after<'a>(&'a self, _call: &'a HookedCall, _output: ToolOutput) -> BoxFuture<'a, ToolOutput> {
+        fn after<'a>(
+            &'a self,
+            _call: &'a HookedCall,
+            _output: ToolOutput,
+            _cx: &'a HookContext<'a>,
+        ) -> BoxFuture<'a, ToolOutput> {
             panic!("before there is a future")
         }
     }
@@ -133,7 +143,7 @@ async fn a_hook_that_takes_too_long_refuses() {
         fn name(&self) -> &str {
             "slow"
         }
-        fn before<'a>(&'a self, _call: &'a HookedCall) -> BoxFuture<'a, Before> {
+        fn before<'a>(&'a self, _call: &'a HookedCall, _cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
             Box::pin(std::future::pending())
         }
     }
@@ -145,4 +155,31 @@ async fn a_hook_cannot_allow_what_a_rule_asks_about() {
     let scene = Scene::new().hook(before("generous", |call| Before::Rewrite(call.arguments.clone()))).tool(Put);
     let told = scene.told("put", json!({ "path": "a", "content": "x" })).await;
     assert!(told.starts_with("refused at authorize (needs_approval)"), "{told}");
+}
+
+#[tokio::test]
+async fn a_hook_may_want_somebody_to_be_asked_about_what_rules_allow() {
+    let asks = |_: &HookedCall| Before::Ask { why: "Sums are delicate.".into(), arguments: None };
+    snapshot!(added(Scene::new().hook(before("careful", asks))).await, @r#"
+    refused at authorize (needs_approval): The rule "hook:careful" asks first, and nobody is there to answer. Sums are delicate.
+    next: allow it in the test
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn a_hook_that_is_not_concerned_is_not_asked() {
+    struct Elsewhere;
+    impl Hook for Elsewhere {
+        fn name(&self) -> &str {
+            "elsewhere"
+        }
+        fn concerns(&self, tool: &str) -> bool {
+            tool != "add"
+        }
+        fn before<'a>(&'a self, _call: &'a HookedCall, _cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
+            Box::pin(async { Before::Refuse("it was asked".into()) })
+        }
+    }
+    assert_eq!(added(Scene::new().hook(Elsewhere)).await, "ok: 3\ndid: nothing");
 }

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -21,6 +22,14 @@ const LONGEST: usize = 4_095;
 const MOST_PATH_BYTES: usize = 8 << 20;
 /// Most bytes of all files that a text names.
 const MOST_BYTES: u64 = 256 << 20;
+
+/// Returns a text that changes when one of the files changes that a text names, seen from a folder.
+pub fn hash_of_named(text: &str, folder: &Path) -> String {
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let Ok(root) = rustix::fs::open(folder, flags, Mode::empty()) else { return String::new() };
+    let named = hashes(root.as_fd(), "", text).unwrap_or_default();
+    named.iter().map(|(name, hash)| format!("{name} {hash}\n")).collect()
+}
 
 /// Returns the hashes of all files of the workspace that a text names, by their paths. Fails where one leads out of it,
 /// and where it names more than can be tried.
@@ -46,6 +55,17 @@ pub(super) fn hashes(root: BorrowedFd<'_>, own: &str, text: &str) -> Result<Fing
         }
     }
     Ok(found)
+}
+
+/// Returns the files that the words of a command name by where they lie: `/…`, `~/…`, `$HOME/…`.
+pub fn files_named(command: &str, home: &Path) -> Vec<PathBuf> {
+    let whole = |word: &str| {
+        let below = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| word.strip_prefix(start));
+        below.map_or_else(|| PathBuf::from(word), |below| home.join(below))
+    };
+    let ends = |c: char| c.is_whitespace() || "\"'`;|&()<>=".contains(c);
+    let paths = command.split(ends).map(whole).filter(|path| path.is_absolute() && path.is_file());
+    paths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Opens a path; links in it are followed as whoever runs it would follow them, but never out of the workspace.

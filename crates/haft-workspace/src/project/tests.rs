@@ -223,3 +223,32 @@ fn no_number_of_other_names_hides_a_known_one() {
     let why = "it holds more than 1000 files, so nothing in it is loaded";
     assert_eq!(project.refused(), [(".haft/skills".to_owned(), why.to_owned())]);
 }
+
+#[test]
+fn what_is_held_to_what_was_trusted_says_which_file_is_another() {
+    let config = "[[hooks.PreToolUse]]\ncommand = \"sh tools/check.sh\"\n";
+    let scene = Scene::new(&[(".haft/config.toml", config), ("tools/check.sh", "exit 0\n")]);
+    let project = std::sync::Arc::new(scene.look());
+    let trusted = std::sync::Arc::new(project.vouch().0);
+    let held = Held::new(project, trusted, ".haft/config.toml");
+    assert_eq!(held.still(), Ok(()));
+    scene.write("tools/check.sh", "exit 1\n");
+    assert_eq!(held.still(), Err("tools/check.sh changed since it was trusted".to_owned()));
+    scene.write("tools/check.sh", "exit 0\n");
+    assert_eq!(held.still(), Ok(()));
+}
+
+#[test]
+fn a_command_names_files_by_where_they_lie() {
+    let scene = Scene::new(&[("a.sh", ""), ("b c", "")]);
+    let home = scene.path("");
+    let (a, folder) = (home.join("a.sh"), home.display().to_string());
+    for command in
+        ["sh ~/a.sh", "sh \"$HOME/a.sh\";x", "X=${HOME}/a.sh y", &format!("{folder}a.sh {folder}gone {folder}")]
+    {
+        assert_eq!(files_named(command, &home), [a.as_path()], "{command}");
+    }
+    for command in ["sh a.sh", "~", "/", "cd ~/", ""] {
+        assert_eq!(files_named(command, &home), Vec::<PathBuf>::new(), "{command}");
+    }
+}
