@@ -36,17 +36,18 @@ pub(crate) fn add(
     workspace: &Path,
     by: (&Doors, &Limits),
 ) -> anyhow::Result<Vec<String>> {
-    found.notes.iter().for_each(|note| screen::talk(note));
-    if found.tools.is_empty() {
+    let Found { tools, prompts, notes } = found;
+    notes.iter().for_each(|note| screen::talk(note));
+    if tools.is_empty() {
         return Ok(Vec::new());
     }
-    let bindings = Bindings::new(haft_tools::all());
+    let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, workspace, by };
     block_on(async {
         let mut secrets = Vec::new();
-        for described in found.tools {
+        for described in tools {
             secrets.extend(described.presets.secrets.iter().cloned());
             let file = described.file.clone();
-            if let Err(why) = add_one(catalog, &bindings, (described, &found.prompts), workspace, by).await {
+            if let Err(why) = adding.one(described).await {
                 screen::talk(&format!("note: {file} is left out: {why}"));
             }
         }
@@ -54,32 +55,39 @@ pub(crate) fn add(
     })
 }
 
-async fn add_one(
-    catalog: &Catalog,
-    bindings: &Bindings,
-    (described, prompts): (Described, &[(String, String)]),
-    workspace: &Path,
-    by: (&Doors, &Limits),
-) -> Result<(), String> {
-    let Described { definition, presets, folder, file, held } = described;
-    let home = Home::new(folder, workspace).with_presets(presets.default.keys().chain(presets.fixed.keys()).cloned());
-    let name = definition.name.clone();
-    let definition = match bindings.with_docstring(definition.clone(), &home, by).await {
-        Ok(definition) => definition,
-        // It is told again, with more words, when somebody calls it.
-        Err(why) => {
-            screen::talk(&format!("note: {file}: its function cannot be asked for its words: {}", why.what));
-            definition
-        }
-    };
-    let tool = bindings.bind(definition, home).map_err(|problem| format!("{}; {}", problem.what, problem.fix))?;
-    let tool: Arc<dyn AnyTool> = match held {
-        Some(held) => Arc::new(Watched { tool, held }),
-        None => tool,
-    };
-    let spec = tool.spec().clone();
-    let list = worded(ToolList::new(file, [tool]), &[spec], prompts);
-    preset(catalog, list, &name, presets).await
+/// What all tools are added with.
+struct Adding<'a> {
+    catalog: &'a Catalog,
+    bindings: Bindings,
+    prompts: Vec<(String, String)>,
+    workspace: &'a Path,
+    by: (&'a Doors, &'a Limits),
+}
+
+impl Adding<'_> {
+    async fn one(&self, described: Described) -> Result<(), String> {
+        let Described { definition, presets, folder, file, held } = described;
+        let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
+        let home = Home::new(folder, self.workspace).with_presets(given);
+        let name = definition.name.clone();
+        let definition = match self.bindings.with_docstring(definition.clone(), &home, self.by).await {
+            Ok(definition) => definition,
+            // It is told again, with more words, when somebody calls it.
+            Err(why) => {
+                screen::talk(&format!("note: {file}: its function cannot be asked for its words: {}", why.what));
+                definition
+            }
+        };
+        let tool = self.bindings.bind(definition, home);
+        let tool = tool.map_err(|problem| format!("{}; {}", problem.what, problem.fix))?;
+        let tool: Arc<dyn AnyTool> = match held {
+            Some(held) => Arc::new(Watched { tool, held }),
+            None => tool,
+        };
+        let spec = tool.spec().clone();
+        let list = worded(ToolList::new(file, [tool]), &[spec], &self.prompts);
+        preset(self.catalog, list, &name, presets).await
+    }
 }
 
 async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, presets: Presets) -> Result<(), String> {

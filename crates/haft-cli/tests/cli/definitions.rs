@@ -13,7 +13,8 @@ fn put(place: &Place, name: &str, text: &str) {
 /// Checks a path and returns what is printed, and the exit status.
 fn check(place: &Place, path: &str) -> (String, i32) {
     let said = place.haft(&["check", path], "");
-    assert_eq!(said.err, "");
+    // Nobody trusts these files.
+    assert!(said.err.lines().all(|line| line.contains(" was not tried, ")), "{}", said.err);
     (said.out, said.code)
 }
 
@@ -132,4 +133,46 @@ fn a_file_that_is_too_large_is_told_with_the_limit() {
         (out.as_str(), code),
         ("big.yaml:1: cannot be read: it is larger than 1 MiB; name a readable text file\n", 1)
     );
+}
+
+const COUNT: &str = "name: count\ndescription: Counts letters.\nbinding: {command: [sh, count.sh]}\neffects: []\n\
+input_schema: {type: object, properties: {text: {type: string, description: The text.}}, required: [text]}\n\
+examples: [{arguments: {text: abc}, contains: \"CONTAINS\"}]\n";
+
+/// A workspace with a tool in shell that answers 42 to everything.
+fn with_count(contains: &str) -> Place {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("ws/.haft/tools")).expect("a folder can be made");
+    put(&place, ".haft/tools/count.yaml", &COUNT.replace("CONTAINS", contains));
+    put(&place, ".haft/tools/count.sh", "cat > /dev/null; echo 42\n");
+    place
+}
+
+#[test]
+fn what_is_trusted_is_tried_with_its_examples_and_called() {
+    let place = with_count("42");
+    assert!(place.haft(&["check", ".haft"], "").err.contains("was not tried, because nobody trusts it"));
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let said = place.haft(&["check", ".haft"], "");
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("", "", 0));
+    let said = place.haft(&["call", "count", "text=abc"], "");
+    assert_eq!((said.out.trim(), said.code), ("42", 0), "{}", said.err);
+
+    let wrong = with_count("43");
+    let said = wrong.haft(&["--trust", "check", ".haft"], "");
+    assert!(said.out.contains("the answer of the example {\"text\":\"abc\"} has no \"43\" in it"), "{}", said.out);
+    assert_eq!(said.code, 1);
+}
+
+#[test]
+fn a_tool_whose_file_changed_is_not_called_before_somebody_trusts_it_again() {
+    let place = with_count("42");
+    assert_eq!(place.haft(&["call", "count", "text=abc"], "").code, 1, "nobody trusts it yet");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    put(&place, ".haft/tools/count.sh", "echo 43\n");
+    let said = place.haft(&["call", "count", "text=abc"], "");
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("count.yaml changed since it was trusted (in .haft/tools/count.sh)"), "{}", said.err);
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    assert_eq!(place.haft(&["call", "count", "text=abc"], "").out.trim(), "43");
 }

@@ -10,7 +10,8 @@ fn put(place: &Place, name: &str, text: &str) {
 
 fn check(place: &Place, path: &str) -> (String, i32) {
     let said = place.haft(&["check", path], "");
-    assert_eq!(said.err, "");
+    // Nobody trusts these files.
+    assert!(said.err.lines().all(|line| line.contains(" was not tried, ")), "{}", said.err);
     (said.out, said.code)
 }
 

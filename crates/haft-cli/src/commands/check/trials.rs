@@ -17,9 +17,10 @@ use haft_workspace::state::real_path_of;
 use haft_workspace::state::trust::TrustStore;
 use serde_json::Value;
 
-use super::Checking;
+use super::{Checking, Found};
 use crate::arguments::Common;
 use crate::desk::{Desk, block_on};
+use crate::screen;
 
 /// A definition that has nothing wrong with it so far.
 pub(super) struct Trial {
@@ -41,12 +42,16 @@ impl Checking {
         let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let store = TrustStore::new(&settings.environment.state_folder);
         let desk = Desk::open_in(common, &folder, settings)?;
+        let is_broken =
+            |file: &Path, found: &[Found]| found.iter().any(|found| found.file == file && !found.is_warning);
         for trial in trials {
+            if is_broken(&trial.file, &self.found) {
+                continue;
+            }
             let runs_code = !matches!(trial.definition.binding, Some(Binding::Builtin(_)) | None);
             if runs_code && !common.trust && !is_trusted(&trial.file, &desk.workspace, &store) {
-                let (what, fix) = ("it was not tried, because this project is not trusted", "haft trust ., or --trust");
-                let problem = Problem { line: trial.line, what: what.into(), fix: fix.into(), is_warning: true };
-                self.tell(&trial.file, [problem]);
+                let file = trial.file.display();
+                screen::talk(&format!("note: {file} was not tried, because nobody trusts it: haft trust, or --trust"));
                 continue;
             }
             let problems = block_on(tried(&trial, &desk))?;

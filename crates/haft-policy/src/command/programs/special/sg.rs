@@ -1,5 +1,4 @@
-//! `sg` is two programs: one runs a command with the rights of another group, the other one is the short name of
-//! ast-grep, which searches sources.
+//! Two programs are called `sg`: one has the rights of another group, the other one searches sources (ast-grep).
 
 use super::super::super::act::{Act, Reading};
 use super::super::super::value::Value;
