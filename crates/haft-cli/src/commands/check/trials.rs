@@ -44,7 +44,7 @@ impl Checking {
         let desk = Desk::open_in(common, &folder, settings)?;
         let is_broken =
             |file: &Path, found: &[Found]| found.iter().any(|found| found.file == file && !found.is_warning);
-        for trial in trials {
+        for (number, trial) in trials.into_iter().enumerate() {
             if is_broken(&trial.file, &self.found) {
                 continue;
             }
@@ -54,7 +54,7 @@ impl Checking {
                 screen::talk(&format!("note: {file} was not tried, because nobody trusts it: haft trust, or --trust"));
                 continue;
             }
-            let problems = block_on(tried(&trial, &desk))?;
+            let problems = block_on(tried(&trial, number, &desk))?;
             self.tell(
                 &trial.file,
                 problems.into_iter().map(|problem| Problem { line: problem.line.or(trial.line), ..problem }),
@@ -74,7 +74,7 @@ fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
     brought.is_some_and(|brought| matches!(project.standing(brought, &trusted), Standing::Trusted(_)))
 }
 
-async fn tried(trial: &Trial, desk: &Desk) -> Vec<Problem> {
+async fn tried(trial: &Trial, number: usize, desk: &Desk) -> Vec<Problem> {
     let bindings = Bindings::new(haft_tools::all());
     let folder = real_path_of(&trial.file);
     let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
@@ -86,13 +86,13 @@ async fn tried(trial: &Trial, desk: &Desk) -> Vec<Problem> {
         return problems;
     }
     // A name of its own, so that it is in nobody's way.
-    let name = format!("{}-on-trial", trial.definition.name.chars().take(50).collect::<String>());
+    let name = format!("{}-{number}", trial.definition.name.chars().take(50).collect::<String>());
     let definition = Definition { name: name.clone(), ..trial.definition.clone() };
     let tool = match bindings.bind(definition, home) {
         Ok(tool) => tool,
         Err(problem) => return vec![problem],
     };
-    if let Err(error) = desk.runtime.catalog().replace(tool) {
+    if let Err(error) = desk.runtime.catalog().register(tool) {
         problems.push(Problem { line: None, what: error.to_string(), fix: "mend that".into(), is_warning: false });
         return problems;
     }
