@@ -176,3 +176,35 @@ fn a_tool_whose_file_changed_is_not_called_before_somebody_trusts_it_again() {
     assert_eq!(place.haft(&["trust", "."], "").code, 0);
     assert_eq!(place.haft(&["call", "count", "text=abc"], "").out.trim(), "43");
 }
+
+#[test]
+fn a_list_names_a_tool_and_gives_it_a_binding_and_arguments_beforehand() {
+    let place = with_count("42");
+    put(
+        &place,
+        ".haft/api.yaml",
+        "name: api\ndescription: Calls.\neffects: []\ninput_schema: {type: object, properties: {q: {type: integer, description: A number.}, base: {type: string, description: Where.}}}\n",
+    );
+    let list = "tools:\n  - name: ask_api\n    yaml_path: ./api.yaml\n    binding: {command: [cat]}\n    extra_kwargs:\n      base: https://a.example\n";
+    put(&place, ".haft/tools.yaml", list);
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let said = |words: &[&str]| place.haft(words, "").out.trim().to_owned();
+    assert_eq!(said(&["call", "ask_api", "q=1"]), r#"{"q":1,"base":"https://a.example"}"#);
+    assert_eq!(said(&["call", "ask_api", "q=1", "base=b"]), r#"{"q":1,"base":"b"}"#);
+    assert!(said(&["tools"]).contains("ask_api") && !said(&["tools"]).contains("\napi"));
+}
+
+#[test]
+fn a_prompt_file_gives_a_tool_its_words() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("ws/.haft/prompts")).expect("a folder can be made");
+    let words = "<tool_prompt><description>Looks for words.</description></tool_prompt>";
+    put(&place, ".haft/prompts/grep_prompt.xml", words);
+    put(&place, ".haft/prompts/glob_prompt.xml", "<tool_prompt><nonsense");
+    let shown = |tool: &str| place.haft(&["tools", tool], "").out;
+    assert!(!shown("grep").contains("Looks for words."), "nobody trusts it yet");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    assert!(shown("grep").contains("Looks for words."));
+    let said = place.haft(&["tools", "glob"], "");
+    assert!(said.out.contains("Finds files") && said.err.contains("the tool keeps its own words"), "{}", said.err);
+}
