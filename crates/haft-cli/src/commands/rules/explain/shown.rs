@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use haft::path::one_line;
 use haft::process::Level;
 use haft_policy::decision::Decision;
+use haft_policy::rule::EffectSort;
 
 use super::judged::{Confined, Explained, JudgedPart};
 use crate::screen::{Part, safe};
@@ -110,7 +111,11 @@ fn tone_of(decision: Decision) -> Tone {
 
 fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
     let mut told = HashSet::new();
-    let all = explained.parts.iter().map(|part| Row::of(&explained.command, part));
+    let open = explained.parts.iter().filter(|part| part.ruling.decision != Decision::Allow);
+    let open: HashSet<_> = open.map(|part| part.part.clone()).collect();
+    // That a part looks around, or only computes, says nothing beside what else it does.
+    let matters = |part: &&JudgedPart| !open.contains(&part.part) || !says_little(part);
+    let all = explained.parts.iter().filter(matters).map(|part| Row::of(&explained.command, part));
     let mut rows: Vec<Row> = all.filter(|row| told.insert(row.clone())).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.decision));
     let more = rows.split_off(rows.len().min(MOST_PARTS));
@@ -123,6 +128,11 @@ fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
         lines.extend(said("", &format!("  … and {} more, of which {allowed} are allowed", more.len()), width));
     }
     lines
+}
+
+fn says_little(part: &JudgedPart) -> bool {
+    let is_plain = part.does == "list ." || part.sort == EffectSort::CommandPrints;
+    is_plain && part.ruling.decision == Decision::Allow
 }
 
 /// What is said of one part.
