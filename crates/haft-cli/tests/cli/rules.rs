@@ -112,6 +112,11 @@ fn more_cases_of_commands_hold() {
 }
 
 #[test]
+fn cases_of_commands_that_were_written_before_they_were_tried_hold() {
+    check_cases(include_str!("../../../../tests/cases/examined_commands.jsonl"));
+}
+
+#[test]
 fn a_record_says_everything_about_a_command() {
     let place = Place::repository();
     let said = place.haft(&["rules", "explain", "--json", "rm", "notes.txt"], "");
