@@ -11,6 +11,7 @@ mod builtin;
 mod claims;
 mod command;
 mod log;
+mod planned;
 mod pool;
 mod python;
 
@@ -28,6 +29,7 @@ use haft::tool::AnyTool;
 use crate::definition::{Binding, Definition, Problem};
 use builtin::Builtin;
 use command::Program;
+use planned::Planned;
 use pool::Pools;
 use python::Function;
 pub use python::{Description, Parameter};
@@ -78,9 +80,12 @@ impl Bindings {
         match definition.binding.clone() {
             None => Err(error(format!("\"{}\" is bound to nothing", definition.name), HOW_TO_BIND)),
             Some(Binding::Builtin(name)) => Builtin::new(definition, self.named(&name)?, &home).map(tool),
-            Some(Binding::Command(words)) => Program::new(definition, words, home).map(tool),
+            Some(Binding::Command(words)) => {
+                Program::new(definition, words, home).map(|program| tool(Planned(program)))
+            }
             Some(Binding::Python { module, function }) => {
-                Function::new(definition, (module, function), home, Arc::clone(&self.pools)).map(tool)
+                let function = Function::new(definition, (module, function), home, Arc::clone(&self.pools));
+                function.map(|function| tool(Planned(function)))
             }
         }
     }

@@ -2,19 +2,19 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use haft::BoxFuture;
 use haft::door::{Doors, Look};
 use haft::prelude::*;
 use haft::process::{Command, Stream};
 use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
 use serde_json::{Map, Value};
 
 use super::answer::{self, Promise};
-use super::claims::{self, Draft};
+use super::claims::Draft;
 use super::log::Log;
+use super::planned::Works;
 use super::{Home, error};
 use crate::bash::listening::Listening;
 use crate::bash::report;
@@ -102,42 +102,23 @@ pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<Pr
     })
 }
 
-impl AnyTool for Program {
+impl Works for Program {
     fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        let arguments = match args {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
-        Ok(Box::new(ProgramCall { program: self, arguments, draft: None }))
-    }
-}
-
-struct ProgramCall {
-    program: Arc<Program>,
-    arguments: Map<String, Value>,
-    draft: Option<Draft>,
-}
-
-impl Bound for ProgramCall {
-    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
-        Box::pin(async move {
-            let (plan, draft) = claims::plan(&self.program.definition, &self.arguments, cx)?;
-            self.draft = Some(draft);
-            Ok(plan)
-        })
+    fn definition(&self) -> &Definition {
+        &self.definition
     }
 
-    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn work<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+        draft: Draft,
+        cx: &'a RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let Some(draft) = self.draft else {
-                return Err(ToolError::of(ErrorKind::Bug, "The call was run before it was planned."));
-            };
-            let program = &self.program;
-            let command = program.command(&self.arguments, draft, cx)?;
+            let command = self.command(arguments, draft, cx)?;
             let hearing = Hearing::new(cx);
             let ran = cx.run(&command, &|stream, piece| hearing.hear(stream, piece)).await;
             let (output, answer, log) = hearing.end(cx);
@@ -145,7 +126,7 @@ impl Bound for ProgramCall {
                 error.detail = error.detail.take().or_else(|| super::log::last_of(&log).0);
                 error
             })?;
-            let tool = &program.spec.name;
+            let tool = &self.spec.name;
             let failed = match answer.as_ref().and_then(|answer| answer::error_in(tool, answer)) {
                 Some(said_itself) => Some(said_itself),
                 None => answer::ending(tool, &ran, command.time, &log).map(|error| error.with_so_far(output.clone())),
@@ -157,7 +138,7 @@ impl Bound for ProgramCall {
                 return Err(error);
             }
             let promised = answer.clone().unwrap_or_else(|| Value::String(text_of(&output)));
-            program.promise.check(tool, &promised)?;
+            self.promise.check(tool, &promised)?;
             Ok(answer::with_notes(ToolOutput { data: answer, ..said(output) }, &ran, cx))
         })
     }

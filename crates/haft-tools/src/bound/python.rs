@@ -16,12 +16,12 @@ use haft::context::Broken;
 use haft::prelude::*;
 use haft::process::{Command, HowEnded, Ran, Worker};
 use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
 use serde_json::{Map, Value};
 
 use super::answer::{self, Promise};
-use super::claims::{self, Draft};
+use super::claims::Draft;
 use super::log::{Log, last_of};
+use super::planned::Works;
 use super::pool::{Pools, Profile};
 use super::{Home, error};
 use crate::definition::{Definition, Problem};
@@ -197,42 +197,24 @@ struct Served {
     time: std::time::Duration,
 }
 
-impl AnyTool for Function {
+impl Works for Function {
     fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
-        let arguments = match args {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
-        };
-        Ok(Box::new(FunctionCall { function: self, arguments, draft: None }))
-    }
-}
-
-struct FunctionCall {
-    function: Arc<Function>,
-    arguments: Map<String, Value>,
-    draft: Option<Draft>,
-}
-
-impl Bound for FunctionCall {
-    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
-        Box::pin(async move {
-            let (plan, draft) = claims::plan(&self.function.definition, &self.arguments, cx)?;
-            self.draft = Some(draft);
-            Ok(plan)
-        })
+    fn definition(&self) -> &Definition {
+        &self.definition
     }
 
-    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+    fn work<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+        draft: Draft,
+        cx: &'a RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let Some(draft) = self.draft else {
-                return Err(ToolError::of(ErrorKind::Bug, "The call was run before it was planned."));
-            };
-            let served = self.function.serve(draft, Wish::Call(&self.arguments), cx).await?;
-            self.function.result(served, cx)
+            let served = self.serve(draft, Wish::Call(arguments), cx).await?;
+            self.result(served, cx)
         })
     }
 }

@@ -1,0 +1,71 @@
+//! A defined tool that something outside does the work of: planned as its definition declares, then done.
+
+use std::sync::Arc;
+
+use haft::BoxFuture;
+use haft::prelude::*;
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound};
+use serde_json::{Map, Value};
+
+use super::claims::{self, Draft};
+use crate::definition::Definition;
+
+/// What does the work of a tool.
+pub(super) trait Works: Send + Sync + 'static {
+    /// Describes the tool.
+    fn spec(&self) -> &Spec;
+
+    /// Returns the definition that declares what a call touches.
+    fn definition(&self) -> &Definition;
+
+    /// Does a call that was planned.
+    fn work<'a>(
+        &'a self,
+        arguments: &'a Map<String, Value>,
+        draft: Draft,
+        cx: &'a RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
+}
+
+/// A tool that is planned by its definition.
+pub(super) struct Planned<T>(pub(super) T);
+
+impl<T: Works> AnyTool for Planned<T> {
+    fn spec(&self) -> &Spec {
+        self.0.spec()
+    }
+
+    fn bind(self: Arc<Self>, args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        let arguments = match args {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        Ok(Box::new(PlannedCall { tool: self, arguments, draft: None }))
+    }
+}
+
+struct PlannedCall<T> {
+    tool: Arc<Planned<T>>,
+    arguments: Map<String, Value>,
+    draft: Option<Draft>,
+}
+
+impl<T: Works> Bound for PlannedCall<T> {
+    fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
+        Box::pin(async move {
+            let (plan, draft) = claims::plan(self.tool.0.definition(), &self.arguments, cx)?;
+            self.draft = Some(draft);
+            Ok(plan)
+        })
+    }
+
+    fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let Some(draft) = self.draft else {
+                return Err(ToolError::of(ErrorKind::Bug, "The call was run before it was planned."));
+            };
+            self.tool.0.work(&self.arguments, draft, cx).await
+        })
+    }
+}
