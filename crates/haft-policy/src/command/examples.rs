@@ -84,6 +84,15 @@ pub fn decision(command: &str) -> Decision {
     ruling(&Policy::default(), command).decision
 }
 
+/// Fails where one of these commands is judged otherwise by the defaults.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn check_all(wanted: Decision, commands: &[&str]) {
+    for command in commands {
+        assert_eq!(decision(command), wanted, "{command}");
+    }
+}
+
 /// Judges the examples of the table of programs by the defaults, and returns in words which fail.
 pub fn failures_of_table() -> Vec<String> {
     super::programs::examples::check_examples(decision).iter().map(ToString::to_string).collect()

@@ -50,15 +50,21 @@ pub(crate) fn of_url(word: &Value) -> Reading {
 pub(crate) fn file_name(word: &Value) -> Value {
     let Some(text) = word.known() else { return Value::unknown() };
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let path = rest.split(['?', '#']).next().unwrap_or_default().trim_end_matches(".git");
     // `host:path`, as git and ssh write it, or a host with a path behind it.
-    let start = if rest.len() == text.len() { path.find([':', '/']) } else { path.find('/') };
-    match start.map(|at| path.split_at(at)).map(|(_, path)| path.rsplit([':', '/']).next().unwrap_or_default()) {
-        None | Some("") => Value::text("index.html"),
+    let has_path = rest.contains('/') || (rest.len() == text.len() && rest.contains(':'));
+    match last_name(text) {
+        _ if !has_path || rest.ends_with('/') => Value::text("index.html"),
         // Programs read such signs in their own ways.
-        Some(name) if name.contains(['%', '{', '[', '*']) => Value::unknown(),
-        Some(name) => Value::text(name),
+        name if name.contains(['%', '{', '[', '*']) => Value::unknown(),
+        name => Value::text(name),
     }
+}
+
+/// Returns the name that something at an address gets here: `host:dir/x` and `https://host/x?y` become `x`.
+pub(crate) fn last_name(address: &str) -> String {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    last.rsplit(':').next().unwrap_or_default().trim_end_matches(".git").to_owned()
 }
 
 /// Reads a host, perhaps with a user and a port.

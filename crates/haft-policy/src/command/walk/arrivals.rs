@@ -9,7 +9,7 @@
 use super::super::act::{Act, Deed, Flow, Language};
 use super::super::languages;
 use super::super::places::Place;
-use super::super::programs::{console, meaning};
+use super::super::programs::{address, console, meaning};
 use super::super::value::{Origin, Value};
 use super::{Walk, pipes};
 
@@ -130,7 +130,7 @@ impl Walk<'_> {
         let is_clone = !subcommands_of_clone(name).is_empty();
         let is_address = |text: &str| is_clone || text.contains("://") || text.contains('@') || text.contains('.');
         let named = operands.iter().filter_map(|word| word.known()).filter(|text| is_address(text));
-        let mut files: Vec<String> = named.map(last_name).collect();
+        let mut files: Vec<String> = named.map(address::last_name).collect();
         if let (true, [_, .., folder]) = (is_clone, operands) {
             files.extend(folder.known().map(str::to_owned));
         }
@@ -278,23 +278,10 @@ fn keeps_name(word: &Value) -> bool {
     text == "--remote-name" || text == "--remote-name-all" || (is_bundle && text.contains('O'))
 }
 
-/// Returns the name that something at an address gets here: `host:dir/x` and `https://host/x?y` become `x`.
-fn last_name(address: &str) -> String {
-    let path = address.split(['?', '#']).next().unwrap_or_default();
-    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    last.rsplit(':').next().unwrap_or_default().trim_end_matches(".git").to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::command::examples::decision;
-    use crate::decision::Decision::{self, Ask, Deny};
-
-    fn check(wanted: Decision, commands: &[&str]) {
-        for command in commands {
-            assert_eq!(decision(command), wanted, "{command}");
-        }
-    }
+    use crate::command::examples::check_all as check;
+    use crate::decision::Decision::{Ask, Deny};
 
     #[test]
     fn what_is_unpacked_or_made_of_a_download_is_not_run() {

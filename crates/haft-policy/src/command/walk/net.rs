@@ -145,14 +145,8 @@ fn is_disk(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::command::examples::decision;
-    use crate::decision::Decision::{self, Ask, Deny};
-
-    fn check(wanted: Decision, commands: &[&str]) {
-        for command in commands {
-            assert_eq!(decision(command), wanted, "{command}");
-        }
-    }
+    use crate::command::examples::check_all as check;
+    use crate::decision::Decision::{Ask, Deny};
 
     #[test]
     fn what_a_program_may_run_that_nobody_knows_is_refused_if_it_would_be_alone() {

@@ -305,14 +305,8 @@ fn is_usual(name: &str, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::examples::decision;
-    use crate::decision::Decision::{self, Allow, Ask, Deny};
-
-    fn check(wanted: Decision, commands: &[&str]) {
-        for command in commands {
-            assert_eq!(decision(command), wanted, "{command}");
-        }
-    }
+    use crate::command::examples::check_all as check;
+    use crate::decision::Decision::{Allow, Ask, Deny};
 
     #[test]
     fn every_line_of_the_table_is_understood_and_names_a_variable_once() {
