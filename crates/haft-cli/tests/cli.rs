@@ -454,3 +454,17 @@ fn an_image_is_shown_as_an_image_when_it_is_named() {
         assert!((said.code, said.err.contains("PNG image")) == (1, true), "{}", said.err);
     }
 }
+
+/// Writes a file of the workspace, with its folders.
+fn put(place: &Place, name: &str, text: &str) {
+    let path = place.path("ws").join(name);
+    std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
+    std::fs::write(path, text).expect("a file can be written");
+}
+
+/// Checks a path that nobody trusts; returns what is printed, and the exit status.
+fn check(place: &Place, path: &str) -> (String, i32) {
+    let said = place.haft(&["check", path], "");
+    assert!(said.err.lines().all(|line| line.contains(" was not tried, ")), "{}", said.err);
+    (said.out, said.code)
+}

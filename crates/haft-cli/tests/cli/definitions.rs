@@ -1,22 +1,8 @@
 //! `haft check` on definitions and lists of tools.
 
-use super::Place;
+use super::{Place, check, put};
 
 const GOOD: &str = "name: greet\ndescription: Greets.\nbinding: hello:greet\ninput_schema:\n  properties:\n    who: {type: string, description: Who is greeted.}\n    key: {type: string, description: A key.}\n";
-
-fn put(place: &Place, name: &str, text: &str) {
-    let path = place.path("ws").join(name);
-    std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
-    std::fs::write(path, text).expect("a file can be written");
-}
-
-/// Checks a path and returns what is printed, and the exit status.
-fn check(place: &Place, path: &str) -> (String, i32) {
-    let said = place.haft(&["check", path], "");
-    // Nobody trusts these files.
-    assert!(said.err.lines().all(|line| line.contains(" was not tried, ")), "{}", said.err);
-    (said.out, said.code)
-}
 
 #[test]
 fn a_definition_in_order_is_passed_without_a_word() {

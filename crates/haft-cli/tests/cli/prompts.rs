@@ -1,19 +1,6 @@
 //! `haft tools TOOL --xml`, and `haft check` on what it writes.
 
-use super::Place;
-
-fn put(place: &Place, name: &str, text: &str) {
-    let path = place.path("ws").join(name);
-    std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
-    std::fs::write(path, text).expect("a file can be written");
-}
-
-fn check(place: &Place, path: &str) -> (String, i32) {
-    let said = place.haft(&["check", path], "");
-    // Nobody trusts these files.
-    assert!(said.err.lines().all(|line| line.contains(" was not tried, ")), "{}", said.err);
-    (said.out, said.code)
-}
+use super::{Place, check, put};
 
 #[test]
 fn every_tool_writes_a_prompt_file_that_is_in_order() {
