@@ -1,0 +1,168 @@
+//! haft as a server for files, beside the reference server from npm: one client, one run, in turns.
+//!
+//! Times in milliseconds say as much about the machine as about the program, so what counts is how many times as
+//! fast haft is. Only the read has a limit of its own: it is what an agent waits for a thousand times a day.
+
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use server::Server;
+
+const STARTS: usize = 20;
+const FILES: usize = 200;
+const ROUNDS: usize = 20;
+const START_TIMES_FASTER: f64 = 20.0;
+const READ_TIMES_FASTER: f64 = 3.0;
+const MOST_READ: Duration = Duration::from_micros(150);
+const MOST_IDLE_BYTES: u64 = 25_000_000;
+
+fn main() -> ExitCode {
+    let programs: Vec<String> = std::env::args().skip(1).collect();
+    let [haft, node, peer] = &programs[..] else {
+        eprintln!("usage: mcp HAFT NODE SERVER, the paths of haft, of Node and of the reference server's program");
+        return ExitCode::from(2);
+    };
+    let base = std::env::temp_dir().join(format!("haft-mcp-{}", std::process::id()));
+    let outcome = prepare(&base).and_then(|scene| {
+        let [workspace, home] = [scene.workspace.display().to_string(), scene.home.display().to_string()];
+        let haft = [haft, "mcp", "serve", "-C", &workspace].map(String::from).to_vec();
+        let peer = [node.as_str(), peer, &workspace, &home].map(String::from).to_vec();
+        measure(&scene, [haft, peer])
+    });
+    // What is left behind in a folder for temporary files does no harm.
+    let _ = std::fs::remove_dir_all(&base);
+    match outcome {
+        Ok([haft, peer]) => judge(&haft, &peer),
+        Err(why) => {
+            println!("FAILED: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Where both work: a folder of small files, and a home without settings.
+struct Scene {
+    workspace: PathBuf,
+    home: PathBuf,
+}
+
+/// What was measured of one server.
+struct Measured {
+    start: Duration,
+    read: Duration,
+    slow_read: Duration,
+    idle_bytes: u64,
+}
+
+fn prepare(base: &Path) -> Result<Scene, String> {
+    let scene = Scene { workspace: base.join("workspace"), home: base.join("home") };
+    let told = |error: std::io::Error| format!("{}: {error}", base.display());
+    std::fs::create_dir_all(&scene.workspace).map_err(told)?;
+    std::fs::create_dir_all(&scene.home).map_err(told)?;
+    for number in 0..FILES {
+        let text = format!("mark {number}\n{}", "some words of a small file\n".repeat(40));
+        std::fs::write(scene.workspace.join(format!("{number}.txt")), text).map_err(told)?;
+    }
+    Ok(scene)
+}
+
+fn measure(scene: &Scene, contenders: [Vec<String>; 2]) -> Result<[Measured; 2], String> {
+    let mut starts = [Vec::new(), Vec::new()];
+    for _ in 0..STARTS {
+        for (words, times) in contenders.iter().zip(&mut starts) {
+            let began = Instant::now();
+            let mut server = Server::start(words, &scene.home)?;
+            server.shake_hands()?;
+            server.request("tools/list", json!({}))?;
+            times.push(began.elapsed());
+        }
+    }
+    let mut servers = [Server::start(&contenders[0], &scene.home)?, Server::start(&contenders[1], &scene.home)?];
+    let mut reads = [Vec::new(), Vec::new()];
+    for server in &mut servers {
+        server.shake_hands()?;
+        server.request("tools/list", json!({}))?;
+    }
+    for round in 0..=ROUNDS {
+        for ((server, times), tool) in servers.iter_mut().zip(&mut reads).zip(["read_file", "read_text_file"]) {
+            let took = read_all(server, tool, &scene.workspace)?;
+            // The first round finds cold caches and code that was never run.
+            if round > 0 {
+                times.extend(took);
+            }
+        }
+    }
+    let idle = servers.each_ref().map(Server::resident_bytes);
+    let mut both = starts.into_iter().zip(reads).zip(idle).map(|((start, read), idle_bytes)| Measured {
+        start: share(&start, 0.5),
+        read: share(&read, 0.5),
+        slow_read: share(&read, 0.99),
+        idle_bytes,
+    });
+    Ok([both.next(), both.next()].map(|measured| measured.expect("there are two")))
+}
+
+/// Reads every file once, one after the other. The peer wants whole paths, and haft takes them too.
+fn read_all(server: &mut Server, tool: &str, workspace: &Path) -> Result<Vec<Duration>, String> {
+    let mut times = Vec::with_capacity(FILES);
+    for number in 0..FILES {
+        let path = workspace.join(format!("{number}.txt"));
+        let answer = server.request("tools/call", json!({ "name": tool, "arguments": { "path": path } }))?;
+        let text = answer.message["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        if !text.contains(&format!("mark {number}\n")) {
+            return Err(format!("{tool} of {number}.txt answers something else: {}", shortened(&answer.message)));
+        }
+        times.push(answer.took);
+    }
+    Ok(times)
+}
+
+fn shortened(message: &Value) -> String {
+    message.to_string().chars().take(500).collect()
+}
+
+/// The time that this share of all was not slower than.
+fn share(times: &[Duration], share: f64) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    sorted[((sorted.len() - 1) as f64 * share).round() as usize]
+}
+
+fn judge(haft: &Measured, peer: &Measured) -> ExitCode {
+    let ms = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
+    let us = |time: Duration| format!("{:.0} µs", time.as_secs_f64() * 1e6);
+    let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let faster = |haft: Duration, peer: Duration| peer.as_secs_f64() / haft.as_secs_f64();
+    let start = faster(haft.start, peer.start);
+    let read = faster(haft.read, peer.read);
+    println!("{STARTS} starts and {} reads of 1 KB each, in turns", ROUNDS * FILES);
+    println!("{:<32} {:>10} {:>10} {:>9}   wanted", "", "haft", "reference", "x faster");
+    let row = |name: &str, haft: String, peer: String, ratio: String, wanted: String| {
+        println!("{name:<32} {haft:>10} {peer:>10} {ratio:>9}   {wanted}");
+    };
+    let wanted_start = format!("at least {START_TIMES_FASTER} x");
+    row("start to first list, median", ms(haft.start), ms(peer.start), format!("{start:.1}"), wanted_start);
+    let wanted_read = format!("at least {READ_TIMES_FASTER} x, at most {}", us(MOST_READ));
+    row("small read, p50", us(haft.read), us(peer.read), format!("{read:.1}"), wanted_read);
+    let slow = format!("{:.1}", faster(haft.slow_read, peer.slow_read));
+    row("small read, p99", us(haft.slow_read), us(peer.slow_read), slow, String::new());
+    let wanted_idle = format!("at most {}", mb(MOST_IDLE_BYTES));
+    row("memory at rest, with children", mb(haft.idle_bytes), mb(peer.idle_bytes), String::new(), wanted_idle);
+    let limits = [
+        (start < START_TIMES_FASTER, "it starts too slowly"),
+        (read < READ_TIMES_FASTER, "a small read is not fast enough beside the reference"),
+        (haft.read > MOST_READ, "a small read takes too long"),
+        (haft.idle_bytes > MOST_IDLE_BYTES, "it needs too much memory at rest"),
+    ];
+    let exceeded: Vec<&str> = limits.iter().filter(|(exceeded, _)| *exceeded).map(|(_, what)| *what).collect();
+    if exceeded.is_empty() {
+        println!("ok: all within the limits");
+        return ExitCode::SUCCESS;
+    }
+    println!("FAILED: {}", exceeded.join("; "));
+    ExitCode::FAILURE
+}
