@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod log;
+pub(crate) mod mcp;
 pub(crate) mod new_tool;
 pub(crate) mod rules;
 pub(crate) mod tools;

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use haft::dialect::ForeignTool;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
-use haft::spec::Spec;
+use haft::spec::{AtMost, Spec};
 use haft::tool::{AnyTool, Tool, Typed};
 use serde_json::{Map, Value};
 
@@ -113,6 +113,12 @@ impl Entry {
     /// Returns the toolset that the tool came from.
     pub fn toolset(&self) -> &str {
         &self.toolset
+    }
+
+    /// Returns the most that calls of it can do.
+    pub fn does(&self) -> AtMost {
+        let led_to = self.way_in().map(|way| way.entries.as_slice()).unwrap_or_default();
+        led_to.iter().map(|entry| entry.does()).max().unwrap_or(self.tool.spec().does)
     }
 
     /// Leads arguments that fit what is shown inward: the tool that is meant, and all of its arguments.
