@@ -71,12 +71,14 @@ pub(crate) async fn call(
         question.meta = signed(None, &context);
         return Ok(question.into());
     }
-    toolbox.books.called(&result);
     if let Some(spill) = &result.spilled {
         server.spills.add(spill, &result.tool);
     }
     let mut answer = answer::of_result(&result, &entry, &toolbox.runtime);
     answer.meta = signed(answer.meta, &context);
+    let books = toolbox.books.clone();
+    // The client does not wait for our notes.
+    tokio::task::spawn_blocking(move || books.called(&result));
     Ok(answer.into())
 }
 
