@@ -36,6 +36,19 @@ fn tools_come_in_the_same_order_each_time_with_titles_schemas_and_honest_hints()
 }
 
 #[test]
+fn what_is_served_is_what_haft_tools_shows() {
+    let place = Place::new();
+    let shown: Value = serde_json::from_str(&place.run(&["tools", "--json"])).expect("a list");
+    let served = listed(&place, &[]);
+    for (served, shown) in served.iter().zip(shown.as_array().expect("a list")) {
+        for part in ["name", "title", "description", "inputSchema"] {
+            assert_eq!(served[part], shown[part]);
+        }
+        assert_eq!(served["annotations"]["readOnlyHint"], shown["annotations"]["readOnlyHint"]);
+    }
+}
+
+#[test]
 fn a_change_is_made_recorded_and_can_be_taken_back_from_outside() {
     let place = Place::new();
     let mut server = place.shaken(&["--yes"], json!({}));
