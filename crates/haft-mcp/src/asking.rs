@@ -79,7 +79,7 @@ impl Asking {
         };
         let sent = request.input_responses.as_ref().and_then(|answers| answers.get(QUESTION));
         let answer = sent.and_then(|answer| serde_json::from_value(answer.clone()).ok());
-        Ok(Way::Returned { call, given: shown.zip(answer), question: Mutex::default() })
+        Ok(Way::Returned { call, given: shown.zip(answer).map(Box::new), question: Mutex::default() })
     }
 
     /// Asks about a call in this way until the guard is dropped.
@@ -102,7 +102,7 @@ impl Asking {
             },
             Some(Way::Returned { given, question, .. }) => {
                 let plan = Digest::of_plan(request);
-                match given {
+                match given.as_deref() {
                     Some((shown, answer)) if *shown == plan => form::verdict(request, answer),
                     _ => {
                         let params = form::params(request, Titles::Beside);
@@ -132,7 +132,7 @@ pub(crate) enum Way {
     Returned {
         call: Digest,
         /// What was shown and answered, where the call was sent again.
-        given: Option<(Digest, ElicitResult)>,
+        given: Option<Box<(Digest, ElicitResult)>>,
         /// The question that came up.
         question: Mutex<Option<(Digest, ElicitRequestParams)>>,
     },

@@ -60,8 +60,12 @@ pub(crate) async fn call(
     };
     let way = server.asking.way(&request, &context)?;
     let id = CallId::new(server.next_call().to_string());
-    // Closed never happens: the semaphore lives as long as the server.
-    let _place = server.places.acquire().await;
+    let _place = tokio::select! {
+        biased;
+        () = stopped(server, &context) => None,
+        // Closed never happens: the semaphore lives as long as the server.
+        place = server.places.acquire() => place.ok(),
+    };
     let _under_way = server.turns.enter(&toolbox.session);
     let about = server.asking.about(&id, way);
     let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
@@ -71,12 +75,14 @@ pub(crate) async fn call(
         question.meta = signed(None, &context);
         return Ok(question.into());
     }
-    toolbox.books.called(&result);
     if let Some(spill) = &result.spilled {
         server.spills.add(spill, &result.tool);
     }
     let mut answer = answer::of_result(&result, &entry, &toolbox.runtime);
     answer.meta = signed(answer.meta, &context);
+    let books = toolbox.books.clone();
+    // The client does not wait for our notes.
+    tokio::task::spawn_blocking(move || books.called(&result));
     Ok(answer.into())
 }
 
@@ -91,23 +97,27 @@ async fn run(
     let mut progress = Progress::of(token, &id, (toolbox.runtime.events(), &server.outbox));
     let calling = toolbox.runtime.call(&toolbox.session, call);
     tokio::pin!(calling);
-    let stopped = async {
-        tokio::select! {
-            () = context.ct.cancelled() => {}
-            () = server.ended.cancelled() => {}
-        }
-    };
+    let stopped = stopped(server, context);
     tokio::pin!(stopped);
     loop {
         tokio::select! {
+            // First the signal: what nobody wants any more does not begin.
             biased;
-            result = &mut calling => return result,
             () = &mut stopped => {
                 toolbox.session.cancel(&id);
                 return calling.await;
             }
+            result = &mut calling => return result,
             () = progress.step() => {}
         }
+    }
+}
+
+/// Waits until nobody wants the answer any more.
+async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
+    tokio::select! {
+        () = context.ct.cancelled() => {}
+        () = server.ended.cancelled() => {}
     }
 }
 

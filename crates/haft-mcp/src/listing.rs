@@ -22,7 +22,7 @@ fn tool(entry: &Entry, runtime: &Runtime) -> Tool {
         None => tool,
     };
     let title = Some(spec.manual.title.clone()).filter(|title| !title.is_empty());
-    let tool = tool.with_annotations(annotations(entry.does()));
+    let tool = tool.with_annotations(annotations(spec.does));
     match title {
         Some(title) => tool.with_title(title),
         None => tool,

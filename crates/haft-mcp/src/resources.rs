@@ -69,15 +69,17 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 /// Reads one.
 pub(crate) async fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let text = match (uri, uri.strip_prefix(SPILL)) {
-        (LOG, _) => log(toolbox)?,
+        (LOG, _) => log(toolbox).await?,
         (_, Some(rest)) => spill(toolbox, rest).await?,
         (_, None) => return Err(unknown("there is no such resource; resources/list names those there are")),
     };
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]))
 }
 
-fn log(toolbox: &Toolbox) -> Result<String, ErrorData> {
-    toolbox.books.log(MOST_SETS).map_err(|why| ErrorData::internal_error(why, None))
+async fn log(toolbox: &Toolbox) -> Result<String, ErrorData> {
+    let books = toolbox.books.clone();
+    let log = tokio::task::spawn_blocking(move || books.log(MOST_SETS)).await;
+    log.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| ErrorData::internal_error(why, None))
 }
 
 async fn spill(toolbox: &Toolbox, rest: &str) -> Result<String, ErrorData> {

@@ -74,7 +74,15 @@ impl Server {
         let open = || async {
             let root = roots::of_client(&*self.host, context).await;
             let host = self.host.clone();
-            let opened = tokio::task::spawn_blocking(move || host.open(root.as_deref())).await;
+            let open = move || match root.map(|root| host.open(Some(&root))) {
+                Some(Ok(toolbox)) => Ok(toolbox),
+                Some(Err(why)) => {
+                    host.tell(&format!("note: the client's root is not used: {why}"));
+                    host.open(None)
+                }
+                None => host.open(None),
+            };
+            let opened = tokio::task::spawn_blocking(open).await;
             opened.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| {
                 self.host.tell(&why);
                 ErrorData::internal_error(why, None)

@@ -1,6 +1,7 @@
 //! What is served: the tools of one workspace, and the house that they stand in.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft::result::ToolResult;
 use haft_runtime::runtime::Runtime;
@@ -15,7 +16,7 @@ pub struct Toolbox {
     /// The workspace, by its real path.
     pub workspace: PathBuf,
     /// What else there is to read.
-    pub books: Box<dyn Books>,
+    pub books: Arc<dyn Books>,
 }
 
 /// What is written down about the calls of a workspace.
@@ -27,7 +28,7 @@ pub trait Books: Send + Sync {
     /// Says why it cannot be read.
     fn log(&self, most: usize) -> Result<String, String>;
 
-    /// Remembers a call that has ended.
+    /// Remembers a call that has ended. May take a while.
     fn called(&self, result: &ToolResult);
 }
 

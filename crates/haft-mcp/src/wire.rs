@@ -5,8 +5,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, Request, RequestId,
-    RequestParamsMeta,
+    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode,
+    PaginatedRequestParams, Request, RequestId, RequestParamsMeta,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -140,6 +140,8 @@ fn request(text: &str, (id, method): (RequestId, &str), params: Option<&RawValue
         "tools/call" => typed(params, ClientRequest::CallToolRequest),
         "resources/read" => typed(params, ClientRequest::ReadResourceRequest),
         "initialize" => typed(params, ClientRequest::InitializeRequest),
+        // Their parser takes parameters that do not fit for none at all.
+        list if list.ends_with("/list") && !is_page(params) => Err("\"cursor\" is no text".to_owned()),
         _ => match serde_json::from_str(text) {
             Ok(ClientJsonRpcMessage::Request(message)) => Ok(message.request),
             Ok(_) => Err("it is no request".to_owned()),
@@ -151,6 +153,10 @@ fn request(text: &str, (id, method): (RequestId, &str), params: Option<&RawValue
         Ok(request) => Incoming::Request(id, Box::new(request)),
         Err(reason) => bad_params(id, method, &reason),
     }
+}
+
+fn is_page(params: &str) -> bool {
+    params == "null" || serde_json::from_str::<PaginatedRequestParams>(params).is_ok()
 }
 
 /// Reads parameters; what they say of the request itself goes where the protocol's crate looks for it.

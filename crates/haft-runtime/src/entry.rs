@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use haft::dialect::ForeignTool;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
-use haft::spec::{AtMost, Spec};
+use haft::spec::Spec;
 use haft::tool::{AnyTool, Tool, Typed};
 use serde_json::{Map, Value};
 
@@ -80,9 +80,11 @@ impl Entry {
     /// Shows tools as another system does; the first entry is the usual one.
     pub(crate) fn in_dialect(foreign: Arc<dyn ForeignTool>, entries: Vec<Arc<Entry>>) -> Option<Self> {
         let usual = entries.first()?.clone();
+        // A call may lead to any of them.
+        let does = entries.iter().map(|entry| entry.shown.does).max().unwrap_or_default();
         Some(Self {
             tool: usual.tool.clone(),
-            shown: foreign.spec(&usual.shown),
+            shown: Spec { does, ..foreign.spec(&usual.shown) },
             toolset: usual.toolset.clone(),
             is_shown: foreign.is_shown(),
             steps: vec![Step::Dialect(WayIn { foreign, entries })],
@@ -113,12 +115,6 @@ impl Entry {
     /// Returns the toolset that the tool came from.
     pub fn toolset(&self) -> &str {
         &self.toolset
-    }
-
-    /// Returns the most that calls of it can do.
-    pub fn does(&self) -> AtMost {
-        let led_to = self.way_in().map(|way| way.entries.as_slice()).unwrap_or_default();
-        led_to.iter().map(|entry| entry.does()).max().unwrap_or(self.tool.spec().does)
     }
 
     /// Leads arguments that fit what is shown inward: the tool that is meant, and all of its arguments.

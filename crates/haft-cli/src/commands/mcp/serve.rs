@@ -95,7 +95,7 @@ impl Opened {
         // Agents of one client share the server, and do not see what another one has read.
         let session = runtime.session("mcp", approver).with_keeping(keeping).with_readers(Readers::Several);
         session.set_mode(mode(&common));
-        Ok(Toolbox { runtime, session, workspace, books: Box::new(Written { state, history }) })
+        Ok(Toolbox { runtime, session, workspace, books: Arc::new(Written { state, history }) })
     }
 }
 
