@@ -225,12 +225,13 @@ def accept(question):
 
 async def accepted(scene, era):
     asked = []
+    scene.file("old.txt", "old\n")
     async with connected(scene, era, elicitation_callback=answering(asked, accept)) as client:
         await succeed(client, "write_file", path="asked.txt", content="yes\n")
-        await succeed(client, "bash", command="echo more > more.txt")
-    assert scene.read("asked.txt") == "yes\n" and scene.read("more.txt") == "more\n"
+        await succeed(client, "bash", command="rm old.txt")
+    assert scene.read("asked.txt") == "yes\n" and not scene.has("old.txt")
     assert len(asked) == 2, f"asked {len(asked)} times"
-    assert "asked.txt" in asked[0].message and "echo more" in asked[1].message, [question.message for question in asked]
+    assert "asked.txt" in asked[0].message and "rm old.txt" in asked[1].message, [question.message for question in asked]
 
 
 async def declined(scene, era):
