@@ -135,9 +135,10 @@ def paths(value):
 
 
 def is_owed_an_answer(message):
-    """Whether somebody waits: it has an id as the protocol has them, and a method."""
+    """Whether somebody waits: it has an id as the protocol has them, which can be repeated, and a method."""
     id = message.get("id")
-    is_id = isinstance(id, str) or isinstance(id, int) and not isinstance(id, bool) and abs(id) < 2**53
+    is_text = isinstance(id, str) and len(id) < 1000 and id != "\ud800"
+    is_id = is_text or isinstance(id, int) and not isinstance(id, bool) and abs(id) < 2**53
     return is_id and isinstance(message.get("method"), str) and not ("result" in message or "error" in message)
 
 
@@ -180,6 +181,8 @@ class Battery:
 
     def one(self, piece):
         wire = self.wire
+        id = piece.get("id") if isinstance(piece, dict) else None
+        before = len(wire.by_id.get(key(id), []))
         if isinstance(piece, bytes):
             wire.send_bytes(piece + b"\n")
         else:
@@ -188,9 +191,9 @@ class Battery:
             wire.shake_hands()
         wire.still_serves(era_of(self.state))
         if isinstance(piece, dict) and is_owed_an_answer(piece):
-            wire.answer(piece["id"])
-            answers = wire.by_id[key(piece["id"])]
-            assert len(answers) == 1, f"{len(answers)} answers to one request"
+            wire.wait_for(lambda _: len(wire.by_id.get(key(id), [])) > before)
+            answers = len(wire.by_id.get(key(id), [])) - before
+            assert answers == 1, f"{answers} answers to one request {wire.state()}"
         assert wire.peak_mb() < MOST_MEMORY_MB, f"needs {wire.peak_mb():.0f} MB"
 
 
@@ -214,7 +217,7 @@ def large_lines():
     yield "100 MB of brackets", b"[" * 100_000_000 + b"\n", MOST_MEMORY_LARGE_MB
     yield "30 MB of text", head + b'"' + b"x" * 30_000_000 + b'"}}}\n', MOST_MEMORY_LARGE_MB
     yield "4 MB of small values", head + b"[" + b"0," * 2_000_000 + b"0]}}}\n", MOST_MEMORY_LARGE_MB
-    yield "a million lines without sense", b"?\n" * 1_000_000, MOST_MEMORY_MB
+    yield "100,000 lines without sense", b"?\n" * 100_000, MOST_MEMORY_MB
 
 
 def main(haft):

@@ -85,8 +85,12 @@ class Scene:
         return [process for process in all_processes() if words.encode() in command_line(process)]
 
     def left_over(self, within=SOON_SECONDS):
-        """What still runs after a moment, as lines to read; empty when all of it has ended."""
-        wait_until(lambda: not self.processes(), within)
+        """What still runs after a moment, as lines to read; empty when all of it has ended.
+
+        One look may miss a process that another one makes while it looks, so it takes three.
+        """
+        if wait_until(lambda: not any(self.processes() for _ in range(3)), within):
+            return []
         return [f"{process}: {command_line(process).decode(errors='replace')}" for process in self.processes()]
 
 
