@@ -20,9 +20,10 @@ LONG_SECONDS = 300
 
 def flood(scene, era, make, count):
     """All requests are written before one answer is read; then every one of them is answered."""
-    with Wire(scene, "--yes", reading=era == LEGACY) as wire:
+    with Wire(scene, "--yes") as wire:
         wire.begin(era)
-        wire.reading.clear()
+        wire.stop_reading()
+        before = len(wire.by_id)
         requests = [make(wire, era) for _ in range(count)]
         data = b"".join(json.dumps(request).encode() + b"\n" for request in requests)
         left = wire.send_until_stuck(data, quiet=0.5)
@@ -30,7 +31,7 @@ def flood(scene, era, make, count):
         wire.send_bytes(left)
         owed = [request["id"] for request in requests if "id" in request]
         if owed:
-            wire.wait_for(lambda _: len(wire.by_id) >= len(owed), within=LONG_SECONDS)
+            wire.wait_for(lambda _: len(wire.by_id) - before >= len(owed), within=LONG_SECONDS)
         missing = [id for id in owed if not wire.answered(id)]
         assert not missing, f"{len(missing)} of {count} have no answer {wire.state()}"
         wire.still_serves(era)
@@ -142,7 +143,7 @@ def requests_then_end_of_input(scene, era):
         wire.send_bytes(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
         wire.process.stdin.close()
         wire.ends()
-        wire.wait_for(lambda _: len(wire.by_id) >= 20, within=SOON_SECONDS)
+        wire.wait_for(lambda _: wire.answered(requests[-1]["id"]), within=SOON_SECONDS)
         missing = [request["id"] for request in requests if not wire.answered(request["id"])]
         assert not missing, f"{len(missing)} of 20 have no answer"
 
@@ -165,8 +166,7 @@ def output_closed(scene, era):
     with Wire(scene, "--yes") as wire:
         wire.begin(era)
         mark = running(scene, wire, era)
-        other_end = wire.process.stdout.detach()
-        other_end.close()
+        wire.close_output()
         try:
             for _ in range(3):
                 wire.send(small_read(wire, era))

@@ -17,9 +17,9 @@ ASKABLE = {"elicitation": {"form": {}}}
 
 
 class Wire:
-    """A server with its pipes. `reading` says whether what it writes is taken from the start."""
+    """A server with its pipes."""
 
-    def __init__(self, scene, *flags, reading=True, stderr=subprocess.DEVNULL, capabilities=None):
+    def __init__(self, scene, *flags, stderr=subprocess.DEVNULL, capabilities=None):
         self.capabilities = capabilities or {}
         self.process = subprocess.Popen(
             scene.server(*flags),
@@ -36,10 +36,10 @@ class Wire:
         self.problems = []
         self.closed = False
         self.reading = threading.Event()
+        self.parked = threading.Event()
         self.next_id = 0
         self.id_prefix = "r"
-        if reading:
-            self.reading.set()
+        self.reading.set()
         threading.Thread(target=self.read, daemon=True).start()
 
     def __enter__(self):
@@ -142,8 +142,17 @@ class Wire:
             return f"(the server has ended: {signal.Signals(-status).name if status < 0 else status})"
         return "(the server runs)"
 
+    def stop_reading(self):
+        """Takes nothing more of what the server writes, until `reading` is set again."""
+        self.reading.clear()
+        self.parked.wait()
+
+    def close_output(self):
+        """Nobody reads any more, and the server can find that out."""
+        self.stop_reading()
+        self.process.stdout.close()
+
     def read(self):
-        self.reading.wait()
         rest = b""
         while chunk := self.read_chunk():
             *lines, rest = (rest + chunk).split(b"\n")
@@ -156,10 +165,18 @@ class Wire:
             self.changed.notify_all()
 
     def read_chunk(self):
-        try:
-            return os.read(self.process.stdout.fileno(), 1 << 20)
-        except (OSError, ValueError):  # closed from our side
-            return b""
+        output = self.process.stdout
+        while True:
+            if not self.reading.is_set():
+                self.parked.set()
+                self.reading.wait()
+                self.parked.clear()
+            try:
+                # Not for long, so that it can be told to stop.
+                if select.select([output], [], [], 0.02)[0]:
+                    return os.read(output.fileno(), 1 << 20)
+            except (OSError, ValueError):  # closed from our side
+                return b""
 
     def take(self, line):
         try:
