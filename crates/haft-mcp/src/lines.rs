@@ -1,18 +1,25 @@
 //! Lines as they come in, one message each, in bounded memory.
 //!
-//! Reading blocks and cannot be given up, so it has a thread of its own. A line that is too long is skipped to its end
-//! without being kept.
+//! A pipe is watched, and read when there is something: a thread between it and the server would cost every message a
+//! change of threads. What cannot be watched, such as a file, is read by a thread. A line that is too long is skipped to
+//! its end without being kept.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::collections::VecDeque;
+use std::io::{PipeReader, Read};
+use std::os::fd::{AsFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 
 /// Longest line, in bytes.
-pub(crate) const LONGEST_LINE: usize = 64 * 1024 * 1024;
+const LONGEST_LINE: usize = 64 * 1024 * 1024;
 /// How much is read at once.
 const STEP: usize = 64 * 1024;
 
-/// One line of input that is not empty.
+/// One line of input that is not blank.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line without its end.
@@ -21,14 +28,98 @@ pub(crate) enum Line {
     TooLong,
 }
 
-/// Reads lines until the input ends. At most one waits to be taken.
-pub(crate) fn read_lines(input: impl Read + Send + 'static) -> mpsc::Receiver<Line> {
+/// The lines of an input.
+pub(crate) enum Lines {
+    /// Of a pipe.
+    Watched(Watched),
+    /// Of something else. At most one waits to be taken.
+    Read(mpsc::Receiver<Line>),
+}
+
+impl Lines {
+    /// Reads this input.
+    pub(crate) fn of(input: OwnedFd) -> Self {
+        #[expect(deprecated, reason = "what replaces it is unsafe, for descriptors that change; an owned one does not")]
+        let watched = AsyncFd::try_with_interest(input, Interest::READABLE);
+        match watched {
+            Ok(input) => {
+                Lines::Watched(Watched { input, cut: Cut::at(LONGEST_LINE), step: vec![0; STEP], has_ended: false })
+            }
+            Err(unwatched) => Lines::Read(read_on_thread(unwatched.into_parts().0)),
+        }
+    }
+
+    /// Waits for the next line; nothing when the input has ended. Can be given up at any moment without losing one.
+    pub(crate) async fn next(&mut self) -> Option<Line> {
+        match self {
+            Lines::Watched(watched) => watched.next().await,
+            Lines::Read(lines) => lines.recv().await,
+        }
+    }
+}
+
+/// A pipe that is watched.
+pub(crate) struct Watched {
+    input: AsyncFd<OwnedFd>,
+    cut: Cut,
+    step: Vec<u8>,
+    has_ended: bool,
+}
+
+impl Watched {
+    async fn next(&mut self) -> Option<Line> {
+        loop {
+            if let Some(line) = self.cut.ready.pop_front() {
+                return Some(line);
+            }
+            if self.has_ended {
+                return None;
+            }
+            let Ok(mut readable) = self.input.readable().await else { return None };
+            let input = readable.get_inner();
+            // The pipe is not ours to make it non-blocking: whoever has its other end would get that too.
+            let got = if has_something(input) { read(input, &mut *self.step) } else { Err(Errno::AGAIN) };
+            match got {
+                Ok(0) => self.has_ended = true,
+                Ok(many) => self.cut.feed(&self.step[..many]),
+                Err(Errno::AGAIN) => readable.clear_ready(),
+                Err(Errno::INTR) => {}
+                // An input that cannot be read any more has ended, whatever the reason.
+                Err(_) => self.has_ended = true,
+            }
+            if self.has_ended {
+                self.cut.end();
+            }
+        }
+    }
+}
+
+fn has_something(input: &impl AsFd) -> bool {
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&at_once)).is_ok_and(|ready| ready > 0)
+}
+
+fn read_on_thread(input: OwnedFd) -> mpsc::Receiver<Line> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
-        let mut input = BufReader::with_capacity(STEP, input);
-        // An input that cannot be read any more has ended, whatever the reason.
-        while let Ok(Some(line)) = read_line(&mut input, LONGEST_LINE) {
-            if sender.blocking_send(line).is_err() {
+        let (mut input, mut step) = (PipeReader::from(input), vec![0; STEP]);
+        let mut cut = Cut::at(LONGEST_LINE);
+        loop {
+            let many = match input.read(&mut step) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Ok(many) => many,
+                Err(_) => 0,
+            };
+            if many == 0 {
+                cut.end();
+            }
+            cut.feed(&step[..many]);
+            while let Some(line) = cut.ready.pop_front() {
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+            if many == 0 {
                 return;
             }
         }
@@ -36,40 +127,44 @@ pub(crate) fn read_lines(input: impl Read + Send + 'static) -> mpsc::Receiver<Li
     receiver
 }
 
-/// Reads the next line that is not blank.
-fn read_line(input: &mut impl BufRead, longest: usize) -> io::Result<Option<Line>> {
-    loop {
-        let mut line = Vec::new();
-        let mut too_long = false;
-        let mut has_ended = true;
-        loop {
-            let step = match input.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                step => step?,
-            };
-            if step.is_empty() {
-                break;
-            }
-            has_ended = false;
-            let end = step.iter().position(|&byte| byte == b'\n');
-            let piece = &step[..end.unwrap_or(step.len())];
-            too_long |= line.len() + piece.len() > longest;
-            if too_long {
-                line = Vec::new();
-            } else {
-                line.extend_from_slice(piece);
-            }
-            let taken = piece.len() + usize::from(end.is_some());
-            input.consume(taken);
-            if end.is_some() {
-                break;
-            }
+/// Cuts what comes in pieces into lines.
+struct Cut {
+    longest: usize,
+    line: Vec<u8>,
+    is_too_long: bool,
+    ready: VecDeque<Line>,
+}
+
+impl Cut {
+    fn at(longest: usize) -> Self {
+        Self { longest, line: Vec::new(), is_too_long: false, ready: VecDeque::new() }
+    }
+
+    fn feed(&mut self, mut piece: &[u8]) {
+        while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
+            self.add(&piece[..end]);
+            self.end();
+            piece = &piece[end + 1..];
         }
-        match (has_ended, too_long) {
-            (true, _) => return Ok(None),
-            (false, true) => return Ok(Some(Line::TooLong)),
-            (false, false) if line.trim_ascii().is_empty() => {}
-            (false, false) => return Ok(Some(Line::Message(line))),
+        self.add(piece);
+    }
+
+    fn add(&mut self, piece: &[u8]) {
+        self.is_too_long |= self.line.len() + piece.len() > self.longest;
+        if self.is_too_long {
+            self.line = Vec::new();
+        } else {
+            self.line.extend_from_slice(piece);
+        }
+    }
+
+    /// Ends the line. A blank one is none.
+    fn end(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.is_too_long) {
+            self.ready.push_back(Line::TooLong);
+        } else if !line.trim_ascii().is_empty() {
+            self.ready.push_back(Line::Message(line));
         }
     }
 }
@@ -78,9 +173,12 @@ fn read_line(input: &mut impl BufRead, longest: usize) -> io::Result<Option<Line
 mod tests {
     use super::*;
 
-    fn all(text: &str, longest: usize) -> Vec<Line> {
-        let mut input = BufReader::with_capacity(4, text.as_bytes());
-        std::iter::from_fn(|| read_line(&mut input, longest).expect("it can be read")).collect()
+    /// The lines of a text that comes in pieces of so many bytes.
+    fn all(text: &str, longest: usize, pieces: usize) -> Vec<Line> {
+        let mut cut = Cut::at(longest);
+        text.as_bytes().chunks(pieces).for_each(|piece| cut.feed(piece));
+        cut.end();
+        cut.ready.into()
     }
 
     fn message(text: &str) -> Line {
@@ -89,13 +187,18 @@ mod tests {
 
     #[test]
     fn blank_lines_are_none_and_the_last_one_needs_no_end() {
-        assert_eq!(all("\n\r\n  \nabc\r\n\nde", 10), [message("abc\r"), message("de")]);
-        assert_eq!(all("", 10), []);
+        for pieces in 1..8 {
+            assert_eq!(all("\n\r\n  \nabc\r\n\nde", 10, pieces), [message("abc\r"), message("de")]);
+            assert_eq!(all("", 10, pieces), []);
+        }
     }
 
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_whole() {
-        assert_eq!(all("0123456789\n01234567890\nab\n", 10), [message("0123456789"), Line::TooLong, message("ab")]);
-        assert_eq!(all("01234567890", 10), [Line::TooLong]);
+        let expected = [message("0123456789"), Line::TooLong, message("ab")];
+        for pieces in 1..30 {
+            assert_eq!(all("0123456789\n01234567890\nab\n", 10, pieces), expected);
+            assert_eq!(all("01234567890", 10, pieces), [Line::TooLong]);
+        }
     }
 }

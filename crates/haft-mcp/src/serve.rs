@@ -1,7 +1,8 @@
 //! One conversation from the first line to the end of everything that it has begun.
 
 use std::collections::VecDeque;
-use std::io::{Read, Write};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
 use crate::in_flight::InFlight;
-use crate::lines::read_lines;
+use crate::lines::Lines;
 use crate::outbox::Outbox;
 use crate::server::{Front, Server};
 use crate::toolbox::{Host, Workspace};
@@ -22,17 +23,21 @@ const LAST_CALLS: Duration = Duration::from_millis(600);
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Serves one client until its input ends, its output is closed, or `ended` is told. What runs then is stopped.
+///
+/// # Errors
+///
+/// Fails where the system has no more files.
 pub async fn serve(
     (host, workspace): (Arc<dyn Host>, Workspace),
     asking: Asking,
-    (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
+    (input, output): (OwnedFd, OwnedFd),
     ended: CancellationToken,
-) {
-    let (outbox, written) = Outbox::open(output, ended.clone());
+) -> io::Result<()> {
+    let (outbox, written) = Outbox::open(output, ended.clone())?;
     let in_flight = Arc::new(InFlight::default());
     let server = Server::new((host, workspace), (asking, outbox.clone(), ended.clone()));
     let pipes = Pipes {
-        lines: read_lines(input),
+        lines: Lines::of(input),
         outbox,
         in_flight: in_flight.clone(),
         ended: ended.clone(),
@@ -51,4 +56,5 @@ pub async fn serve(
         () = too_late => {}
     }
     let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    Ok(())
 }

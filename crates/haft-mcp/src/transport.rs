@@ -11,12 +11,11 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage, ServerNotification};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::in_flight::{InFlight, MOST};
-use crate::lines::Line;
+use crate::lines::{Line, Lines};
 use crate::outbox::{Closed, Outbox, line_of};
 use crate::wire::{self, Incoming};
 
@@ -27,7 +26,7 @@ const BUSY: ErrorCode = ErrorCode(-32000);
 
 /// One client.
 pub(crate) struct Pipes {
-    pub(crate) lines: mpsc::Receiver<Line>,
+    pub(crate) lines: Lines,
     pub(crate) outbox: Outbox,
     pub(crate) in_flight: Arc<InFlight>,
     /// Told when nothing more is to be done.
@@ -85,17 +84,6 @@ impl Pipes {
         self.owed.push_back(line);
     }
 
-    /// Sends what is owed; can be given up at any moment without losing anything.
-    async fn pay(&mut self) -> Result<(), Closed> {
-        while !self.owed.is_empty() {
-            let room = self.outbox.room().await?;
-            if let Some(line) = self.owed.pop_front() {
-                room.send(line);
-            }
-        }
-        Ok(())
-    }
-
     /// Lets calls come to their end after the last line, for a while.
     async fn last_answers(&self, until: Instant) {
         let idle = async {
@@ -146,7 +134,7 @@ impl Transport<RoleServer> for Pipes {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if self.ended.is_cancelled() || self.pay().await.is_err() {
+            if self.ended.is_cancelled() || self.outbox.put_all(&mut self.owed).await.is_err() {
                 self.ended.cancel();
                 return None;
             }
@@ -161,7 +149,7 @@ impl Transport<RoleServer> for Pipes {
                 biased;
                 () = self.ended.cancelled() => return None,
                 () = self.in_flight.changed(), if !may_read => {}
-                line = self.lines.recv(), if may_read => match line {
+                line = self.lines.next(), if may_read => match line {
                     Some(line) => {
                         if let Some(message) = self.take(line) {
                             return Some(message);

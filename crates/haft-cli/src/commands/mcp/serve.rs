@@ -1,6 +1,7 @@
 //! `haft mcp serve`: the tools of a workspace for one client, on stdin and stdout.
 
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,13 +54,14 @@ async fn until_the_end(host: Arc<dyn Host>, workspace: Workspace, asking: Asking
             _ = asked_to_end.recv() => Exit::Ok,
         }
     };
-    let serving = serve((host, workspace), asking, (io::stdin(), io::stdout()), ended.clone());
+    let pipes = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
+    let serving = serve((host, workspace), asking, pipes, ended.clone());
     tokio::pin!(serving);
     tokio::select! {
-        () = &mut serving => Ok(Exit::Ok),
+        served = &mut serving => Ok(served.map(|()| Exit::Ok)?),
         exit = signalled => {
             ended.cancel();
-            serving.await;
+            serving.await?;
             Ok(exit)
         }
     }
