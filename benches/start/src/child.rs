@@ -1,6 +1,5 @@
 //! Runs a program to its end and says how long it took and how much memory it had.
 
-use std::io::Write;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,22 +14,18 @@ pub struct Ended {
     pub peak_bytes: u64,
 }
 
-/// Runs a program in a home of its own, where no settings are. It reads `input`, which fits into a pipe.
-pub fn run_to_end(program: &Path, words: &[&str], input: &str, home: &Path) -> Result<Ended, String> {
+/// Runs a program in a home of its own, where no settings are.
+pub fn run_to_end(program: &Path, words: &[&str], home: &Path) -> Result<Ended, String> {
     let shown = program.display();
     let mut command = Command::new(program);
     command.args(words).current_dir(home).env_clear().env("HOME", home);
     for folder in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
         command.env(folder, home.join(folder));
     }
-    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::inherit());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
 
     let began = Instant::now();
-    let mut child = command.spawn().map_err(|error| format!("{shown} cannot be started: {error}"))?;
-    if let Some(mut pipe) = child.stdin.take() {
-        pipe.write_all(input.as_bytes()).map_err(|error| format!("{shown} does not read its input: {error}"))?;
-    }
+    let child = command.spawn().map_err(|error| format!("{shown} cannot be started: {error}"))?;
     let (status, peak_bytes) = wait(child.id()).map_err(|error| format!("{shown}: {error}"))?;
     let took = began.elapsed();
     if status != 0 {

@@ -33,11 +33,10 @@ fn main() -> ExitCode {
 struct Contender {
     name: &'static str,
     limit: Option<f64>,
-    input: String,
     best: Ended,
 }
 
-fn measure(haft: &Path, rg: &Path) -> Result<[Contender; 5], String> {
+fn measure(haft: &Path, rg: &Path) -> Result<[Contender; 4], String> {
     let home = std::env::temp_dir().join(format!("haft-start-{}", std::process::id()));
     std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
     let outcome = take_turns(haft, rg, &home);
@@ -46,21 +45,19 @@ fn measure(haft: &Path, rg: &Path) -> Result<[Contender; 5], String> {
     outcome
 }
 
-fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 5], String> {
+fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 4], String> {
     let best = Ended { took: Duration::MAX, peak_bytes: 0 };
-    let nothing = String::new;
     let mut contenders = [
-        Contender { name: "rg --version", limit: None, input: nothing(), best },
-        Contender { name: "haft --version", limit: Some(2.0), input: nothing(), best },
-        Contender { name: "haft tools --json", limit: Some(4.0), input: nothing(), best },
-        Contender { name: "haft rules explain ls", limit: Some(3.0), input: nothing(), best },
-        Contender { name: "haft guard", limit: Some(3.0), input: event(home), best },
+        Contender { name: "rg --version", limit: None, best },
+        Contender { name: "haft --version", limit: Some(2.0), best },
+        Contender { name: "haft tools --json", limit: Some(4.0), best },
+        Contender { name: "haft rules explain ls", limit: Some(3.0), best },
     ];
-    let programs = [rg, haft, haft, haft, haft];
+    let programs = [rg, haft, haft, haft];
     for _ in 0..TURNS {
         for (contender, program) in contenders.iter_mut().zip(programs) {
             let words: Vec<&str> = contender.name.split(' ').skip(1).collect();
-            let ended = run_to_end(program, &words, &contender.input, home)?;
+            let ended = run_to_end(program, &words, home)?;
             contender.best.took = contender.best.took.min(ended.took);
             contender.best.peak_bytes = contender.best.peak_bytes.max(ended.peak_bytes);
         }
@@ -68,20 +65,12 @@ fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 5], Str
     Ok(contenders)
 }
 
-/// What an agent says before it runs an ordinary command.
-fn event(folder: &Path) -> String {
-    let folder = folder.display();
-    format!(
-        r#"{{"session_id":"s","cwd":"{folder}","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"cargo test --workspace 2>&1 | tail -20"}}}}"#
-    )
-}
-
-fn judge(contenders: &[Contender; 5]) -> ExitCode {
-    let [unit, _, tools, ..] = contenders;
+fn judge(contenders: &[Contender; 4]) -> ExitCode {
+    let [unit, _, tools, _] = contenders;
     let mut exceeded = Vec::new();
     println!("start to end, best of {TURNS} in turns; memory is the most of all turns");
     println!("{:<22} {:>8} {:>7} {:>7} {:>8}", "", "ms", "x rg", "limit", "MB");
-    for Contender { name, limit, best, .. } in contenders {
+    for Contender { name, limit, best } in contenders {
         let ratio = best.took.as_secs_f64() / unit.best.took.as_secs_f64();
         let shown = limit.map(|limit| limit.to_string()).unwrap_or_default();
         let (ms, mb) = (best.took.as_secs_f64() * 1e3, best.peak_bytes as f64 / 1e6);
