@@ -55,13 +55,16 @@ pub(super) fn page_of_file(
         FileKind::Link | FileKind::Special => return Err(special(&path)),
     }
     let stamp = stamp_of(&stat);
-    let page = page_of(File::from(opened), request, &|| stop.is_cancelled());
-    match page.map_err(broken)? {
-        Text::Page(page) => Ok((page, stamp)),
-        Text::Binary { kind } => Err(binary(&path, kind, stamp.size)),
-        Text::Foreign { encoding } => Err(foreign(&path, encoding)),
-        Text::Stopped => Err(ToolError::of(ErrorKind::Cancelled, format!("Reading {path} was stopped."))),
-    }
+    let text = page_of(File::from(opened), request, &|| stop.is_cancelled()).map_err(broken)?;
+    Ok((text.page(&path, stamp.size)?, stamp))
+}
+
+/// Reads lines of a file of the workspace whose bytes are at hand.
+pub(super) fn page_of_bytes(target: &Target, bytes: &[u8], request: PageRequest) -> Result<Page, ToolError> {
+    let path = target.to_string();
+    let steps = Steps::new(bytes, &|| false, bytes.len());
+    let text = page_in(steps, request).map_err(|error| system_error(error, &path, Operation::Read))?;
+    text.page(&path, bytes.len() as u64)
 }
 
 /// What a reader turned out to hold.
@@ -82,9 +85,24 @@ pub(crate) enum Text {
     Stopped,
 }
 
+impl Text {
+    /// Returns the page, or says why this file has none.
+    fn page(self, path: &str, size: u64) -> Result<Page, ToolError> {
+        match self {
+            Text::Page(page) => Ok(page),
+            Text::Binary { kind } => Err(binary(path, kind, size)),
+            Text::Foreign { encoding } => Err(foreign(path, encoding)),
+            Text::Stopped => Err(ToolError::of(ErrorKind::Cancelled, format!("Reading {path} was stopped."))),
+        }
+    }
+}
+
 /// Reads lines from anything, asking between the steps whether to stop.
 pub(crate) fn page_of(source: impl Read, request: PageRequest, stopped: &dyn Fn() -> bool) -> io::Result<Text> {
-    let mut steps = Steps::new(source, stopped);
+    page_in(Steps::new(source, stopped, STEP), request)
+}
+
+fn page_in(mut steps: Steps<'_, impl Read>, request: PageRequest) -> io::Result<Text> {
     steps.fill()?;
     let start = &steps.step()[..steps.step().len().min(LOOKED_AT)];
     let whole = if steps.ended && start.len() == steps.step().len() { Whole::Yes } else { Whole::No };
@@ -101,7 +119,7 @@ pub(crate) fn page_of(source: impl Read, request: PageRequest, stopped: &dyn Fn(
 
 /// Reads lines from what is known to be UTF-8 with `\n`, because haft wrote it.
 pub(crate) fn page_of_own(source: impl Read, request: PageRequest) -> io::Result<Text> {
-    let mut steps = Steps::new(source, &|| false);
+    let mut steps = Steps::new(source, &|| false, STEP);
     steps.fill()?;
     collect(steps, Collected::new(request, LineUnits::own()))
 }
@@ -136,8 +154,10 @@ struct Steps<'s, R> {
 }
 
 impl<'s, R: Read> Steps<'s, R> {
-    fn new(source: R, stopped: &'s dyn Fn() -> bool) -> Self {
-        Self { source, stopped, buffer: vec![0; STEP], filled: 0, ended: false }
+    /// Reads in steps for so many bytes as are expected, one more to find the end, and never an odd number.
+    fn new(source: R, stopped: &'s dyn Fn() -> bool, expected: usize) -> Self {
+        let step = (expected + 1).next_multiple_of(2).min(STEP);
+        Self { source, stopped, buffer: vec![0; step], filled: 0, ended: false }
     }
 
     fn step(&self) -> &[u8] {
@@ -151,7 +171,7 @@ impl<'s, R: Read> Steps<'s, R> {
     /// Reads the next step.
     fn fill(&mut self) -> io::Result<()> {
         self.filled = 0;
-        while self.filled < STEP && !self.ended && !self.is_stopped() {
+        while self.filled < self.buffer.len() && !self.ended && !self.is_stopped() {
             match self.source.read(&mut self.buffer[self.filled..]) {
                 Ok(0) => self.ended = true,
                 Ok(read) => self.filled += read,
