@@ -216,7 +216,9 @@ def large_lines():
     yield "100 MB without sense", b"x" * 100_000_000 + b"\n", MOST_MEMORY_LARGE_MB
     yield "100 MB of brackets", b"[" * 100_000_000 + b"\n", MOST_MEMORY_LARGE_MB
     yield "30 MB of text", head + b'"' + b"x" * 30_000_000 + b'"}}}\n', MOST_MEMORY_LARGE_MB
-    yield "4 MB of small values", head + b"[" + b"0," * 2_000_000 + b"0]}}}\n", MOST_MEMORY_LARGE_MB
+    yield "60 MB of numbers", head + b"[" + b"0," * 30_000_000 + b"0]}}}\n", MOST_MEMORY_LARGE_MB
+    yield "60 MB of objects", head + b"[" + b"{}," * 20_000_000 + b"{}]}}}\n", MOST_MEMORY_LARGE_MB
+    yield "2 MB of numbers", head + b"[" + b"0," * 900_000 + b"0]}}}\n", MOST_MEMORY_LARGE_MB
     yield "100,000 lines without sense", b"?\n" * 100_000, MOST_MEMORY_MB
 
 

@@ -24,5 +24,6 @@ pub mod serve;
 mod server;
 pub mod toolbox;
 mod transport;
+mod weight;
 mod wire;
 mod words;

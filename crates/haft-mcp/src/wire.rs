@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::weight;
+
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 1_000;
 /// Most characters of an error that are sent back.
@@ -108,6 +110,12 @@ fn understand(text: &str, envelope: &Envelope<'_>) -> Incoming {
     if envelope.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
         return wrong(id, "\"jsonrpc\" is not \"2.0\"");
     }
+    if weight::is_too_heavy(text.as_bytes()) {
+        return match (envelope.method, id) {
+            (None, Some(id)) => unreadable(id),
+            (_, id) => wrong(id, "the message has more than 1,000,000 values and was skipped"),
+        };
+    }
     let is_answer = envelope.result.is_some() || envelope.error.is_some();
     match (envelope.method, id) {
         (Some(_), id) if is_answer => wrong(id, "a message with \"method\" has no \"result\" and no \"error\""),
@@ -200,14 +208,17 @@ fn notification(text: &str, method: &str) -> Incoming {
 
 /// Reads an answer. One that cannot be read is an error, so that whoever waits for it does not wait for ever.
 fn answer(text: &str, id: RequestId) -> Incoming {
-    let message = match serde_json::from_str(text) {
-        Ok(message @ (ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_))) => message,
-        _ => {
-            let error = ErrorData::invalid_request("the answer cannot be read", None);
-            ClientJsonRpcMessage::error(error, Some(id.clone()))
+    match serde_json::from_str(text) {
+        Ok(message @ (ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_))) => {
+            Incoming::Answer(id, Box::new(message))
         }
-    };
-    Incoming::Answer(id, Box::new(message))
+        _ => unreadable(id),
+    }
+}
+
+fn unreadable(id: RequestId) -> Incoming {
+    let error = ErrorData::invalid_request("the answer cannot be read", None);
+    Incoming::Answer(id.clone(), Box::new(ClientJsonRpcMessage::error(error, Some(id))))
 }
 
 fn bad_params(id: RequestId, method: &str, reason: &str) -> Incoming {
@@ -279,6 +290,16 @@ mod tests {
                 _ => None,
             }
         }
+    }
+
+    #[test]
+    fn a_request_of_too_many_values_is_answered_and_an_answer_of_them_ends_the_question() {
+        let values = "0,".repeat(weight::MOST_VALUES);
+        let request = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":[{values}0]}}");
+        assert_eq!(code(&request), (Some("1".to_owned()), -32600));
+        let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":[{values}0]}}");
+        let Incoming::Answer(_, message) = read(answer.as_bytes()) else { panic!("it is an answer") };
+        assert!(matches!(*message, ClientJsonRpcMessage::Error(_)));
     }
 
     #[test]
