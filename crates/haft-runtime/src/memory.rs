@@ -187,7 +187,10 @@ impl Inner {
         let (order, kept) = &mut self.contents;
         if let Some(bytes) = earlier {
             *kept -= bytes.len();
-            order.retain(|known| known != target);
+            // It is there once, and who reads everything again finds it in front.
+            if let Some(place) = order.iter().position(|known| known == target) {
+                order.remove(place);
+            }
         }
         if size > 0 {
             order.push_back(target.clone());
