@@ -109,6 +109,8 @@ impl Outbox {
         if *waiting > 0 {
             return Ok(Some(line));
         }
+        // What is begun must be ended: its rest needs a place, and others may hold all of them without using them yet.
+        let Ok(place) = self.sender.try_reserve() else { return Ok(Some(line)) };
         let mut from = 0;
         while from < line.len() && self.pipe.has_room() {
             let piece = &line[from..line.len().min(from + SURE)];
@@ -125,9 +127,8 @@ impl Outbox {
         match from {
             0 => Ok(Some(line)),
             all if all == line.len() => Ok(None),
-            // Nobody waits, so the queue is empty and has room.
             begun => {
-                self.sender.try_send(line.split_off(begun)).map_err(|_| Closed)?;
+                place.send(line.split_off(begun));
                 *waiting += 1;
                 Ok(None)
             }
