@@ -329,7 +329,10 @@ impl Files for JournalledFiles {
             permit.go_on()?;
             self.admit_command(permit)?;
             let layers = self.layers.clone();
-            let ground = blocking(move || layers.prepare(wanted, how)).await?;
+            let ground = match layers.at_hand(&wanted, how) {
+                Some(ground) => ground,
+                None => blocking(move || layers.prepare(wanted, how)).await?,
+            };
             Ok(Box::new(ground) as Box<dyn Ground>)
         })
     }
