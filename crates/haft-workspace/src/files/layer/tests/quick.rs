@@ -10,7 +10,6 @@ fn is_in_memory(ground: &LayeredGround) -> bool {
 #[test]
 fn a_quick_ground_lies_in_memory_and_what_is_written_there_comes_in_and_can_be_taken_back() {
     if !memory::has_room() {
-        println!("there is no room in memory here");
         return;
     }
     let scene = Scene::new(&[("a", "1\n")]);
