@@ -58,6 +58,10 @@ pub(crate) fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mista
     }
 }
 
+/// What agents have besides, and `haft guard` judges under these names.
+const OF_AGENTS: [&str; 2] = ["fetch", "web_search"];
+
 fn tools() -> Vec<String> {
-    haft_tools::all().iter().map(|tool| tool.spec().name.clone()).collect()
+    let own = haft_tools::all().into_iter().map(|tool| tool.spec().name.clone());
+    own.chain(OF_AGENTS.map(str::to_owned)).collect()
 }
