@@ -93,7 +93,7 @@ fn is_private(host: &str) -> bool {
         return is_private_v6(address);
     }
     let ends = |end: &&str| host == *end || host.strip_suffix(*end).is_some_and(|before| before.ends_with('.'));
-    METADATA.contains(&host) || PRIVATE_NAMES.iter().any(|end| ends(&end)) || is_bare_name(host)
+    METADATA.contains(&host) || PRIVATE_NAMES.iter().any(ends) || is_bare_name(host)
 }
 
 /// A name without a dot is one of the own network.

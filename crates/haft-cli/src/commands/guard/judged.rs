@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use haft::door::Look;
+use haft::door::{FileKind, Look};
 use haft::effect::{AgentName, Change, Claim, CommandLine, Effect, Exposure, Host, RemoteClaim, StateKey};
 use haft::guarded::is_secret;
 use haft::path::{Extent, Place, RawPath, Target, one_line};
@@ -174,7 +174,10 @@ impl Judge {
         let shown = || format!("the folder {} cannot be found", one_line(&path.to_string_lossy()));
         let text = path.to_str().with_context(shown)?;
         match self.workspace.locate(&RawPath::new(text), Extent::Entry) {
-            Ok(target @ Target::Inside(_)) => self.workspace.real_path(&target).with_context(shown),
+            Ok(target @ Target::Inside(_)) => {
+                let is_folder = self.workspace.facts(&target).is_ok_and(|facts| facts.kind == FileKind::Folder);
+                self.workspace.real_path(&target).filter(|_| is_folder).with_context(shown)
+            }
             Ok(Target::Outside(place)) => Ok(place.path().to_owned()),
             Err(error) => Err(anyhow!("{}", error.what)),
         }
