@@ -62,6 +62,5 @@ pub(crate) fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mista
 const OF_AGENTS: [&str; 2] = ["fetch", "web_search"];
 
 fn tools() -> Vec<String> {
-    let own = haft_tools::all().into_iter().map(|tool| tool.spec().name.clone());
-    own.chain(OF_AGENTS.map(str::to_owned)).collect()
+    haft_tools::names().into_iter().chain(OF_AGENTS).map(str::to_owned).collect()
 }

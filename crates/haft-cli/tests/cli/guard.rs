@@ -167,3 +167,36 @@ fn every_agent_has_its_lines_and_others_are_named() {
     let said = place.haft(&["guard", "--print-config", "nope"], "");
     assert_eq!((said.code, said.err.contains("claude, codex, copilot, cursor, gemini")), (2, true), "{}", said.err);
 }
+
+const GUIDE: &str = include_str!("../../../../docs/guide/in-your-agent.md");
+
+/// Returns the blocks of the guide that are in this language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let begin = format!("```{language}\n");
+    GUIDE.split(&*begin).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn the_guide_has_the_lines_that_the_command_prints() {
+    let place = Place::new();
+    let program = Command::cargo_bin("haft").expect("the binary is built").get_program().to_owned();
+    let program = program.to_str().expect("it is text");
+    for agent in ["claude", "codex", "copilot", "cursor", "gemini"] {
+        let printed = place.haft(&["guard", "--print-config", agent], "").out.replace(program, "haft");
+        assert!(blocks("json").contains(&&*printed), "{printed}");
+    }
+    for block in blocks("json") {
+        serde_json::from_str::<Value>(block).unwrap_or_else(|error| panic!("{error}: {block}"));
+    }
+}
+
+#[test]
+fn the_rules_of_the_guide_are_accepted() {
+    let place = Place::new();
+    let rules = blocks("toml").into_iter().find(|block| block.contains("[[rule]]")).expect("there are rules");
+    place.put("home/.config/haft/rules.toml", rules);
+    let said = place.haft(&["rules", "test"], "");
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert_eq!(place.guarded("mcp__haft__read_file", &json!({})).0, "allow");
+    assert_eq!(place.guarded("Write", &json!({ "file_path": "src/a.rs", "content": "" })).0, "allow");
+}
