@@ -8,6 +8,7 @@ use haft::dialect::Dialect;
 use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
+use crate::commands::guard::Guard;
 use crate::commands::new_tool::New;
 use crate::commands::rules::RulesArguments;
 
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     New(New),
     /// Say how commands are judged, and by which rules
     Rules(RulesArguments),
+    /// Judge one call of another agent, as a hook of that agent
+    Guard(Guard),
     /// Trust what a project brings along for haft: settings, rules, tools, words
     Trust(Trust),
     /// Say how this workspace, or one tool, is doing

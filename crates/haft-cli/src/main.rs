@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
         Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
+        Some(Command::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
         Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
         Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
         Some(Command::Log(ref log)) => commands::log::run(&arguments.common, log),

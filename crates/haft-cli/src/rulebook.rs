@@ -58,6 +58,9 @@ pub(crate) fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mista
     }
 }
 
+/// What agents have besides, and `haft guard` judges under these names.
+const OF_AGENTS: [&str; 2] = ["fetch", "web_search"];
+
 fn tools() -> Vec<String> {
-    haft_tools::all().iter().map(|tool| tool.spec().name.clone()).collect()
+    haft_tools::names().into_iter().chain(OF_AGENTS).map(str::to_owned).collect()
 }

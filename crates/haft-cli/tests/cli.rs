@@ -11,6 +11,8 @@ mod commands;
 mod definitions;
 #[path = "cli/dialects.rs"]
 mod dialects;
+#[path = "cli/guard.rs"]
+mod guard;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/hooks.rs"]

@@ -15,4 +15,5 @@ pub mod rule;
 pub mod rule_to_paste;
 pub mod rules;
 pub mod sort_names;
+pub mod web_address;
 mod zone;

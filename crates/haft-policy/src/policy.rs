@@ -8,6 +8,7 @@ use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
 use crate::ignored::{Ignored, not_covered};
 use crate::rule::{EffectSort, Rule, defaults};
+use crate::zone::Zone;
 
 /// All rules that hold.
 #[derive(Clone, Debug)]
@@ -184,7 +185,7 @@ impl Policy {
         };
         let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
         let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
-        if contained != Containment::Contained && sort == EffectSort::CommandCreatesInside {
+        if rests_on_containment(effect, sort, contained) {
             by_default = by_default.stricter(not_contained(effect, contained));
         }
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
@@ -198,6 +199,22 @@ impl Policy {
             (None, _) => by_default,
         }
     }
+}
+
+/// Returns whether a command may do this unasked only because it is contained: what it creates can be taken back, and
+/// the folders for temporary files that it sees are its own.
+fn rests_on_containment(effect: &Effect, sort: EffectSort, contained: Containment) -> bool {
+    match (sort, contained) {
+        (_, Containment::Contained) => false,
+        (EffectSort::CommandCreatesInside, _) => true,
+        (EffectSort::CommandReadsSystem, Containment::WithoutSandbox) => looks_at_temporary(effect),
+        _ => false,
+    }
+}
+
+fn looks_at_temporary(effect: &Effect) -> bool {
+    let Effect::Step(step) = effect else { return false };
+    matches!(&step.does, Does::Read(target) | Does::List(target) if Zone::of(target) == Zone::Temporary)
 }
 
 /// Returns whether an effect would stay although nothing is to be kept. What a command changes in files is thrown away
@@ -249,14 +266,18 @@ fn no_rule_knows(effect: &Effect) -> Ruling {
     }
 }
 
-/// What cannot be undone is at least asked about.
+/// What cannot be undone, or is only harmless in a sandbox, is at least asked about.
 fn not_contained(effect: &Effect, contained: Containment) -> Ruling {
+    let instead = match looks_at_temporary(effect) {
+        true => "use files of the workspace, or ask the user to allow it",
+        false => "use \"write_file\", or ask the user to allow it",
+    };
     Ruling {
         decision: Decision::Ask,
         class: Class::Ordinary,
         rule: "not contained".to_owned(),
         reason: format!("It would {effect}, and {contained}."),
-        instead: "use \"write_file\", or ask the user to allow it".to_owned(),
+        instead: instead.to_owned(),
     }
 }
 

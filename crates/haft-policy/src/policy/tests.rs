@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rule::Pattern;
-use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey};
+use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey, Step};
 use haft::path::{Extent, Place, Target};
 
 fn inside(path: &str) -> Target {
@@ -178,4 +178,25 @@ fn where_nothing_is_kept_nothing_leaves_the_machine_either() {
     );
     assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&connects, mode)), [Decision::Ask, Decision::Deny]);
     assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&removes, mode)), [Decision::Ask, Decision::Ask]);
+}
+
+#[test]
+fn what_a_command_may_do_only_in_a_sandbox_is_asked_about_without_one() {
+    let step = |does: Does| {
+        let words = std::sync::Arc::from(["cat".to_owned()]);
+        Effect::Step(Step { command: "cat".into(), folder: "".into(), part: (0, 3), words, does })
+    };
+    let decided = |does: Does, contained: Containment| {
+        let situation = Situation { contained, ..Situation::default() };
+        Policy::default().judge("bash", &[step(does)], situation).decision
+    };
+    let (with, without) = (Containment::Contained, Containment::WithoutSandbox);
+    for does in
+        [Does::Read(outside("/tmp/x")), Does::List(outside("/var/tmp")), Does::Change(inside("a"), Change::Create)]
+    {
+        assert_eq!((decided(does.clone(), with), decided(does, without)), (Decision::Allow, Decision::Ask));
+    }
+    for does in [Does::Read(outside("/etc/os-release")), Does::Read(inside("a")), Does::Nothing] {
+        assert_eq!(decided(does, without), Decision::Allow);
+    }
 }
