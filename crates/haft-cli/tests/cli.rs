@@ -11,10 +11,16 @@ mod commands;
 mod definitions;
 #[path = "cli/dialects.rs"]
 mod dialects;
+#[path = "cli/from_environment.rs"]
+mod from_environment;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/hooks.rs"]
 mod hooks;
+#[path = "cli/kept_results.rs"]
+mod kept_results;
+#[path = "cli/lazy.rs"]
+mod lazy;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
 #[path = "cli/prompts.rs"]
@@ -37,6 +43,8 @@ use tempfile::TempDir;
 /// A home and a workspace of their own for one test.
 struct Place {
     folder: TempDir,
+    /// What is in the environment beside the home.
+    variables: Vec<(&'static str, &'static str)>,
 }
 
 /// What a command said.
@@ -51,7 +59,7 @@ impl Place {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir_all(folder.path().join("ws/src")).expect("folders can be made");
         std::fs::write(folder.path().join("ws/src/main.rs"), "fn main() {}\n").expect("a file can be written");
-        Self { folder }
+        Self { folder, variables: vec![("DEPLOY_TOKEN", "correct-horse-battery")] }
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -61,7 +69,7 @@ impl Place {
     fn haft(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::cargo_bin("haft").expect("the binary is built");
         command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
-        command.env("DEPLOY_TOKEN", "correct-horse-battery");
+        command.envs(self.variables.iter().copied());
         let output = command.current_dir(self.path("ws")).args(arguments).write_stdin(input).output();
         let output = output.expect("the command runs");
         Said {
