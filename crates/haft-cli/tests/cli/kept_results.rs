@@ -88,6 +88,20 @@ fn another_text_of_a_python_module_gives_a_fresh_result() {
 }
 
 #[test]
+fn another_module_of_the_workspace_gives_a_fresh_result() {
+    let place = with_clock(&DEFINITION.replace("{command: [sh, now.sh]}", "clock:now"));
+    place.put("ws/clock.py", "import time\ndef now(zone=None): return time.time_ns()\n");
+    let first = place.haft(&["call", "now"], "");
+    if first.err.contains("There is no Python here") {
+        println!("there is no python3, so this was not tried");
+        return;
+    }
+    assert_eq!(place.now(&[]), first.out);
+    place.put("ws/clock.py", "import time\ndef now(zone=None): return -time.time_ns()\n");
+    assert!(place.now(&[]).starts_with('-'));
+}
+
+#[test]
 fn an_error_is_never_kept() {
     let place = with_clock(DEFINITION);
     place.put(SCRIPT, "date +%s.%N >&2; exit 1\n");
