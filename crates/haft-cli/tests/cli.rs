@@ -21,6 +21,8 @@ mod hooks;
 mod kept_results;
 #[path = "cli/lazy.rs"]
 mod lazy;
+#[path = "cli/named_code.rs"]
+mod named_code;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
 #[path = "cli/prompts.rs"]

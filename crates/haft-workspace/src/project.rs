@@ -13,7 +13,7 @@ mod named;
 mod runs;
 
 pub use held::Held;
-pub use named::{files_named, hash_of_named};
+pub use named::{files_named, hash_of_named, named_by_code};
 
 use std::collections::BTreeMap;
 use std::fs::File;
