@@ -8,6 +8,8 @@
 
 #[path = "bound/built_in.rs"]
 mod built_in;
+#[path = "bound/environments.rs"]
+mod environments;
 #[path = "bound/failures.rs"]
 mod failures;
 #[path = "bound/functions.rs"]

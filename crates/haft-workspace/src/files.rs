@@ -168,6 +168,10 @@ impl Look for Workspace {
         path.is_file()
     }
 
+    fn way_to(&self, path: &Path) -> Vec<PathBuf> {
+        locate::way_to(path)
+    }
+
     fn home(&self) -> Option<PathBuf> {
         self.home.clone()
     }

@@ -79,6 +79,11 @@ pub trait Look: Send + Sync {
         false
     }
 
+    /// Returns the paths that a path leads through by links, itself first and the real one last, wherever they lie.
+    fn way_to(&self, path: &Path) -> Vec<PathBuf> {
+        vec![path.to_owned()]
+    }
+
     /// Returns the user's home, where it is known: what `~` means in a command.
     fn home(&self) -> Option<PathBuf> {
         None
