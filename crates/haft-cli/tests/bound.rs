@@ -2,8 +2,9 @@
 //! launcher. Without python3 its tests say so in a line and pass.
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::print_stdout,
-    reason = "a test lays out folders, looks for an interpreter, and tells how long calls took"
+    reason = "a test lays out folders, makes virtual environments, and tells how long calls took"
 )]
 
 #[path = "bound/built_in.rs"]

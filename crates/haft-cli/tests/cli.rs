@@ -472,6 +472,16 @@ fn put(place: &Place, name: &str, text: &str) {
     std::fs::write(path, text).expect("a file can be written");
 }
 
+/// Says whether a call of a Python function found an interpreter; where none did, that is said.
+#[expect(clippy::print_stdout, reason = "whoever reads the results of tests shall know what was not tried")]
+fn found_python(said: &Said) -> bool {
+    let is_there = !said.err.contains("There is no Python here");
+    if !is_there {
+        println!("there is no python3, so this was not tried");
+    }
+    is_there
+}
+
 /// Checks a path that nobody trusts; returns what is printed, and the exit status.
 fn check(place: &Place, path: &str) -> (String, i32) {
     let said = place.haft(&["check", path], "");
