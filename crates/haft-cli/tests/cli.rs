@@ -11,6 +11,8 @@ mod commands;
 mod definitions;
 #[path = "cli/dialects.rs"]
 mod dialects;
+#[path = "cli/driver.rs"]
+mod driver;
 #[path = "cli/from_environment.rs"]
 mod from_environment;
 #[path = "cli/history.rs"]
