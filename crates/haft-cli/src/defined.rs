@@ -36,7 +36,7 @@ pub(crate) fn add(
     workspace: &Path,
     by: (&Doors, &Limits),
 ) -> anyhow::Result<Vec<String>> {
-    let Found { tools, prompts, notes } = found;
+    let Found { tools, prompts, notes, .. } = found;
     notes.iter().for_each(|note| screen::talk(note));
     if tools.is_empty() {
         return Ok(Vec::new());
@@ -66,7 +66,7 @@ struct Adding<'a> {
 
 impl Adding<'_> {
     async fn one(&self, described: Described) -> Result<(), String> {
-        let Described { definition, presets, folder, file, held } = described;
+        let Described { definition, presets, folder, file, held, as_skill } = described;
         let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
         let home = Home::new(folder, self.workspace).with_presets(given);
         let name = definition.name.clone();
@@ -84,8 +84,13 @@ impl Adding<'_> {
             Some(held) => Arc::new(Watched { tool, held }),
             None => tool,
         };
-        let spec = tool.spec().clone();
-        let list = worded(ToolList::new(file, [tool]), &[spec], &self.prompts);
+        let own = tool.spec().clone();
+        let spec = if as_skill { own.as_skill() } else { own.clone() };
+        let mut list: Box<dyn Toolset> = Box::new(ToolList::new(file, [tool]));
+        if spec != own {
+            list = Box::new(Boxed(list).worded(&name, spec.clone()));
+        }
+        let list = worded(list, &[spec], &self.prompts);
         preset(self.catalog, list, &name, presets).await
     }
 }
@@ -116,8 +121,8 @@ impl Toolset for Boxed {
 }
 
 /// Gives tools the words of prompt files. What is wrong with a file is said; the tool keeps its own words then.
-pub(crate) fn worded(list: ToolList, specs: &[Spec], prompts: &[(String, String)]) -> Box<dyn Toolset> {
-    let mut worded: Box<dyn Toolset> = Box::new(list);
+pub(crate) fn worded(list: Box<dyn Toolset>, specs: &[Spec], prompts: &[(String, String)]) -> Box<dyn Toolset> {
+    let mut worded = list;
     for spec in specs {
         let is_of_tool = |(file, _): &&(String, String)| {
             let name = file.rsplit('/').next().unwrap_or_default();

@@ -118,7 +118,8 @@ fn built_in(common: &Common, prompts: &[(String, String)]) -> anyhow::Result<Cat
     let catalog = Catalog::default();
     let tools = haft_tools::all();
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
-    let built_in = defined::worded(ToolList::new("the built-in tools", tools), &specs, prompts);
+    let built_in = Box::new(ToolList::new("the built-in tools", tools));
+    let built_in = defined::worded(built_in, &specs, prompts);
     match common.dialect() {
         Some(dialect) => block_on(catalog.add(&defined::Boxed(built_in).in_dialect(dialect)))??,
         None => block_on(catalog.add(&*built_in))??,

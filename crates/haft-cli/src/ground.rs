@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_workspace::files::{Bounds, Workspace};
-use haft_workspace::project::Held;
+use haft_workspace::project::{Held, named_by_code};
 
 use crate::arguments::Common;
 use crate::brought::{self, Loaded, Manner};
@@ -37,7 +37,9 @@ impl Ground {
         };
         let rules = file(brought::RULES);
         let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
-        let rulebook = Rulebook::load(&settings, workspace.path(), project)?;
+        let mut rulebook = Rulebook::load(&settings, workspace.path(), project)?;
+        rulebook.named = named_by_code(workspace.path(), &loaded.trusted);
+        workspace.protect(rulebook.named.iter().cloned());
         Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), held })
     }
 }

@@ -14,6 +14,8 @@ mod catalog;
 mod events;
 #[path = "pipeline/grants.rs"]
 mod grants;
+#[path = "pipeline/guide.rs"]
+mod guide;
 #[path = "pipeline/hooks.rs"]
 mod hooks;
 #[path = "pipeline/kept.rs"]

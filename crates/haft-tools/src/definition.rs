@@ -128,7 +128,8 @@ impl Definition {
             }
         }
         manual.examples.extend(self.examples.iter().cloned());
-        Spec { version: self.version.clone(), ..Spec::new(&self.name, manual, self.input_schema.clone()) }
+        let (skill, version) = (self.skill_description.clone(), self.version.clone());
+        Spec { skill, version, ..Spec::new(&self.name, manual, self.input_schema.clone()) }
     }
 
     /// Returns how long a result is kept; nothing when none is.

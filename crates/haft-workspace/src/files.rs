@@ -101,6 +101,11 @@ impl Workspace {
         Ok(Self { root: Arc::new(root), home, agreed: None })
     }
 
+    /// Protects files that trusted code names, by their paths from the root: no command changes them.
+    pub fn protect(&self, files: impl IntoIterator<Item = PathBuf>) {
+        self.root.protect(files);
+    }
+
     /// Returns the doors of this workspace; the journal and what is too long to show are kept in the state.
     ///
     /// No command can be run through them yet: see [`Doors::with_processes`].
@@ -161,6 +166,10 @@ impl Look for Workspace {
 
     fn is_file(&self, path: &Path) -> bool {
         path.is_file()
+    }
+
+    fn way_to(&self, path: &Path) -> Vec<PathBuf> {
+        locate::way_to(path)
     }
 
     fn home(&self) -> Option<PathBuf> {

@@ -54,6 +54,31 @@ pub trait Hiding: Send {
     fn rest(&mut self) -> String;
 }
 
+/// Where nobody hears what a tool says while it works, as on an errand that is no call. Nothing is hidden.
+pub struct Unheard;
+
+impl Progress for Unheard {
+    fn chunk(&self, _text: &str) {}
+
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
+    }
+
+    fn hiding(&self) -> Box<dyn Hiding> {
+        Box::new(Self)
+    }
+}
+
+impl Hiding for Unheard {
+    fn take(&mut self, piece: &str) -> String {
+        piece.to_owned()
+    }
+
+    fn rest(&mut self) -> String {
+        String::new()
+    }
+}
+
 /// How much more of a line is read than shown, so that a secret across the cut is seen as a whole.
 const SEEN_BEYOND_THE_CUT: usize = 512;
 

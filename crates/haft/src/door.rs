@@ -1,10 +1,8 @@
 //! The doors: the only ways in which a tool touches anything outside itself.
 //!
-//! They are traits so that this crate does no I/O and a test can stand in for the disk. Every
-//! method that acts takes a [`Permit`], which knows what was planned and approved; a door refuses
-//! what is not in it, and notes what it did. So `did` never depends on what a tool says.
-//!
-//! In-process tools are trusted code: the doors catch a mistake, not malice.
+//! They are traits so that this crate does no I/O and a test can stand in for the disk. Every method that acts takes a
+//! [`Permit`], which knows what was approved; a door refuses what is not in it, and notes what it did, which is where `did`
+//! comes from. In-process tools are trusted code: the doors catch a mistake, not malice.
 //!
 //! Not here: how (`haft-workspace`), whether (`haft-policy`).
 
@@ -73,10 +71,14 @@ pub trait Look: Send + Sync {
         None
     }
 
-    /// Returns whether there is a file at a real path, wherever it lies: a program or an interpreter that somebody trusted
-    /// names.
+    /// Returns whether there is a file at a real path, wherever it lies: a program that somebody trusted names.
     fn is_file(&self, _path: &Path) -> bool {
         false
+    }
+
+    /// Returns the paths that a path leads through by links, itself first and the real one last, wherever they lie.
+    fn way_to(&self, path: &Path) -> Vec<PathBuf> {
+        vec![path.to_owned()]
     }
 
     /// Returns the user's home, where it is known: what `~` means in a command.
@@ -84,8 +86,7 @@ pub trait Look: Send + Sync {
         None
     }
 
-    /// Names the workspace when it is so wide (the home, the whole system) that a person must say yes to commands in it,
-    /// once.
+    /// Names the workspace when it is so wide (the home, the system) that a person must agree, once, to commands in it.
     fn wide_workspace(&self) -> Option<String> {
         None
     }
@@ -269,8 +270,7 @@ pub trait Store: Send + Sync {
         Box::pin(async { None })
     }
 
-    /// Keeps something, from which secrets were hidden, for whatever has this key. What cannot be kept is not: nobody
-    /// relies on it.
+    /// Keeps something, from which secrets were hidden, for whatever has this key; nobody relies on it.
     fn remember<'a>(&'a self, _key: &'a [u8], _kept: Bytes) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }

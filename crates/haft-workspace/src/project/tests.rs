@@ -91,6 +91,22 @@ fn code_changes_with_every_file_of_the_workspace_that_it_names() {
 }
 
 #[test]
+fn a_list_changes_with_every_file_that_the_definitions_name_which_it_names() {
+    let list = ".haft/tools.yaml";
+    let files = [(list, "yaml_path: ../defs/a.yaml"), ("defs/a.yaml", "binding: mod:go"), ("defs/mod.py", "1")];
+    let scene = Scene::new(&files);
+    scene.write("mod.py", "1");
+    for named in ["defs/a.yaml", "defs/mod.py", "mod.py"] {
+        let (trusted, _) = scene.look().vouch();
+        let held = Held::new(scene.look().into(), trusted.clone().into(), list);
+        assert!(held.still().is_ok() && held.covers_definition("defs/a.yaml") && !held.covers_definition("mod.py"));
+        scene.write(named, "binding: mod:other");
+        assert_eq!(scene.standing(list, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+        assert!(held.still().is_err(), "{named}");
+    }
+}
+
+#[test]
 fn a_file_that_code_names_and_that_comes_later_is_a_change() {
     let scene = Scene::new(&[(".haft/config.toml", "command = \"./later.sh && x\"")]);
     let (trusted, _) = scene.look().vouch();

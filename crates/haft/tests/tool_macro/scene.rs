@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use haft::BoxFuture;
 use haft::call::{CallId, Origin};
-use haft::context::{Hiding, PlanContext, Progress, RunContext, Seen};
+use haft::context::{PlanContext, RunContext, Seen, Unheard};
 use haft::door::{
     Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
     SessionName, Spill, Spilling, Store, Written,
@@ -45,7 +45,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
     let errand =
         Errand { call: CallId::new("1"), tool: "t".into(), session: session.clone(), run: "r".into(), turn: 1 };
     let permit = Permit::issue(errand, plan.effects, Vec::new(), CancellationToken::new());
-    let output = bound.run(&RunContext::new(&permit, &doors, &OneFile, (&session, &limits))).await?;
+    let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;
     lines.extend(output.for_model.iter().filter_map(|content| content.text().map(str::to_owned)));
     lines.extend(output.data.map(|data| format!("data {data}")));
     Ok(())
@@ -88,31 +88,6 @@ impl Look for OneFile {
 impl Seen for OneFile {
     fn when_read(&self, _: &Target) -> Option<ReadVersion> {
         None
-    }
-}
-
-impl Progress for OneFile {
-    fn chunk(&self, _: &str) {}
-
-    fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
-        text.into()
-    }
-
-    fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(Nothing)
-    }
-}
-
-/// Hides nothing.
-struct Nothing;
-
-impl Hiding for Nothing {
-    fn take(&mut self, piece: &str) -> String {
-        piece.to_owned()
-    }
-
-    fn rest(&mut self) -> String {
-        String::new()
     }
 }
 

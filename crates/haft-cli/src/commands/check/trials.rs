@@ -24,8 +24,10 @@ use crate::screen;
 
 /// A definition that has nothing wrong with it so far.
 pub(super) struct Trial {
-    /// The file that names the binding.
+    /// The file that makes it a tool.
     pub(super) file: PathBuf,
+    /// The file that names the binding.
+    pub(super) binding: PathBuf,
     pub(super) line: Option<usize>,
     pub(super) definition: Definition,
     pub(super) presets: Presets,
@@ -76,7 +78,7 @@ fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
 
 async fn tried(trial: &Trial, number: usize, desk: &Desk) -> Vec<Problem> {
     let bindings = Bindings::new(haft_tools::all());
-    let folder = real_path_of(&trial.file);
+    let folder = real_path_of(&trial.binding);
     let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
     let preset = trial.presets.default.keys().chain(trial.presets.fixed.keys()).cloned();
     let home = Home::new(folder, desk.workspace.clone()).with_presets(preset);
