@@ -155,6 +155,9 @@ pub(crate) struct Check {
     /// config.toml, rules.toml, tools.yaml, a definition (.yaml), the words of a tool (name.md, TOOL_prompt.xml), a JSON list of tools, or a folder of those
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Run the tools too: their examples, and calls that no tool expects. What they change is thrown away
+    #[arg(long)]
+    pub(crate) run: bool,
 }
 
 #[derive(Args)]

@@ -90,7 +90,13 @@ impl Adding<'_> {
     }
 }
 
-async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, presets: Presets) -> Result<(), String> {
+/// Adds a tool with what is given to it beforehand.
+pub(crate) async fn preset(
+    catalog: &Catalog,
+    list: Box<dyn Toolset>,
+    name: &str,
+    presets: Presets,
+) -> Result<(), String> {
     let Presets { default, fixed, .. } = presets;
     let mut list = list;
     for preset in [Preset::Default(default), Preset::Fixed(fixed)] {

@@ -7,6 +7,8 @@
 
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/conformance.rs"]
+mod conformance;
 #[path = "cli/definitions.rs"]
 mod definitions;
 #[path = "cli/dialects.rs"]

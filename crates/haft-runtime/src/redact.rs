@@ -11,7 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 
 /// What stands where a secret was.
-const HIDDEN: &str = "[secret]";
+pub(crate) const HIDDEN: &str = "[secret]";
 /// Shorter values would be found in ordinary words.
 const SHORTEST: usize = 8;
 

@@ -112,6 +112,11 @@ impl Runtime {
         &self.policy
     }
 
+    /// Returns the limits of sessions opened from now on.
+    pub fn limits(&self) -> &Limits {
+        &self.ground.limits
+    }
+
     /// Returns the events of all sessions.
     pub fn events(&self) -> &Events {
         &self.ground.events
