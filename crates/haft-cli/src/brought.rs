@@ -27,6 +27,8 @@ pub(crate) struct Loaded {
     pub(crate) rules: Option<String>,
     /// Definitions of tools, and the list of them: their paths from the workspace, and their texts.
     pub(crate) tools: Vec<(String, String)>,
+    /// Dialects.
+    pub(crate) dialects: Vec<(String, String)>,
     /// Files with the words of tools.
     pub(crate) prompts: Vec<(String, String)>,
     /// What was trusted, for those who look again later.
@@ -50,6 +52,7 @@ pub(crate) const RULES: &str = ".haft/rules.toml";
 pub(crate) const TOOL_LIST: &str = ".haft/tools.yaml";
 const TOOLS: &str = ".haft/tools/";
 const PROMPTS: &str = ".haft/prompts/";
+const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
@@ -134,6 +137,9 @@ impl Found {
                 }
                 Standing::Trusted(text) if file.name.starts_with(PROMPTS) => {
                     found.loaded.prompts.push((file.name.clone(), text));
+                }
+                Standing::Trusted(text) if file.name.starts_with(DIALECTS) => {
+                    found.loaded.dialects.push((file.name.clone(), text));
                 }
                 Standing::Trusted(_) => {}
                 Standing::New => found.new.push(file.name.clone()),
@@ -225,7 +231,7 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
 
 /// What trust means, in words.
 pub(crate) const MEANING: &str = "\
-Code (settings, rules, tools) is loaded as it is now, and tools with every file of the workspace that they name; what changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
+Code (settings, rules, tools, dialects) is loaded as it is now, and tools with every file of the workspace that they name; what changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub(crate) fn name_of(kind: Kind) -> &'static str {

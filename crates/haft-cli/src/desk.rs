@@ -1,9 +1,11 @@
 //! Everything that a command needs to make calls: settings, workspace, runtime, session.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use haft::call::Origin;
+use haft::dialect::Dialect;
 use haft::spec::Spec;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
@@ -25,6 +27,7 @@ use crate::ground::{Ground, open_workspace};
 use crate::hooked::with_hooks;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
+use crate::spoken::spoken;
 
 /// A workspace that is ready for calls.
 pub(crate) struct Desk {
@@ -74,13 +77,14 @@ impl Desk {
         let history = workspace.history(&state);
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
         let config = &settings.environment.config_folder;
+        let dialect = spoken(common, config, loaded.as_ref())?;
         let defined = loaded.map(|loaded| Found::in_folders(config, &path, loaded)).unwrap_or_default();
-        let catalog = built_in(common, &defined.prompts)?;
+        let catalog = built_in(dialect.clone(), &defined.prompts)?;
         let secrets = defined::add(&catalog, defined, &path, (&doors, &settings.limits))?;
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned().chain(secrets));
         let runtime = Runtime::new(catalog, doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
-        let runtime = match common.dialect() {
+        let runtime = match dialect {
             Some(dialect) => runtime.with_dialect(dialect),
             None => runtime,
         };
@@ -114,12 +118,12 @@ fn sandbox(surroundings: &Surroundings) -> Sandbox {
 }
 
 /// Returns the built-in tools, in the words of prompt files and in the dialect that is wanted.
-fn built_in(common: &Common, prompts: &[(String, String)]) -> anyhow::Result<Catalog> {
+fn built_in(dialect: Option<Arc<dyn Dialect>>, prompts: &[(String, String)]) -> anyhow::Result<Catalog> {
     let catalog = Catalog::default();
     let tools = haft_tools::all();
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
     let built_in = defined::worded(ToolList::new("the built-in tools", tools), &specs, prompts);
-    match common.dialect() {
+    match dialect {
         Some(dialect) => block_on(catalog.add(&defined::Boxed(built_in).in_dialect(dialect)))??,
         None => block_on(catalog.add(&*built_in))??,
     }

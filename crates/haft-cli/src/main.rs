@@ -16,6 +16,7 @@ mod prompt;
 mod rulebook;
 mod screen;
 mod shown_diff;
+mod spoken;
 mod wrapped;
 
 use std::process::ExitCode;

@@ -19,6 +19,8 @@ mod history;
 mod hooks;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
+#[path = "cli/own_dialects.rs"]
+mod own_dialects;
 #[path = "cli/prompts.rs"]
 mod prompts;
 #[path = "cli/rules.rs"]

@@ -119,6 +119,10 @@ impl Checking {
         if is_xml(path) {
             return self.prompt(path, &text);
         }
+        if is_dialect(path, &text) {
+            let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            return self.tell(path, haft_tools::dialect::check(name, &text).problems);
+        }
         for problem in problems(path, &text) {
             self.add(path, problem);
         }
@@ -133,6 +137,13 @@ fn is_xml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "xml")
 }
 
+/// A dialect lies in its folder, and has tools, which no other file of this kind has.
+fn is_dialect(path: &Path, text: &str) -> bool {
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let is_in_folder = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "dialects");
+    is_toml && (is_in_folder || text.lines().any(|line| line.trim() == "[[tools]]"))
+}
+
 type Problem = (usize, String, String);
 
 fn problems(path: &Path, text: &str) -> Vec<Problem> {
@@ -145,7 +156,7 @@ fn problems(path: &Path, text: &str) -> Vec<Problem> {
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
         )],
     }
 }
