@@ -31,6 +31,8 @@ pub(crate) struct Loaded {
     pub(crate) dialects: Vec<(String, String)>,
     /// Files with the words of tools.
     pub(crate) prompts: Vec<(String, String)>,
+    /// What was said of the rest.
+    pub(crate) told: Vec<String>,
     /// What was trusted, for those who look again later.
     pub(crate) trusted: Trusted,
 }
@@ -71,15 +73,30 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
             found = Found::of(&project, &trusted);
         }
     }
+    let (warnings, told) = (found.warnings(), found.told());
     if manner != Manner::Silent {
-        found.warnings().iter().for_each(|line| screen::talk_part(&Part::Bad(line)));
-        found.told().iter().for_each(|line| screen::talk(line));
+        warnings.iter().for_each(|line| screen::talk_part(&Part::Bad(line)));
+        told.iter().for_each(|line| screen::talk(line));
         let changed = project.changed_words(&trusted);
         if !changed.is_empty() {
             screen::talk(&format!("note: changed since you trusted this folder: {}", changed.join(", ")));
         }
     }
-    Ok(Loaded { trusted, ..found.loaded })
+    Ok(Loaded { trusted, told: warnings.into_iter().chain(told).collect(), ..found.loaded })
+}
+
+/// Loads again what is trusted by now, or what was in the run that vouched for it. Returns what is to be said of the rest.
+pub(crate) fn load_again(
+    settings: &Settings,
+    workspace: &Path,
+    vouched: Option<&Trusted>,
+) -> anyhow::Result<(Loaded, Vec<String>)> {
+    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
+    let store = TrustStore::new(&settings.environment.state_folder);
+    let trusted = vouched.cloned().unwrap_or_else(|| known(&store, workspace));
+    let found = Found::of(&project, &trusted);
+    let told = found.warnings().into_iter().chain(found.told()).collect();
+    Ok((Loaded { trusted, ..found.loaded }, told))
 }
 
 /// Says whether a file of a project describes tools.

@@ -23,6 +23,8 @@ mod new_tool;
 mod own_dialects;
 #[path = "cli/prompts.rs"]
 mod prompts;
+#[path = "cli/reload.rs"]
+mod reload;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]

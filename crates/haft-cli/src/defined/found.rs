@@ -17,6 +17,8 @@ pub(crate) struct Found {
     pub(crate) tools: Vec<Described>,
     pub(crate) prompts: Vec<(String, String)>,
     pub(crate) notes: Vec<String>,
+    /// Definitions that lists name, wherever they lie.
+    pub(crate) named: Vec<PathBuf>,
 }
 
 /// A tool that a file describes.
@@ -122,6 +124,7 @@ impl Found {
     ) -> Option<PathBuf> {
         let folder = list.path.parent().unwrap_or(Path::new("/"));
         let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
+        self.named.push(path.clone());
         let known = definitions.iter().find(|source| source.path == path).map(|source| source.text.clone());
         let Some(text) = known.or_else(|| self.read(path.clone()).map(|source| source.text)) else {
             let line = entry.line.unwrap_or(1);
