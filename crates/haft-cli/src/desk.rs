@@ -11,6 +11,7 @@ use haft::limits::Limits;
 use haft::spec::Spec;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
+use haft_net::HttpDoor;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
@@ -85,7 +86,7 @@ impl Desk {
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
-        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
+        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings)).with_net(HttpDoor::new());
         let config = &settings.environment.config_folder;
         let dialect = spoken(common, config, loaded.as_ref())?;
         let defined = loaded.map(|loaded| Found::in_folders(config, &path, loaded)).unwrap_or_default();

@@ -17,6 +17,8 @@ mod dialects;
 mod history;
 #[path = "cli/hooks.rs"]
 mod hooks;
+#[path = "cli/http.rs"]
+mod http;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
 #[path = "cli/own_dialects.rs"]

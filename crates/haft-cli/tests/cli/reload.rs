@@ -86,6 +86,7 @@ fn a_tool_that_comes_changes_or_goes_is_noticed_at_the_next_turn_and_not_before(
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "a test that is not tried says so")]
 fn a_python_function_that_changed_is_imported_again() {
     let place = Place::new();
     let function = |answer: &str| {

@@ -12,7 +12,7 @@ use haft::process::Level;
 use haft_runtime::conformance::{self, Finding, Signs, Subject, Verdict};
 use haft_runtime::toolset::ToolList;
 use haft_tools::bound::{Bindings, Home, signs};
-use haft_tools::definition::{Declared, Definition, Problem};
+use haft_tools::definition::{Binding, Declared, Definition, Problem};
 use serde_json::{Value, json};
 
 use super::trials::Trial;
@@ -55,10 +55,14 @@ impl Bench<'_> {
                 self.register(&name, definition).await.ok().map(|()| name)
             })
         };
-        let connects = definition.effects.iter().flatten().find_map(|effect| match effect {
+        let declared = definition.effects.iter().flatten().find_map(|effect| match effect {
             Declared::Connect(host) => Some(host.as_str()),
             Declared::Read(_) | Declared::Change(_) => None,
         });
+        let asked = match &definition.binding {
+            Some(Binding::Http(call)) => Some(call.host.as_str()),
+            _ => None,
+        };
         let examples = self.examples();
         let subject = Subject {
             runtime: &self.desk.runtime,
@@ -66,9 +70,9 @@ impl Bench<'_> {
             mode: self.trial.mode(),
             examples: &examples,
             promise: definition.output_schema.as_ref(),
-            declares: definition.effects.is_some() || !self.trial.runs_code(),
+            declares: definition.effects.is_some() || asked.is_some() || !self.trial.runs_code(),
             is_cached: definition.use_cache,
-            connects,
+            connects: asked.or(declared),
             hurried: &hurried,
             signs: SIGNS,
         };

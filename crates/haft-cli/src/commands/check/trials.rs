@@ -78,6 +78,11 @@ impl Trial {
         !matches!(self.definition.binding, Some(Binding::Builtin(_)) | None)
     }
 
+    /// Says whether other machines would be asked; what they do stays, so whoever only checks does not.
+    fn asks_others(&self) -> bool {
+        matches!(self.definition.binding, Some(Binding::Http(_)))
+    }
+
     /// Says what becomes of changes while it is tried. A tool of haft writes at once, so it must not.
     pub(super) fn mode(&self) -> Mode {
         if self.runs_code() { Mode::Try } else { Mode::Plan }
@@ -115,7 +120,7 @@ async fn tried(trial: &Trial, number: usize, desk: &Desk, trying: Trying) -> (Ve
         },
         Trying::Examples => match bench.register(&name, trial.definition.clone()).await {
             Ok(()) => {
-                for example in bench.examples() {
+                for example in bench.examples().into_iter().filter(|_| !trial.asks_others()) {
                     problems.extend(broken(&example, &name, &bench).await);
                 }
             }
