@@ -23,36 +23,28 @@ use haft_tools::bound::{Bindings, Home};
 use haft_tools::definition::{Presets, Problem};
 use haft_tools::prompt_file;
 
-use crate::desk::block_on;
 use crate::screen;
 pub(crate) use found::{Described, Found};
 use watched::Watched;
 
 /// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
 /// is to see.
-pub(crate) fn add(
-    catalog: &Catalog,
-    found: Found,
-    workspace: &Path,
-    by: (&Doors, &Limits),
-) -> anyhow::Result<Vec<String>> {
+pub(crate) async fn add(catalog: &Catalog, found: Found, workspace: &Path, by: (&Doors, &Limits)) -> Vec<String> {
     let Found { tools, prompts, notes, .. } = found;
     notes.iter().for_each(|note| screen::talk(note));
     if tools.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, workspace, by };
-    block_on(async {
-        let mut secrets = Vec::new();
-        for described in tools {
-            secrets.extend(described.presets.secrets.iter().cloned());
-            let file = described.file.clone();
-            if let Err(why) = adding.one(described).await {
-                screen::talk(&format!("note: {file} is left out: {why}"));
-            }
+    let mut secrets = Vec::new();
+    for described in tools {
+        secrets.extend(described.presets.secrets.iter().cloned());
+        let file = described.file.clone();
+        if let Err(why) = adding.one(described).await {
+            screen::talk(&format!("note: {file} is left out: {why}"));
         }
-        secrets
-    })
+    }
+    secrets
 }
 
 /// What all tools are added with.
@@ -95,7 +87,13 @@ impl Adding<'_> {
     }
 }
 
-async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, presets: Presets) -> Result<(), String> {
+/// Adds a tool with what is given to it beforehand.
+pub(crate) async fn preset(
+    catalog: &Catalog,
+    list: Box<dyn Toolset>,
+    name: &str,
+    presets: Presets,
+) -> Result<(), String> {
     let Presets { default, fixed, .. } = presets;
     let mut list = list;
     for preset in [Preset::Default(default), Preset::Fixed(fixed)] {

@@ -7,6 +7,8 @@
 
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/conformance.rs"]
+mod conformance;
 #[path = "cli/definitions.rs"]
 mod definitions;
 #[path = "cli/dialects.rs"]
@@ -21,6 +23,8 @@ mod guard;
 mod history;
 #[path = "cli/hooks.rs"]
 mod hooks;
+#[path = "cli/http.rs"]
+mod http;
 #[path = "cli/kept_results.rs"]
 mod kept_results;
 #[path = "cli/lazy.rs"]
@@ -29,8 +33,12 @@ mod lazy;
 mod named_code;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
+#[path = "cli/own_dialects.rs"]
+mod own_dialects;
 #[path = "cli/prompts.rs"]
 mod prompts;
+#[path = "cli/reload.rs"]
+mod reload;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]

@@ -10,6 +10,8 @@ mod arguments;
 mod cancel;
 #[path = "pipeline/catalog.rs"]
 mod catalog;
+#[path = "pipeline/conformance.rs"]
+mod conformance;
 #[path = "pipeline/events.rs"]
 mod events;
 #[path = "pipeline/grants.rs"]

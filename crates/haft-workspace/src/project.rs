@@ -38,7 +38,7 @@ const FILES: &[&str] = &["config.toml", "rules.toml", "tools.yaml", "AGENTS.md"]
 /// The one of them that lists tools, each with the file that describes it.
 const TOOL_LIST: &str = ".haft/tools.yaml";
 /// The folders in it that haft knows.
-const FOLDERS: &[&str] = &["tools", "commands", "skills", "prompts"];
+const FOLDERS: &[&str] = &["tools", "dialects", "commands", "skills", "prompts"];
 /// How deep folders of words are looked into.
 const DEEPEST: usize = 4;
 
@@ -269,6 +269,7 @@ fn kind_of(name: &str) -> Option<Kind> {
         None if matches!(name, "config.toml" | "rules.toml" | "tools.yaml") => Some(Kind::Code),
         None if name == "AGENTS.md" => Some(Kind::Words),
         Some(("tools", name)) if is_definition(name) && !name.contains('/') => Some(Kind::Code),
+        Some(("dialects", name)) if name.ends_with(".toml") && !name.contains('/') => Some(Kind::Code),
         Some(("commands" | "skills" | "prompts", _)) => Some(Kind::Words),
         _ => None,
     }

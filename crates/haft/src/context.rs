@@ -17,6 +17,7 @@ use crate::door::{
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
+use crate::net::{Request, Response};
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{
@@ -192,6 +193,11 @@ impl<'a> RunContext<'a> {
     /// Reads an image of at most so many bytes; nothing when it is none that models take, or is larger.
     pub async fn image(&self, target: &Target, most: u64) -> Result<Option<Image>, ToolError> {
         self.doors.files.image(self.permit, target, most).await
+    }
+
+    /// Sends a request to another machine.
+    pub async fn request(&self, request: &Request) -> Result<Response, ToolError> {
+        self.doors.net.request(self.permit, request).await
     }
 
     /// Lists a folder.

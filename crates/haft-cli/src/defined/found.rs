@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) prompts: Vec<(String, String)>,
     pub(crate) notes: Vec<String>,
     workspace: PathBuf,
+    /// Definitions that lists name, wherever they lie.
+    pub(crate) named: Vec<PathBuf>,
 }
 
 /// A tool that a file describes.
@@ -148,6 +150,7 @@ impl Found {
     ) -> Option<PathBuf> {
         let folder = list.path.parent().unwrap_or(Path::new("/"));
         let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
+        self.named.push(path.clone());
         let read;
         let described = match definitions.iter().find(|source| source.path == path) {
             Some(known) => known,

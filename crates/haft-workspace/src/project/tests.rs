@@ -47,6 +47,8 @@ fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
         (".haft/tools.yaml", ""),
         (".haft/tools/a.yaml", ""),
         (".haft/tools/deep/b.yaml", ""),
+        (".haft/dialects/ours.toml", ""),
+        (".haft/dialects/notes.md", ""),
         (".haft/skills/x/skill.md", ""),
         (".haft/notes.txt", ""),
         ("AGENTS.md", ""),
@@ -54,6 +56,7 @@ fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
     let found: Vec<(String, Kind)> = scene.look().brought().iter().map(|file| (file.name.clone(), file.kind)).collect();
     let expected = [
         (".haft/config.toml", Kind::Code),
+        (".haft/dialects/ours.toml", Kind::Code),
         (RULES, Kind::Code),
         (".haft/tools.yaml", Kind::Code),
         (".haft/tools/a.yaml", Kind::Code),

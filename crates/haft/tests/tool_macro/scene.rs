@@ -16,6 +16,7 @@ use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::lines::LineEnds;
+use haft::net::NoNet;
 use haft::output::Image;
 use haft::path::{Extent, Place, RawPath, Target};
 use haft::process::{Ground, NoProcesses, Settle, Wanted};
@@ -36,7 +37,8 @@ pub async fn call(tool: impl Tool, args: Value) -> String {
 
 async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result<(), ToolError> {
     let processes = Arc::new(NoProcesses);
-    let doors = Doors { look: Arc::new(OneFile), files: Arc::new(OneFile), processes, store: Arc::new(OneFile) };
+    let (look, files, store) = (Arc::new(OneFile), Arc::new(OneFile), Arc::new(OneFile));
+    let doors = Doors { look, files, processes, net: Arc::new(NoNet), store };
     let limits = Limits::default();
     let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
     let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;
