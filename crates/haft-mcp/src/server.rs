@@ -166,7 +166,8 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        calling::call(self, request, context).await
+        // The future of a call is tens of kilobytes, and the protocol's crate moves what it gets several times.
+        Box::pin(calling::call(self, request, context)).await
     }
 
     async fn list_resources(
