@@ -80,9 +80,7 @@ pub(crate) async fn call(
     }
     let mut answer = answer::of_result(&result, &entry, &toolbox.runtime);
     answer.meta = signed(answer.meta, &context);
-    let books = toolbox.books.clone();
-    // The client does not wait for our notes.
-    tokio::task::spawn_blocking(move || books.called(&result));
+    server.notes.add(toolbox.books.clone(), result);
     Ok(answer.into())
 }
 

@@ -16,6 +16,7 @@ mod calling;
 mod in_flight;
 mod lines;
 mod listing;
+mod notes;
 mod outbox;
 mod progress;
 mod resources;

@@ -36,6 +36,7 @@ pub async fn serve(
     let (outbox, written) = Outbox::open(output, ended.clone())?;
     let in_flight = Arc::new(InFlight::default());
     let server = Server::new((host, workspace), (asking, outbox.clone(), ended.clone()));
+    let notes = server.notes.clone();
     let pipes = Pipes {
         lines: Lines::of(input),
         outbox,
@@ -56,5 +57,6 @@ pub async fn serve(
         () = too_late => {}
     }
     let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    let _ = tokio::time::timeout(LAST_WORDS, tokio::task::spawn_blocking(move || notes.write_down())).await;
     Ok(())
 }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asking;
 use crate::in_flight::InFlight;
+use crate::notes::Notes;
 use crate::outbox::Outbox;
 use crate::resources::Spills;
 use crate::toolbox::{Host, Toolbox, Workspace};
@@ -42,6 +43,7 @@ pub(crate) struct Server {
     pub(crate) places: Semaphore,
     pub(crate) turns: calling::Turns,
     pub(crate) spills: Spills,
+    pub(crate) notes: Notes,
     calls: AtomicU64,
 }
 
@@ -65,6 +67,7 @@ impl Server {
             places: Semaphore::new(MOST_CALLS),
             turns: calling::Turns::default(),
             spills: Spills::default(),
+            notes: Notes::default(),
             calls: AtomicU64::new(0),
         }
     }
