@@ -137,7 +137,7 @@ impl Workshop {
     }
 
     async fn ground(&self, permit: &Permit) -> Result<Box<dyn Ground>, String> {
-        let ground = self.doors.files.ground(permit, Wanted::Layered, Settle::Keep).await;
+        let ground = self.doors.files.ground(permit, Wanted::Quick, Settle::Keep).await;
         ground.map_err(|error| error.to_string())
     }
 }

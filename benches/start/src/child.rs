@@ -1,5 +1,6 @@
 //! Runs a program to its end and says how long it took and how much memory it had.
 
+use std::fs::File;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,15 +15,19 @@ pub struct Ended {
     pub peak_bytes: u64,
 }
 
-/// Runs a program in a home of its own, where no settings are.
-pub fn run_to_end(program: &Path, words: &[&str], home: &Path) -> Result<Ended, String> {
+/// Runs a program in a home of its own, where no settings are; it reads this file, where there is one.
+pub fn run_to_end(program: &Path, words: &[&str], (home, input): (&Path, Option<&Path>)) -> Result<Ended, String> {
     let shown = program.display();
     let mut command = Command::new(program);
     command.args(words).current_dir(home).env_clear().env("HOME", home);
     for folder in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
         command.env(folder, home.join(folder));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    let stdin = match input {
+        Some(file) => File::open(file).map_err(|error| format!("{}: {error}", file.display()))?.into(),
+        None => Stdio::null(),
+    };
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::inherit());
 
     let began = Instant::now();
     let child = command.spawn().map_err(|error| format!("{shown} cannot be started: {error}"))?;

@@ -12,6 +12,8 @@ use std::time::Duration;
 use child::{Ended, run_to_end};
 
 const TURNS: usize = 30;
+/// The contender that is asked about one call of another agent.
+const GUARD: &str = "haft guard";
 const MOST_MEMORY_BYTES: u64 = 20_000_000;
 
 fn main() -> ExitCode {
@@ -36,7 +38,7 @@ struct Contender {
     best: Ended,
 }
 
-fn measure(haft: &Path, rg: &Path) -> Result<[Contender; 4], String> {
+fn measure(haft: &Path, rg: &Path) -> Result<[Contender; 5], String> {
     let home = std::env::temp_dir().join(format!("haft-start-{}", std::process::id()));
     std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
     let outcome = take_turns(haft, rg, &home);
@@ -45,19 +47,27 @@ fn measure(haft: &Path, rg: &Path) -> Result<[Contender; 4], String> {
     outcome
 }
 
-fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 4], String> {
+fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 5], String> {
     let best = Ended { took: Duration::MAX, peak_bytes: 0 };
     let mut contenders = [
         Contender { name: "rg --version", limit: None, best },
         Contender { name: "haft --version", limit: Some(2.0), best },
         Contender { name: "haft tools --json", limit: Some(4.0), best },
         Contender { name: "haft rules explain ls", limit: Some(3.0), best },
+        Contender { name: GUARD, limit: Some(3.0), best },
     ];
-    let programs = [rg, haft, haft, haft];
+    let programs = [rg, haft, haft, haft, haft];
+    let event = home.join("event.json");
+    let text = format!(
+        r#"{{"hook_event_name":"PreToolUse","cwd":"{}","tool_name":"Bash","tool_input":{{"command":"ls"}}}}"#,
+        home.display()
+    );
+    std::fs::write(&event, text).map_err(|error| format!("{}: {error}", event.display()))?;
     for _ in 0..TURNS {
         for (contender, program) in contenders.iter_mut().zip(programs) {
             let words: Vec<&str> = contender.name.split(' ').skip(1).collect();
-            let ended = run_to_end(program, &words, home)?;
+            let input = (contender.name == GUARD).then_some(event.as_path());
+            let ended = run_to_end(program, &words, (home, input))?;
             contender.best.took = contender.best.took.min(ended.took);
             contender.best.peak_bytes = contender.best.peak_bytes.max(ended.peak_bytes);
         }
@@ -65,8 +75,8 @@ fn take_turns(haft: &Path, rg: &Path, home: &Path) -> Result<[Contender; 4], Str
     Ok(contenders)
 }
 
-fn judge(contenders: &[Contender; 4]) -> ExitCode {
-    let [unit, _, tools, _] = contenders;
+fn judge(contenders: &[Contender; 5]) -> ExitCode {
+    let [unit, _, tools, ..] = contenders;
     let mut exceeded = Vec::new();
     println!("start to end, best of {TURNS} in turns; memory is the most of all turns");
     println!("{:<22} {:>8} {:>7} {:>7} {:>8}", "", "ms", "x rg", "limit", "MB");

@@ -28,6 +28,11 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// Returns where the program lies that is running, for lines that other programs start it by.
+pub fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
 impl Environment {
     /// Returns the user's rules, whether they exist or not.
     pub fn rules_file(&self) -> PathBuf {

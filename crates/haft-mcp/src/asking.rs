@@ -79,7 +79,7 @@ impl Asking {
         };
         let sent = request.input_responses.as_ref().and_then(|answers| answers.get(QUESTION));
         let answer = sent.and_then(|answer| serde_json::from_value(answer.clone()).ok());
-        Ok(Way::Returned { call, given: shown.zip(answer).map(Box::new), question: Mutex::default() })
+        Ok(Way::Returned(Box::new(Returned { call, given: shown.zip(answer), question: Mutex::default() })))
     }
 
     /// Asks about a call in this way until the guard is dropped.
@@ -100,13 +100,13 @@ impl Asking {
                 Ok(answer) => form::verdict(request, &answer),
                 Err(how) => Verdict::NoAnswer { how },
             },
-            Some(Way::Returned { given, question, .. }) => {
+            Some(Way::Returned(returned)) => {
                 let plan = Digest::of_plan(request);
-                match given.as_deref() {
+                match &returned.given {
                     Some((shown, answer)) if *shown == plan => form::verdict(request, answer),
                     _ => {
                         let params = form::params(request, Titles::Beside);
-                        *question.lock().unwrap_or_else(PoisonError::into_inner) = Some((plan, params));
+                        *returned.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((plan, params));
                         Verdict::NoAnswer { how: "answer the question that comes with this result".to_owned() }
                     }
                 }
@@ -129,13 +129,16 @@ pub(crate) enum Way {
     /// While the call waits.
     Peer { peer: Peer<RoleServer>, titles: Titles },
     /// With the result, before the call is sent again.
-    Returned {
-        call: Digest,
-        /// What was shown and answered, where the call was sent again.
-        given: Option<Box<(Digest, ElicitResult)>>,
-        /// The question that came up.
-        question: Mutex<Option<(Digest, ElicitRequestParams)>>,
-    },
+    Returned(Box<Returned>),
+}
+
+/// A call that is asked about with its result.
+pub(crate) struct Returned {
+    call: Digest,
+    /// What was shown and answered, where the call was sent again.
+    given: Option<(Digest, ElicitResult)>,
+    /// The question that came up.
+    question: Mutex<Option<(Digest, ElicitRequestParams)>>,
 }
 
 /// Lets a call be asked about.
@@ -148,11 +151,11 @@ pub(crate) struct About<'a> {
 impl About<'_> {
     /// Returns the question that must be answered before the call can be made, where there is one.
     pub(crate) fn question(&self) -> Option<InputRequiredResult> {
-        let Way::Returned { call, question, .. } = &*self.way else { return None };
-        let (plan, params) = question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let Way::Returned(returned) = &*self.way else { return None };
+        let (plan, params) = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let asked = InputRequest::Elicitation(ElicitRequest::new(params));
         let asked = InputRequests::from([(QUESTION.to_owned(), asked)]);
-        Some(InputRequiredResult::new(Some(asked), Some(self.asking.shared.seal.close(&plan, call))))
+        Some(InputRequiredResult::new(Some(asked), Some(self.asking.shared.seal.close(&plan, &returned.call))))
     }
 }
 

@@ -10,7 +10,7 @@ use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
 /// Most requests without an answer.
-pub(crate) const MOST: usize = 1_024;
+pub(crate) const MOST: usize = 256;
 /// Most bytes of requests without an answer.
 const MOST_BYTES: usize = 128 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, write};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// Most messages that wait to be written.
@@ -22,8 +22,17 @@ const SURE: usize = 4_096;
 /// Takes messages to be written.
 #[derive(Clone)]
 pub(crate) struct Outbox {
-    sender: mpsc::Sender<Vec<u8>>,
+    sender: mpsc::UnboundedSender<Waiting>,
+    /// The places in the queue.
+    places: Arc<Semaphore>,
     pipe: Arc<Pipe>,
+}
+
+/// What the thread is to write.
+struct Waiting {
+    line: Vec<u8>,
+    /// The rest of a message that has begun needs no place: there is never more than one.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 struct Pipe {
@@ -57,20 +66,23 @@ impl Outbox {
     pub(crate) fn open(output: OwnedFd, ended: CancellationToken) -> std::io::Result<(Self, Written)> {
         let mut blocking = PipeWriter::from(output.try_clone()?);
         let pipe = Arc::new(Pipe { output, waiting: Mutex::default(), ended });
-        let (sender, mut receiver) = mpsc::channel::<Vec<u8>>(MOST_WAITING);
+        let places = Arc::new(Semaphore::new(MOST_WAITING));
+        let (sender, mut receiver) = mpsc::unbounded_channel::<Waiting>();
         let (written, all_written) = oneshot::channel();
-        let of_thread = pipe.clone();
+        let of_thread = (pipe.clone(), places.clone());
         std::thread::spawn(move || {
-            while let Some(line) = receiver.blocking_recv() {
-                if blocking.write_all(&line).is_err() {
-                    of_thread.ended.cancel();
+            let (pipe, places) = of_thread;
+            while let Some(waiting) = receiver.blocking_recv() {
+                if blocking.write_all(&waiting.line).is_err() {
+                    pipe.ended.cancel();
+                    places.close();
                     break;
                 }
-                *of_thread.waiting() -= 1;
+                *pipe.waiting() -= 1;
             }
             drop(written);
         });
-        Ok((Self { sender, pipe }, all_written))
+        Ok((Self { sender, places, pipe }, all_written))
     }
 
     /// Puts a message in as soon as there is room.
@@ -83,10 +95,9 @@ impl Outbox {
         while let Some(line) = lines.pop_front() {
             let Some(line) = self.now(line)? else { continue };
             lines.push_front(line);
-            let room = self.sender.reserve().await.map_err(|_| Closed)?;
+            let place = self.places.clone().acquire_owned().await.map_err(|_| Closed)?;
             if let Some(line) = lines.pop_front() {
-                *self.pipe.waiting() += 1;
-                room.send(line);
+                self.leave(&mut self.pipe.waiting(), Waiting { line, _place: Some(place) })?;
             }
         }
         Ok(())
@@ -94,12 +105,18 @@ impl Outbox {
 
     /// Puts a message in if there is room now; one that may be missed otherwise is.
     pub(crate) fn put_if_room(&self, line: Vec<u8>) {
-        if let Ok(Some(line)) = self.now(line) {
-            let mut waiting = self.pipe.waiting();
-            if self.sender.try_send(line).is_ok() {
-                *waiting += 1;
-            }
+        if let Ok(Some(line)) = self.now(line)
+            && let Ok(place) = self.places.clone().try_acquire_owned()
+        {
+            // Who cannot be told any more misses nothing.
+            let _ = self.leave(&mut self.pipe.waiting(), Waiting { line, _place: Some(place) });
         }
+    }
+
+    /// Leaves a message to the thread.
+    fn leave(&self, waiting: &mut usize, message: Waiting) -> Result<(), Closed> {
+        *waiting += 1;
+        self.sender.send(message).map_err(|_| Closed)
     }
 
     /// Writes a message at once, as far as the pipe has room, and leaves the rest to the thread. Gives it back when
@@ -109,8 +126,6 @@ impl Outbox {
         if *waiting > 0 {
             return Ok(Some(line));
         }
-        // What is begun must be ended: its rest needs a place, and others may hold all of them without using them yet.
-        let Ok(place) = self.sender.try_reserve() else { return Ok(Some(line)) };
         let mut from = 0;
         while from < line.len() && self.pipe.has_room() {
             let piece = &line[from..line.len().min(from + SURE)];
@@ -127,9 +142,9 @@ impl Outbox {
         match from {
             0 => Ok(Some(line)),
             all if all == line.len() => Ok(None),
+            // A message that has begun must be ended before anything else is written.
             begun => {
-                place.send(line.split_off(begun));
-                *waiting += 1;
+                self.leave(&mut waiting, Waiting { line: line.split_off(begun), _place: None })?;
                 Ok(None)
             }
         }
@@ -153,4 +168,49 @@ pub(crate) fn line_of(message: &impl serde::Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    /// Puts many messages of all lengths in, from many tasks, while somebody reads; returns what was read.
+    async fn through(many: usize) -> Vec<String> {
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        let (outbox, _written) = Outbox::open(writer.into(), CancellationToken::new()).expect("it opens");
+        let mut putting = tokio::task::JoinSet::new();
+        for number in 0..many {
+            let outbox = outbox.clone();
+            let line = format!("{number}:{}\n", "x".repeat(number * 37 % 20_000)).into_bytes();
+            putting.spawn(async move { outbox.put(line).await.expect("somebody reads") });
+        }
+        // The pipe is full before the first is read.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        drop(outbox);
+        let reading = std::thread::spawn(move || {
+            BufReader::new(reader).lines().map(|line| line.expect("it is text")).collect::<Vec<_>>()
+        });
+        while putting.join_next().await.is_some() {}
+        drop(_written.await);
+        reading.join().expect("it is read")
+    }
+
+    #[tokio::test]
+    async fn every_message_arrives_once_and_whole_however_slow_the_reader_is() {
+        let read = through(3_000).await;
+        let mut numbers: Vec<usize> = read
+            .iter()
+            .map(|line| {
+                let (number, rest) = line.split_once(':').expect("a whole line");
+                let number: usize = number.parse().expect("a number");
+                assert_eq!(rest.len(), number * 37 % 20_000);
+                number
+            })
+            .collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..3_000).collect::<Vec<_>>());
+    }
 }

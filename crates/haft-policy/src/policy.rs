@@ -1,5 +1,7 @@
 //! The judge: all rules over all effects of a call, the strictest wins.
 
+use std::path::PathBuf;
+
 use haft::effect::{Does, Effect};
 use haft::process::Settle;
 
@@ -7,7 +9,9 @@ use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
 use crate::ignored::{Ignored, not_covered};
+use crate::named::NamedFiles;
 use crate::rule::{EffectSort, Rule, defaults};
+use crate::zone::Zone;
 
 /// All rules that hold.
 #[derive(Clone, Debug)]
@@ -16,6 +20,8 @@ pub struct Policy {
     defaults: Vec<Rule>,
     /// Those that were added.
     rules: Vec<Rule>,
+    /// Files of the workspace that trusted code names.
+    named: NamedFiles,
 }
 
 /// Whether changes are possible at all.
@@ -68,7 +74,7 @@ impl From<Mode> for Situation<'_> {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { defaults: defaults(), rules: Vec::new() }
+        Self { defaults: defaults(), rules: Vec::new(), named: NamedFiles::default() }
     }
 }
 
@@ -77,6 +83,12 @@ impl Policy {
     /// ordinary question of the default rules, and nothing else.
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
+        self
+    }
+
+    /// Protects files of the workspace that trusted code names: whoever changes one changes what is run.
+    pub fn protecting(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.named.extend(files);
         self
     }
 
@@ -178,15 +190,16 @@ impl Policy {
     /// of a default rule is left, those that allow.
     fn judge_by_rules(&self, tool: &str, (effect, all): (&Effect, &[Effect]), contained: Containment) -> Ruling {
         // Finding the sort looks at paths, so it is done once for all rules.
-        let sort = EffectSort::of(effect);
+        let sort = self.named.sort_of(effect);
         let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
             rules.iter().filter_map(|rule| rule.on_effect(tool, effect, sort)).collect()
         };
         let by_default = opinions(&self.defaults).into_iter().reduce(Ruling::stricter);
         let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
-        if contained != Containment::Contained && sort == EffectSort::CommandCreatesInside {
+        if rests_on_containment(effect, sort, contained) {
             by_default = by_default.stricter(not_contained(effect, contained));
         }
+        by_default.reason.push_str(self.named.why(effect).unwrap_or_default());
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
             opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
         let is_answerable =
@@ -198,6 +211,22 @@ impl Policy {
             (None, _) => by_default,
         }
     }
+}
+
+/// Returns whether a command may do this unasked only because it is contained: what it creates can be taken back, and
+/// the folders for temporary files that it sees are its own.
+fn rests_on_containment(effect: &Effect, sort: EffectSort, contained: Containment) -> bool {
+    match (sort, contained) {
+        (_, Containment::Contained) => false,
+        (EffectSort::CommandCreatesInside, _) => true,
+        (EffectSort::CommandReadsSystem, Containment::WithoutSandbox) => looks_at_temporary(effect),
+        _ => false,
+    }
+}
+
+fn looks_at_temporary(effect: &Effect) -> bool {
+    let Effect::Step(step) = effect else { return false };
+    matches!(&step.does, Does::Read(target) | Does::List(target) if Zone::of(target) == Zone::Temporary)
 }
 
 /// Returns whether an effect would stay although nothing is to be kept. What a command changes in files is thrown away
@@ -249,14 +278,18 @@ fn no_rule_knows(effect: &Effect) -> Ruling {
     }
 }
 
-/// What cannot be undone is at least asked about.
+/// What cannot be undone, or is only harmless in a sandbox, is at least asked about.
 fn not_contained(effect: &Effect, contained: Containment) -> Ruling {
+    let instead = match looks_at_temporary(effect) {
+        true => "use files of the workspace, or ask the user to allow it",
+        false => "use \"write_file\", or ask the user to allow it",
+    };
     Ruling {
         decision: Decision::Ask,
         class: Class::Ordinary,
         rule: "not contained".to_owned(),
         reason: format!("It would {effect}, and {contained}."),
-        instead: "use \"write_file\", or ask the user to allow it".to_owned(),
+        instead: instead.to_owned(),
     }
 }
 

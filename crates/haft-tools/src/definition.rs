@@ -9,6 +9,7 @@ mod binding;
 mod check;
 mod effects;
 mod fields;
+mod http;
 mod keywords;
 mod listed;
 mod node;
@@ -25,6 +26,7 @@ mod tests;
 pub use binding::Binding;
 pub use check::{Checked, check, nearest_fit};
 pub use effects::Declared;
+pub use http::HttpCall;
 pub use listed::{CheckedList, Listed, check_list, is_list};
 pub use placeholders::Environment;
 pub use presets::Presets;
@@ -130,6 +132,7 @@ impl Definition {
         }
         manual.examples.extend(self.examples.iter().cloned());
         Spec {
+            skill: self.skill_description.clone(),
             version: self.version.clone(),
             output_schema: self.output_schema.clone().map(Arc::new),
             does: self.at_most(),

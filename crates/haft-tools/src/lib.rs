@@ -13,6 +13,7 @@ pub mod edit;
 pub mod edit_file;
 pub mod glob;
 pub mod grep;
+pub mod in_braces;
 mod left_out;
 pub mod list_dir;
 pub mod prompt_file;
@@ -34,4 +35,27 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::new(grep::Grep)),
         Arc::new(Typed::new(bash::Bash)),
     ]
+}
+
+/// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
+pub fn names() -> [&'static str; 7] {
+    use haft::tool::Tool;
+    [
+        read_file::ReadFile::NAME,
+        write_file::WriteFile::NAME,
+        edit_file::EditFile::NAME,
+        list_dir::ListDir::NAME,
+        glob::Glob::NAME,
+        grep::Grep::NAME,
+        bash::Bash::NAME,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_names_are_those_of_all_tools() {
+        let all = super::all();
+        assert_eq!(all.iter().map(|tool| tool.spec().name.as_str()).collect::<Vec<_>>(), super::names());
+    }
 }

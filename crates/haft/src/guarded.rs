@@ -54,6 +54,8 @@ const PROTECTED: &[Protected] = &[
             ".claude/**",
             ".claude.json",
             ".codex/**",
+            ".copilot/**",
+            ".github/hooks/**",
             ".gemini/**",
             ".cursor/**",
             ".windsurf/**",

@@ -198,6 +198,11 @@ pub enum Keeps {
 }
 
 impl Keeps {
+    /// Returns whether something was said that it would change.
+    pub fn names_changes(&self) -> bool {
+        matches!(self, Keeps::Only(targets) if !targets.is_empty())
+    }
+
     /// Returns whether a change of this target comes in.
     pub fn holds(&self, changed: &Target) -> bool {
         match self {
@@ -331,6 +336,8 @@ pub struct Layer {
 pub enum Wanted {
     /// One with layers on disk.
     Layered,
+    /// One with layers in memory where there is room, because a short call shall not wait for a disk; else as above.
+    Quick,
     /// One with layers in memory, because those on disk were refused for this reason.
     LayeredInMemory(String),
     /// The real folders without layers, for this reason.
@@ -341,6 +348,7 @@ impl Wanted {
     /// Returns what is wanted next when the system refuses the layers of this ground, for this reason.
     pub(crate) fn without_layer(self, reason: String) -> Result<Self, ToolError> {
         match self {
+            Wanted::Quick => Ok(Wanted::Layered),
             Wanted::Layered => Ok(Wanted::LayeredInMemory(reason)),
             Wanted::LayeredInMemory(_) => Ok(Wanted::Open(reason)),
             Wanted::Open(_) => Err(ToolError::of(ErrorKind::Bug, "A ground without layers was refused for them.")),

@@ -27,7 +27,7 @@ struct Case {
 
 impl Place {
     /// A repository with the files that cases name.
-    fn repository() -> Self {
+    pub(super) fn repository() -> Self {
         let place = Self::new();
         let files = [
             ".git/HEAD",

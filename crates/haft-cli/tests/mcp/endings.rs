@@ -48,6 +48,16 @@ fn the_end_of_the_input_is_the_end_also_of_commands() {
 }
 
 #[test]
+fn the_last_call_is_remembered_for_the_doctor() {
+    let place = Place::new();
+    let mut server = place.shaken(&[], json!({}));
+    server.call("read_file", json!({ "path": "src/none.rs" }));
+    server.end();
+    let told = place.run(&["doctor", "read_file"]);
+    assert!(told.contains("src/none.rs does not exist"), "{told}");
+}
+
+#[test]
 fn an_idle_server_ends_at_once() {
     let (status, said) = Place::new().serve(&[]).end();
     assert!(status.success());

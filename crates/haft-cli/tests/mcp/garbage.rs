@@ -174,6 +174,37 @@ fn who_does_not_read_is_not_read_either_and_memory_is_bounded() {
 }
 
 #[test]
+fn who_reads_late_gets_every_answer_whole() {
+    use std::io::{BufRead, BufReader, Write};
+    let place = Place::new();
+    let mut server = place.unread(&[]);
+    let client = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    server.send(&json!({ "jsonrpc": "2.0", "id": "first", "method": "initialize", "params": params }));
+    let mut input = server.stdin.take().expect("it is open");
+    let (tell, told) = std::sync::mpsc::channel();
+    let flood = std::thread::spawn(move || {
+        for number in 0..1_500 {
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"method\":\"tools/list\"}}\n");
+            input.write_all(line.as_bytes()).expect("it is read");
+            let _ = tell.send(());
+        }
+        input
+    });
+    // Until it takes no more, or everything was taken.
+    while told.recv_timeout(std::time::Duration::from_secs(1)).is_ok() {}
+    let output = BufReader::new(server.child.stdout.take().expect("it is piped"));
+    let lines = output.lines().map_while(Result::ok).take(1_501);
+    let messages = lines.map(|line| serde_json::from_str::<Value>(&line).expect("a whole message"));
+    let ids: std::collections::HashSet<String> = messages
+        .inspect(|message| assert!(message.get("result").is_some(), "{message}"))
+        .map(|message| message["id"].to_string())
+        .collect();
+    assert_eq!(ids.len(), 1_501);
+    drop(flood.join().expect("everything was written"));
+}
+
+#[test]
 fn a_flood_of_cancellations_and_answers_is_swallowed() {
     let mut server = well();
     for number in 0..10_000 {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::rule::Pattern;
-use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey};
+use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey, Step};
 use haft::path::{Extent, Place, Target};
 
 fn inside(path: &str) -> Target {
@@ -60,7 +60,7 @@ fn plan_mode_denies_whatever_changes_something_but_commands_which_are_tried() {
 
 #[test]
 fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
-    let nothing = Policy { defaults: Vec::new(), rules: Vec::new() };
+    let nothing = Policy { defaults: Vec::new(), ..Policy::default() };
     for effect in every_sort() {
         assert_eq!(nothing.judge("t", &[effect], Situation::default()).decision, Decision::Ask);
     }
@@ -178,4 +178,47 @@ fn where_nothing_is_kept_nothing_leaves_the_machine_either() {
     );
     assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&connects, mode)), [Decision::Ask, Decision::Deny]);
     assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&removes, mode)), [Decision::Ask, Decision::Ask]);
+}
+
+#[test]
+fn what_a_command_may_do_only_in_a_sandbox_is_asked_about_without_one() {
+    let step = |does: Does| {
+        let words = std::sync::Arc::from(["cat".to_owned()]);
+        Effect::Step(Step { command: "cat".into(), folder: "".into(), part: (0, 3), words, does })
+    };
+    let decided = |does: Does, contained: Containment| {
+        let situation = Situation { contained, ..Situation::default() };
+        Policy::default().judge("bash", &[step(does)], situation).decision
+    };
+    let (with, without) = (Containment::Contained, Containment::WithoutSandbox);
+    for does in
+        [Does::Read(outside("/tmp/x")), Does::List(outside("/var/tmp")), Does::Change(inside("a"), Change::Create)]
+    {
+        assert_eq!((decided(does.clone(), with), decided(does, without)), (Decision::Allow, Decision::Ask));
+    }
+    for does in [Does::Read(outside("/etc/os-release")), Does::Read(inside("a")), Does::Nothing] {
+        assert_eq!(decided(does, without), Decision::Allow);
+    }
+}
+
+#[test]
+fn a_file_that_trusted_code_names_is_a_protected_name() {
+    let policy = Policy::default().protecting(["scripts/run.py".into(), "scripts-b/x".into()]);
+    let judged = |effect: Effect| {
+        let ruling = policy.judge("t", &[effect], Mode::Normal.into());
+        (ruling.decision, ruling.class, ruling.rule)
+    };
+    let asked = (Decision::Ask, Class::Dangerous, "protected names".to_owned());
+    let ordinary = (Decision::Ask, Class::Ordinary, "changes".to_owned());
+    for change in [Change::Create, Change::Replace, Change::Remove] {
+        assert_eq!(judged(Effect::Change(inside("scripts/run.py"), change)), asked);
+        assert_eq!(judged(Effect::Change(inside("scripts/other.py"), change)), ordinary);
+        assert_eq!(judged(Effect::Change(inside("run.py"), change)), ordinary);
+    }
+    assert_eq!(judged(Effect::Change(inside("scripts"), Change::Remove)), asked);
+    assert_eq!(judged(Effect::Change(inside("scripts"), Change::Create)), ordinary);
+    assert_eq!(judged(Effect::Change(inside("script"), Change::Remove)), ordinary);
+    assert_eq!(judged(Effect::Read(inside("scripts/run.py"))).0, Decision::Allow);
+    let offers = policy.offers("t", &[Effect::Change(inside("scripts/run.py"), Change::Replace)], Mode::Normal.into());
+    assert_eq!(offers, [], "it is asked about each time");
 }

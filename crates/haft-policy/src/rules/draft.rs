@@ -286,8 +286,8 @@ fn tool(name: &str, known: &[String], problems: &mut Vec<Problem>) -> Option<Nam
         problems.push(Problem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
         return None;
     }
-    // A pattern may be meant for tools that come later.
-    if !pattern.is_open() && !known.iter().any(|tool| tool == pattern.text()) {
+    // A pattern may be meant for tools that come later, and a name of two parts is that of a server's tool.
+    if !pattern.is_open() && !name.contains("__") && !known.iter().any(|tool| tool == pattern.text()) {
         let fix = match haft::closest::closest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("use one of {}", known.join(", ")),

@@ -68,11 +68,15 @@ impl Keeper {
             let Ok((order, descriptors)) = wire::receive_orders(&self.socket) else { leave(0) };
             let report = match order {
                 GroundOrder::Enter(roots) => self.enter(&roots, descriptors),
-                GroundOrder::Leave(worker) => self.take_away(worker),
+                GroundOrder::Leave(worker) => self.shut(worker),
             };
             let Ok(mut text) = serde_json::to_vec(&report) else { leave(0) };
             text.push(b'\n');
             if wire::send_all(&self.socket, &text).is_err() {
+                leave(0)
+            }
+            // Nobody waits for this: what is shut cannot be changed, and is gone before the next order is read.
+            if matches!(report, GroundReport::Left(_)) && self.take_away().is_err() {
                 leave(0)
             }
         }
@@ -106,17 +110,21 @@ impl Keeper {
         }
     }
 
-    fn take_away(&mut self, worker: i32) -> GroundReport {
+    fn shut(&mut self, worker: i32) -> GroundReport {
         let Some(left_behind) = self.end_others(worker) else {
             return GroundReport::Held("what it has started does not end although it was killed".into());
         };
-        match self.kept.grounds.as_mut().map(Grounds::leave) {
+        match self.kept.grounds.as_ref().map(Grounds::shut) {
             Some(Err(error)) => GroundReport::Held(match error.raw_os_error() {
                 Some(libc::EBUSY) => "it keeps a file of the workspace open for writing".into(),
                 _ => format!("its workspace cannot be taken away: {error}"),
             }),
             None | Some(Ok(())) => GroundReport::Left(left_behind),
         }
+    }
+
+    fn take_away(&mut self) -> io::Result<()> {
+        self.kept.grounds.as_mut().map_or(Ok(()), Grounds::take_away)
     }
 
     /// Ends everybody but the worker; returns how many there were, or nothing when they do not end.

@@ -15,9 +15,11 @@ mod index;
 mod judge;
 mod keeping;
 mod layerless;
+mod memory;
 mod mounts;
 mod read;
 mod remembered;
+mod removing;
 mod settle;
 mod show;
 mod sift;
@@ -25,6 +27,7 @@ mod through;
 mod told;
 mod touched;
 mod trees;
+mod well_known;
 
 #[cfg(test)]
 mod tests;
@@ -35,13 +38,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use haft::BoxFuture;
 use haft::door::{FileKind, Permit, Receipt, Receipts};
 use haft::effect::Change;
 use haft::error::{Next, ToolError};
-use haft::guarded;
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, Target};
 use haft::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
@@ -49,20 +50,21 @@ use rustix::fs::{AtFlags, OFlags};
 
 use super::blocking;
 use super::facts::kind_of;
+use super::folder::Names;
 use super::open::{Root, open_name};
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 use crate::state::private;
-use clock::Moment;
+use clock::{Clock, Moment};
 use difference::Caps;
 use folder::LayerFolder;
 use keeping::Kept;
 use layerless::Layerless;
+use mounts::Mounts;
 use remembered::Remembered;
+use removing::Removing;
 use settle::{OpenRoot, Settling};
-
-/// Where layers lie that must be in memory.
-const IN_MEMORY: &str = "/dev/shm";
+use well_known::WellKnown;
 
 /// Makes the layers of a workspace, and removes them.
 pub(super) struct Layers {
@@ -73,9 +75,11 @@ pub(super) struct Layers {
     remembered: Remembered,
     layerless: Layerless,
     caps: Caps,
+    mounts: Mounts,
+    /// The clock of each root.
+    clocks: Vec<Clock>,
     known: Mutex<Known>,
-    /// Those who remove layers; they are waited for at the end.
-    removing: Mutex<Vec<JoinHandle<()>>>,
+    removing: Removing,
 }
 
 /// What is known since the first change.
@@ -85,14 +89,21 @@ struct Known {
     apart: Option<Vec<BTreeSet<PathBuf>>>,
     /// Why layers on disk were refused.
     not_on_disk: Option<String>,
+    /// Whether layers in memory can be used.
+    takes_quick: Option<bool>,
+    /// The names that cannot be changed, for each root.
+    well_known: Vec<WellKnown>,
 }
 
 impl Layers {
     pub(super) fn new(root: Arc<Root>, journal: Arc<Journal>, state: &WorkspaceState) -> Self {
-        let (known, removing) = (Mutex::default(), Mutex::default());
+        let clocks = root.folders().iter().map(|_| Clock::default()).collect();
+        let well_known = root.folders().iter().map(|_| WellKnown::default()).collect();
+        let known = Mutex::new(Known { well_known, ..Known::default() });
         let (on_disk, remembered) = (state.layers(), Remembered::new(state.apart()));
         let layerless = Layerless::new(state.layerless());
-        Self { root, journal, on_disk, remembered, layerless, caps: Caps::default(), known, removing }
+        let (caps, mounts, removing) = Default::default();
+        Self { root, journal, on_disk, remembered, layerless, caps, mounts, clocks, known, removing }
     }
 
     /// Says why there would be no layer, as far as that is known before a command runs.
@@ -106,7 +117,7 @@ impl Layers {
     }
 
     fn mount_below(&self) -> Option<PathBuf> {
-        self.root.folders().into_iter().find_map(|(path, _)| mounts::mount_below(path))
+        self.root.folders().into_iter().find_map(|(path, _)| self.mounts.below(path))
     }
 
     /// Prepares what a command works on.
@@ -114,7 +125,8 @@ impl Layers {
         self.look_before_changes();
         let (beneath, in_memory) = match self.as_known(wanted) {
             Wanted::Layered => (self.on_disk.clone(), None),
-            Wanted::LayeredInMemory(reason) => (in_memory(), Some(reason)),
+            Wanted::Quick => (memory::folder(), None),
+            Wanted::LayeredInMemory(reason) => (memory::folder(), Some(reason)),
             Wanted::Open(reason) => {
                 self.layerless.remember(&reason);
                 return self.open_ground(&reason);
@@ -136,6 +148,7 @@ impl Layers {
 
     /// What was refused once is not tried again.
     fn as_known(&self, wanted: Wanted) -> Wanted {
+        let wanted = if wanted == Wanted::Quick && !self.is_quick() { Wanted::Layered } else { wanted };
         let mut known = self.known();
         match (wanted, &known.not_on_disk) {
             (Wanted::Layered, Some(reason)) => Wanted::LayeredInMemory(reason.clone()),
@@ -147,10 +160,39 @@ impl Layers {
         }
     }
 
+    /// Returns whether layers can lie in memory just now.
+    fn is_quick(&self) -> bool {
+        let takes_quick = *self.known().takes_quick.get_or_insert_with(|| {
+            // A worker sees layers only where they could lie when it was started.
+            private_folder(&self.on_disk).is_ok()
+                && private_folder(&memory::folder()).is_ok()
+                && memory::takes_marks(&memory::folder())
+        });
+        takes_quick && memory::has_room()
+    }
+
     fn layered(self: &Arc<Self>, beneath: &Path, how: Settle) -> io::Result<LayeredGround> {
         private_folder(beneath)?;
         let folder = LayerFolder::make(beneath)?;
-        self.sweep_others(beneath, &folder);
+        if folder::has_other(beneath, &folder) {
+            self.removing.sweep(beneath);
+        }
+        self.over(folder, how, &[])
+    }
+
+    /// Prepares a ground in memory, for somebody who shall not wait: where that takes no time and there is room.
+    pub(super) fn at_hand(self: &Arc<Self>, wanted: &Wanted, how: Settle) -> Option<LayeredGround> {
+        let is_known = |known: &Known| known.apart.is_some() && known.takes_quick == Some(true);
+        if *wanted != Wanted::Quick || !is_known(&self.known()) || !memory::has_room() || self.mount_below().is_some() {
+            return None;
+        }
+        let moments: Option<Vec<Moment>> = self.clocks.iter().map(Clock::at_once).collect();
+        let moments = moments?;
+        self.over(LayerFolder::make(&memory::folder()).ok()?, how, &moments).ok()
+    }
+
+    /// Makes a ground of a layer. The moment before the command is taken where it was not.
+    fn over(self: &Arc<Self>, folder: LayerFolder, how: Settle, moments: &[Moment]) -> io::Result<LayeredGround> {
         let mut ground = self.bare(Some(folder))?;
         let apart = match how {
             Settle::Keep => self.apart(),
@@ -162,7 +204,9 @@ impl Layers {
             let Some(folder) = &ground.folder else { break };
             let pair = folder.add(number, &stat)?;
             root.through = through::existing(root.folder.as_fd(), apart.get(number));
-            ground.since.push(Moment::now(root.folder.as_fd(), pair.upper.as_fd())?);
+            let taken = moments.get(number).copied();
+            let take = || self.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
+            ground.since.push(taken.map_or_else(take, Ok)?);
             root.layer = Some(Layer { upper: pair.upper, work: pair.work });
         }
         Ok(ground)
@@ -177,8 +221,9 @@ impl Layers {
     /// Returns a ground without layers.
     fn bare(self: &Arc<Self>, folder: Option<LayerFolder>) -> io::Result<LayeredGround> {
         let mut roots = Vec::new();
-        for (path, opened) in self.root.folders() {
-            let read_only = well_known(opened.as_fd());
+        for (number, (path, opened)) in self.root.folders().into_iter().enumerate() {
+            let stat = rustix::fs::fstat(opened)?;
+            let read_only = self.known().well_known[number].existing(opened.as_fd(), &stat);
             let (path, folder) = (path.to_owned(), opened.try_clone()?);
             roots.push(GroundRoot { path, folder, layer: None, through: Vec::new(), read_only });
         }
@@ -220,35 +265,6 @@ impl Layers {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Removes what others left behind who are gone.
-    fn sweep_others(&self, beneath: &Path, own: &LayerFolder) {
-        if folder::has_other(beneath, own) {
-            let beneath = beneath.to_owned();
-            self.in_background(move || folder::sweep(&beneath));
-        }
-    }
-
-    /// Removes a layer without making anybody wait.
-    fn throw_away(&self, folder: LayerFolder) {
-        self.in_background(move || folder.remove());
-    }
-
-    fn in_background(&self, work: impl FnOnce() + Send + 'static) {
-        let mut removing = self.removing.lock().unwrap_or_else(PoisonError::into_inner);
-        removing.retain(|thread| !thread.is_finished());
-        // Without a thread, whoever comes next removes it.
-        removing.extend(std::thread::Builder::new().name("haft-layers".into()).spawn(work).ok());
-    }
-}
-
-impl Drop for Layers {
-    fn drop(&mut self) {
-        let removing = self.removing.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for thread in removing.drain(..) {
-            let _ = thread.join();
-        }
-    }
 }
 
 /// A ground with layers, or without.
@@ -288,7 +304,7 @@ impl Ground for LayeredGround {
     }
 
     fn layers(&self) -> Vec<PathBuf> {
-        vec![self.layers.on_disk.clone(), in_memory()]
+        vec![self.layers.on_disk.clone(), memory::folder()]
     }
 
     fn written_at_once(&self, receipts: &Receipts) -> Option<String> {
@@ -311,18 +327,30 @@ impl Ground for LayeredGround {
             if self.folder.is_none() {
                 return Ok(Settled::default());
             }
-            let whole = blocking(move || {
+            let is_untouched = self.is_untouched();
+            let whole = move || {
                 // A command has worked on a layer: there is one here.
                 self.layers.layerless.forget();
                 let settling = self.settling(errand, receipts.clone(), stop);
                 self.finish(settling, how, &receipts)
-            });
-            whole.await
+            };
+            // Where there is nothing to bring in, it takes longer to hand it to somebody.
+            if is_untouched { whole() } else { blocking(whole).await }
         })
     }
 }
 
 impl LayeredGround {
+    /// Returns whether nothing was written, neither into a layer nor outside.
+    fn is_untouched(&self) -> bool {
+        let is_empty = |layer: &Layer| {
+            let mut names = Names::default();
+            let opened = open_name(&layer.upper, b".", OFlags::DIRECTORY | OFlags::RDONLY);
+            opened.and_then(|upper| names.read(&upper)).is_ok() && names.at(0).is_none()
+        };
+        self.roots.iter().all(|root| root.through.is_empty() && root.layer.as_ref().is_some_and(is_empty))
+    }
+
     /// Settles, and says what was written outside the layers, also where it fails.
     fn finish(
         &self,
@@ -365,7 +393,7 @@ impl LayeredGround {
 impl Drop for LayeredGround {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
-            self.layers.throw_away(folder);
+            self.layers.removing.remove(folder);
         }
     }
 }
@@ -374,11 +402,6 @@ impl Drop for LayeredGround {
 pub(super) fn ignored(root: &Root, state: &WorkspaceState) -> Vec<Target> {
     let agreed = Remembered::new(state.apart()).would_agree(&through::seen(root));
     through::targets(root, &agreed.unwrap_or_default())
-}
-
-/// Returns the folder for layers in memory, which belongs to this user alone.
-fn in_memory() -> PathBuf {
-    Path::new(IN_MEMORY).join(format!("haft-{}", rustix::process::geteuid().as_raw()))
 }
 
 /// Makes a private folder; one that somebody else has put there is refused.
@@ -391,12 +414,6 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     }
     let shown = folder.display();
     Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{shown} is not a private folder of this user")))
-}
-
-/// Returns the names right in a root that a command cannot change and that exist.
-fn well_known(root: BorrowedFd<'_>) -> Vec<PathBuf> {
-    let names = guarded::well_known_to_commands().map(PathBuf::from);
-    names.filter(|name| matches!(kind_at(root, name), Some(FileKind::File | FileKind::Folder))).collect()
 }
 
 /// Says what is at a path beneath a folder; nothing where a link is on the way.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::RunContext;
 use crate::error::ToolError;
-use crate::process::{Command, Ended, Ground, HowEnded, Level, NotRun, Ran, Worker};
+use crate::process::{Command, Ended, Ground, HowEnded, Level, NotRun, Ran, Wanted, Worker};
 
 /// A worker that is at a call. Dropped in the middle of it, the worker ends and what it changed is thrown away.
 pub struct Serving {
@@ -38,7 +38,11 @@ impl RunContext<'_> {
     pub async fn serve(&self, command: &Command, idle: Option<Box<dyn Worker>>) -> Result<Serving, ToolError> {
         let level = self.doors.processes.confinement().reached;
         let mut worker = idle;
-        let mut wanted = self.first_wanted();
+        let mut wanted = match (self.first_wanted(), &command.keeps) {
+            // Whoever says that it changes something may write much.
+            (Wanted::Layered, keeps) if !keeps.names_changes() => Wanted::Quick,
+            (wanted, _) => wanted,
+        };
         loop {
             let ground = self.ground(wanted.clone(), &command.keeps).await?;
             let uncovered = ground.uncovered().map(str::to_owned);

@@ -11,7 +11,7 @@ use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::value::Value;
 
 /// Addresses at which clouds give credentials to the machines in them.
-const METADATA: &[&str] = &[
+pub(crate) const METADATA: &[&str] = &[
     "169.254.169.254",
     "169.254.170.2",
     "100.100.100.200",

@@ -40,8 +40,8 @@ pub(crate) struct Grounds {
     roots: Vec<Root>,
     /// The mounts of the ground on which the worker is.
     over: Vec<Tree>,
-    /// Whether a layer was tried, so that others of the same kind need not be.
-    is_tried: bool,
+    /// Where layers lie that were tried, so that others there need not be.
+    tried: Vec<PathBuf>,
 }
 
 /// One root.
@@ -65,8 +65,8 @@ impl Grounds {
         hidden.attach_over(beneath).or_missing(missing)?;
         let workshop = make_folder(hidden.as_fd(), Path::new(WORKSHOP)).or_missing(missing)?;
         let covers = Covers::prepare(hidden.as_fd())?;
-        let (layers, roots, over) = Default::default();
-        let mut grounds = Self { hidden, workshop, covers, layers, roots, over, is_tried: false };
+        let (layers, roots, over, tried) = Default::default();
+        let mut grounds = Self { hidden, workshop, covers, layers, roots, over, tried };
         for (number, path) in visible.layers.iter().enumerate() {
             let Ok(opened) = sources.open_layers(number, path) else { continue };
             let kept = grounds.keep(opened.as_fd(), &format!("layers-{number}")).or_missing(missing)?;
@@ -132,7 +132,7 @@ impl Grounds {
         }
         let entered = self.put_over_all(roots, given);
         if entered.is_err() {
-            let _ = self.leave();
+            let _ = self.shut().and_then(|()| self.take_away());
         }
         entered
     }
@@ -148,7 +148,12 @@ impl Grounds {
             tree.attach_over(place).or_missing(&what)?;
             self.over.push(tree);
         }
-        self.is_tried = true;
+        for layer in given.iter().filter_map(|one| one.layer.as_ref()) {
+            let place = self.layers.iter().map(|(place, _)| place).find(|place| layer.beside.starts_with(place));
+            if let Some(place) = place.filter(|place| !self.tried.contains(place)) {
+                self.tried.push(place.clone());
+            }
+        }
         Ok(())
     }
 
@@ -174,7 +179,8 @@ impl Grounds {
         };
         let open = self.open_layer(layer)?;
         let folders = Folders { lower: root.lower.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
-        let tree = if self.is_tried { layer::again(&root.path, &folders)? } else { layer::over(&root.path, &folders)? };
+        let is_tried = self.tried.iter().any(|place| layer.beside.starts_with(place));
+        let tree = if is_tried { layer::again(&root.path, &folders)? } else { layer::over(&root.path, &folders)? };
         tree.attach_over(self.workshop.as_fd()).or_missing("A layer")?;
         let whole = self.furnish(root, visible, &tree);
         if whole.is_err() {
@@ -220,8 +226,8 @@ impl Grounds {
         layer.open(folder.as_fd(), beside).map_err(refused)
     }
 
-    /// Takes the ground away. Afterwards nothing that the worker holds can change it.
-    pub(crate) fn leave(&mut self) -> io::Result<()> {
+    /// Makes the ground such that nothing that the worker holds can change it any more.
+    pub(crate) fn shut(&self) -> io::Result<()> {
         let until = Instant::now() + PATIENCE;
         for tree in &self.over {
             while let Err(error) = tree.restrict(READ_ONLY) {
@@ -231,6 +237,11 @@ impl Grounds {
                 std::thread::sleep(BETWEEN_TRIES);
             }
         }
+        Ok(())
+    }
+
+    /// Takes the ground away.
+    pub(crate) fn take_away(&mut self) -> io::Result<()> {
         while let Some(tree) = self.over.pop() {
             take_away(&tree)?;
         }

@@ -4,14 +4,18 @@
 //! the two apart, without a walk over the tree before the command.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 
 /// How long the clock of a file system is waited for: some count whole seconds, and one kind every second one.
 const PATIENCE: Duration = Duration::from_millis(2_100);
+/// How long one that goes in steps of nanoseconds may take.
+const AT_ONCE: Duration = Duration::from_micros(50);
 /// Most clocks stand still for at most 10 ms. After this long, one is looked at only now and then.
 const BUSY: Duration = Duration::from_millis(20);
 /// How long to wait between two looks then.
@@ -21,40 +25,59 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment(i128);
 
-impl Moment {
-    /// Takes the moment by the clock of the file system that a folder is on, or else by that of another folder.
-    pub(super) fn now(folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<Self> {
-        // A file without a name leaves no trace in the folder.
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let nameless = |folder| rustix::fs::openat(folder, ".", flags, Mode::from_raw_mode(0o600));
-        match nameless(folder) {
-            Ok(file) => Self::by(File::from(file)),
+/// The clock of the file system that a folder is on.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    /// A file without a name: it leaves no trace in the folder. Several may use it at once.
+    file: OnceLock<File>,
+}
+
+impl Clock {
+    /// Takes the moment, or else by the clock of another folder.
+    pub(super) fn now(&self, folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<Moment> {
+        if let (None, Ok(file)) = (self.file.get(), nameless(folder)) {
+            let _ = self.file.set(file);
+        }
+        match self.file.get() {
+            Some(file) => Moment::by(file, PATIENCE),
             // Not every file system has those, and one of another machine has a clock of its own.
-            Err(_) => Self::by_name(folder).or_else(|_| Self::by(File::from(nameless(other)?))),
+            None => Moment::by_name(folder).or_else(|_| Moment::by(&nameless(other)?, PATIENCE)),
         }
     }
 
+    /// Takes the moment if that is possible without waiting.
+    pub(super) fn at_once(&self) -> Option<Moment> {
+        Moment::by(self.file.get()?, AT_ONCE).ok()
+    }
+}
+
+fn nameless(folder: BorrowedFd<'_>) -> io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(folder, ".", flags, Mode::from_raw_mode(0o600))?))
+}
+
+impl Moment {
     fn by_name(folder: BorrowedFd<'_>) -> io::Result<Self> {
         let name = format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple());
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file = rustix::fs::openat(folder, &*name, flags, Mode::from_raw_mode(0o600))?;
-        let moment = Self::by(File::from(file));
+        let moment = Self::by(&File::from(file), PATIENCE);
         rustix::fs::unlinkat(folder, &*name, AtFlags::empty())?;
         moment
     }
 
     /// Changes a file until its time moves on: what was changed before the first time cannot have the second one.
-    fn by(mut file: File) -> io::Result<Self> {
+    fn by(file: &File, patience: Duration) -> io::Result<Self> {
         let begin = Instant::now();
         let mut first = None;
         loop {
-            file.write_all(b".")?;
-            let now = changed(&rustix::fs::fstat(&file)?);
+            file.write_all_at(b".", 0)?;
+            let now = changed(&rustix::fs::fstat(file)?);
             if *first.get_or_insert(now) < now {
                 return Ok(Self(now));
             }
             let waited = begin.elapsed();
-            if waited > PATIENCE {
+            if waited > patience {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "the clock of the file system stands still"));
             }
             if waited > BUSY {
@@ -92,10 +115,11 @@ mod tests {
     fn what_was_changed_before_and_after_the_moment_is_told_apart() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let opened = File::open(folder.path()).expect("it is there");
+        let clock = Clock::default();
         for round in 0..50 {
             let (before, after) = (folder.path().join(format!("{round}a")), folder.path().join(format!("{round}b")));
             std::fs::write(&before, "a").expect("it can be written");
-            let moment = Moment::now(opened.as_fd(), opened.as_fd()).expect("the clock goes");
+            let moment = clock.now(opened.as_fd(), opened.as_fd()).expect("the clock goes");
             std::fs::write(&after, "b").expect("it can be written");
             let is_later =
                 |path: &std::path::Path| moment.is_before_change_of(&rustix::fs::stat(path).expect("it is there"));

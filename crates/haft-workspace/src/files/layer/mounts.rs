@@ -1,14 +1,51 @@
 //! Which other file systems lie below a folder: the kernel does not lay a layer over those.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// Returns a place below the folder where another file system is mounted, if there is one.
-pub(super) fn mount_below(folder: &Path) -> Option<PathBuf> {
-    // Where this cannot be read, the kernel will say so itself.
-    let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
-    first_below(&mounts, folder)
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// All mounts, as the kernel lists them. They are read again only when it says that they have changed.
+#[derive(Debug, Default)]
+pub(super) struct Mounts {
+    listed: Mutex<Option<Listed>>,
+}
+
+#[derive(Debug)]
+struct Listed {
+    list: File,
+    text: Vec<u8>,
+}
+
+impl Mounts {
+    /// Returns a place below the folder where another file system is mounted, if there is one.
+    pub(super) fn below(&self, folder: &Path) -> Option<PathBuf> {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if listed.as_ref().is_none_or(Listed::has_changed) {
+            // Where this cannot be read, the kernel will say so itself.
+            *listed = Listed::read();
+        }
+        first_below(&listed.as_ref()?.text, folder)
+    }
+}
+
+impl Listed {
+    fn read() -> Option<Self> {
+        // What changes from now on is told, also while it is read.
+        let mut list = File::open("/proc/self/mountinfo").ok()?;
+        let mut text = Vec::with_capacity(16 * 1024);
+        list.read_to_end(&mut text).ok()?;
+        Some(Self { list, text })
+    }
+
+    fn has_changed(&self) -> bool {
+        let mut polled = [PollFd::new(&self.list, PollFlags::PRI)];
+        !matches!(poll(&mut polled, Some(&Timespec::default())), Ok(0))
+    }
 }
 
 fn first_below(mounts: &[u8], folder: &Path) -> Option<PathBuf> {
@@ -46,6 +83,16 @@ pub(super) fn reason(mount: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_is_not_read_again_as_long_as_nothing_was_mounted() {
+        let mounts = Mounts::default();
+        let found = mounts.below(Path::new("/"));
+        assert_eq!(found, Mounts::default().below(Path::new("/")));
+        let listed = mounts.listed.lock().expect("nobody else has it");
+        let listed = listed.as_ref().expect("it can be read");
+        assert!(!listed.text.is_empty());
+    }
 
     #[test]
     fn a_mount_below_a_folder_is_found_whatever_its_name() {

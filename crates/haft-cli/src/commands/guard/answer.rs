@@ -1,0 +1,110 @@
+//! The answer to an event, in the form that the agent takes.
+//!
+//! A form that cannot ask says so: an ordinary question is left to the agent's own rules and questions; one that a person
+//! has to answer each time is refused, because nobody would be asked.
+
+use haft_policy::decision::{Class, Decision, Ruling};
+use haft_runtime::redact::Redactor;
+use serde_json::{Value, json};
+
+use super::form::Form;
+use crate::screen::safe;
+
+/// Most characters of a reason.
+const LONGEST_REASON: usize = 1_500;
+
+/// An answer to an event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    form: Form,
+    decision: Decision,
+    class: Class,
+    /// Why, for the person who is asked and for the model.
+    reason: String,
+}
+
+impl Answer {
+    /// Answers with what was decided.
+    pub(super) fn of(form: Form, ruling: &Ruling, redactor: &Redactor) -> Self {
+        let Ruling { decision, class, rule, reason, instead } = ruling;
+        let decision = decided(form, *decision, *class);
+        let words = match decision {
+            Decision::Allow => format!("{reason} (haft, rule \"{rule}\")"),
+            Decision::Ask => format!("{reason} (haft asks, rule \"{rule}\")"),
+            Decision::Deny if instead.is_empty() => format!("The rule \"{rule}\" of haft refuses this. {reason}"),
+            Decision::Deny => {
+                let instead = in_names_of(form, instead);
+                format!("The rule \"{rule}\" of haft refuses this. {reason} Nothing was run. Next: {instead}.")
+            }
+        };
+        // Values that are hidden may lie where the words are cut.
+        let words = redactor.redact(&words);
+        Self { form, decision, class: *class, reason: bounded(&words) }
+    }
+
+    /// Asks about what was not judged; `why` is the end of "because …".
+    pub(super) fn unjudged(form: Form, why: &str, redactor: &Redactor) -> Self {
+        let why = redactor.redact(why);
+        let words = format!("haft cannot judge this call, because {}.", why.trim_end_matches('.'));
+        let class = Class::Dangerous;
+        Self { form, decision: decided(form, Decision::Ask, class), class, reason: bounded(&words) }
+    }
+
+    /// Returns the answer as one line of JSON.
+    pub(super) fn line(&self) -> String {
+        let Answer { form, reason, .. } = self;
+        let decision = self.decision.code();
+        let leaves_it = self.decision != Decision::Deny;
+        let value: Value = match form {
+            Form::Codex | Form::Permission if leaves_it && !self.permits() => json!({}),
+            Form::Permission => {
+                let behaviour = match self.decision {
+                    Decision::Deny => json!({ "behavior": "deny", "message": reason }),
+                    Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
+                };
+                json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": behaviour } })
+            }
+            Form::Claude | Form::Codex => json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason,
+            } }),
+            // A person sees the message, the model the reason.
+            Form::Gemini if self.decision == Decision::Ask => {
+                json!({ "decision": decision, "reason": reason, "systemMessage": reason })
+            }
+            Form::Gemini => json!({ "decision": decision, "reason": reason }),
+            Form::Cursor | Form::CursorTool => {
+                json!({ "permission": decision, "user_message": reason, "agent_message": reason })
+            }
+            Form::Copilot => json!({ "permissionDecision": decision, "permissionDecisionReason": reason }),
+        };
+        value.to_string()
+    }
+
+    /// Returns whether the agent is told to go on without its own question.
+    fn permits(&self) -> bool {
+        self.form == Form::Permission && self.decision == Decision::Allow
+    }
+}
+
+fn decided(form: Form, decision: Decision, class: Class) -> Decision {
+    let is_for_person = decision == Decision::Ask && class == Class::Dangerous;
+    if is_for_person && !form.can_ask() { Decision::Deny } else { decision }
+}
+
+/// Says advice in the names that the agent has for tools.
+fn in_names_of(form: Form, advice: &str) -> String {
+    let named = |advice: String, tool: &str| match form.name_of(tool) {
+        Some(name) => advice.replace(&format!("\"{tool}\""), &format!("\"{name}\"")),
+        None => advice,
+    };
+    ["read_file", "write_file", "edit_file"].into_iter().fold(advice.to_owned(), named)
+}
+
+/// Makes words harmless for the terminal of the agent, and short.
+fn bounded(words: &str) -> String {
+    let words = safe(words).replace(['\n', '\t'], " ");
+    match words.char_indices().nth(LONGEST_REASON) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}

@@ -1,0 +1,173 @@
+//! One event of an agent: what it is about to do, and where.
+//!
+//! Which agent sent it is told by the names of its fields. Only forms that are documented are known; anything else is
+//! not guessed at.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::form::Form;
+use super::unique::Unique;
+
+/// What an agent is about to do.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) form: Form,
+    /// The tool, by the agent's name for it.
+    pub(super) tool: String,
+    pub(super) input: Map<String, Value>,
+    /// The folder that the agent is in.
+    pub(super) folder: PathBuf,
+    /// The folders that it works on, where it says so.
+    pub(super) roots: Vec<PathBuf>,
+    /// The server of the tool, where it is one of a server and the name does not say so.
+    pub(super) server: Option<String>,
+    /// Whether the agent is only to make a plan.
+    pub(super) plans: bool,
+}
+
+/// An event that cannot be read: how it is answered, and why, as the end of "because …".
+#[derive(Debug)]
+pub(super) struct Unread {
+    pub(super) form: Form,
+    pub(super) why: String,
+}
+
+/// The event of Cursor that is about to run a command.
+const CURSOR_COMMAND: &str = "beforeShellExecution";
+const CURSOR_SERVER: &str = "beforeMCPExecution";
+const CURSOR_READ: &str = "beforeReadFile";
+const CURSOR_TOOL: &str = "preToolUse";
+
+impl Event {
+    /// Reads an event.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
+        let unread = |why: String| Unread { form: Form::default(), why };
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        if bytes.trim_ascii().is_empty() {
+            return Err(unread("there is no event on stdin".to_owned()));
+        }
+        let value = serde_json::from_slice::<Unique>(bytes);
+        let Unique(value) = value.map_err(|error| unread(format!("the event is not JSON: {error}")))?;
+        let Value::Object(fields) = value else { return Err(unread("the event is not a JSON object".to_owned())) };
+        let fields = Fields { form: form_of(&fields).map_err(unread)?, fields };
+        fields.event()
+    }
+}
+
+/// Says which form an event has.
+fn form_of(fields: &Map<String, Value>) -> Result<Form, String> {
+    let Some(name) = fields.get("hook_event_name") else {
+        let is_copilot = fields.contains_key("toolName") && fields.contains_key("toolArgs");
+        return if is_copilot { Ok(Form::Copilot) } else { Err("the event has no \"hook_event_name\"".to_owned()) };
+    };
+    // Codex tells the model and the turn, which others do not.
+    let is_codex = ["model", "turn_id"].iter().any(|key| fields.contains_key(*key));
+    match name.as_str() {
+        Some("PreToolUse") if is_codex => Ok(Form::Codex),
+        Some("PreToolUse") => Ok(Form::Claude),
+        Some("PermissionRequest") => Ok(Form::Permission),
+        Some("BeforeTool") => Ok(Form::Gemini),
+        Some(CURSOR_COMMAND | CURSOR_SERVER) => Ok(Form::Cursor),
+        Some(CURSOR_READ | CURSOR_TOOL) => Ok(Form::CursorTool),
+        Some(_) => Err("the event is not one that comes before a call".to_owned()),
+        None => Err("\"hook_event_name\" is no text".to_owned()),
+    }
+}
+
+/// The fields of an event whose form is known.
+struct Fields {
+    form: Form,
+    fields: Map<String, Value>,
+}
+
+impl Fields {
+    fn event(mut self) -> Result<Event, Unread> {
+        let (tool, input) = match self.form {
+            Form::Copilot => (self.text("toolName")?, self.object("toolArgs")?),
+            Form::Cursor | Form::CursorTool => self.of_cursor()?,
+            Form::Claude | Form::Permission | Form::Codex | Form::Gemini => {
+                (self.text("tool_name")?, self.object("tool_input")?)
+            }
+        };
+        let roots = self.roots()?;
+        let folder = self.folder(&roots)?;
+        let plans = self.fields.get("permission_mode").and_then(Value::as_str) == Some("plan");
+        Ok(Event { form: self.form, tool, input, folder, roots, server: self.server(), plans })
+    }
+
+    /// Cursor has an event for each sort of call, with the arguments beside its name.
+    fn of_cursor(&mut self) -> Result<(String, Map<String, Value>), Unread> {
+        let name = self.text("hook_event_name")?;
+        let alone = |tool: &str, key: &str, text: String| {
+            (tool.to_owned(), Map::from_iter([(key.to_owned(), Value::from(text))]))
+        };
+        match name.as_str() {
+            CURSOR_COMMAND => Ok(alone("Shell", "command", self.text("command")?)),
+            CURSOR_READ => Ok(alone("Read", "file_path", self.text("file_path")?)),
+            _ => Ok((self.text("tool_name")?, self.object("tool_input")?)),
+        }
+    }
+
+    fn folder(&self, roots: &[PathBuf]) -> Result<PathBuf, Unread> {
+        let folder = match (self.fields.get("cwd"), roots) {
+            (None | Some(Value::Null), [first, ..]) => first.clone(),
+            (Some(Value::String(folder)), [first, ..]) if folder.is_empty() => first.clone(),
+            (Some(Value::String(folder)), _) => PathBuf::from(folder),
+            (Some(_), _) => return Err(self.unread("\"cwd\" is no text")),
+            (None, []) => return Err(self.unread("the event has no \"cwd\"")),
+        };
+        // A folder that is not known from `/` on is relative to one that nobody has told.
+        if folder.is_absolute() { Ok(folder) } else { Err(self.unread("\"cwd\" is not a whole path")) }
+    }
+
+    fn roots(&self) -> Result<Vec<PathBuf>, Unread> {
+        let list = match self.fields.get("workspace_roots") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(list)) => list,
+            Some(_) => return Err(self.unread("\"workspace_roots\" is no list")),
+        };
+        let root = |item: &Value| item.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
+        let roots: Option<Vec<PathBuf>> = list.iter().map(root).collect();
+        roots.ok_or_else(|| self.unread("\"workspace_roots\" is not a list of whole paths"))
+    }
+
+    /// Names the server of a tool, where that is said beside it.
+    fn server(&self) -> Option<String> {
+        let text = |value: &Value| value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+        match self.form {
+            Form::Gemini => self.fields.get("mcp_context")?.get("server_name").and_then(text),
+            Form::Cursor if self.fields.get("hook_event_name")? == CURSOR_SERVER => {
+                let named = self.fields.get("mcp_server_name").and_then(text);
+                Some(named.unwrap_or_else(|| "unnamed".to_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self, key: &str) -> Result<String, Unread> {
+        match self.fields.get(key) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(_) => Err(self.unread(&format!("\"{key}\" is no text"))),
+            None => Err(self.unread(&format!("the event has no \"{key}\""))),
+        }
+    }
+
+    /// Takes an object, which may be written as the text of one.
+    fn object(&mut self, key: &str) -> Result<Map<String, Value>, Unread> {
+        match self.fields.get_mut(key).map(Value::take) {
+            Some(Value::Object(fields)) => Ok(fields),
+            Some(Value::String(text)) => match serde_json::from_str::<Unique>(&text) {
+                Ok(Unique(Value::Object(fields))) => Ok(fields),
+                _ => Err(self.unread(&format!("\"{key}\" is not the text of a JSON object"))),
+            },
+            Some(_) => Err(self.unread(&format!("\"{key}\" is no object"))),
+            None => Err(self.unread(&format!("the event has no \"{key}\""))),
+        }
+    }
+
+    fn unread(&self, why: &str) -> Unread {
+        Unread { form: self.form, why: why.to_owned() }
+    }
+}

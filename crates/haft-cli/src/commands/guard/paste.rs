@@ -1,0 +1,184 @@
+//! `haft guard --print-config`: the lines that make an agent ask haft before each call, and the file that they go in.
+//!
+//! haft writes into no file of another program: whoever wants it there reads it and pastes it.
+
+use std::path::Path;
+
+use anyhow::Context;
+use haft_config::environment::own_program;
+use serde_json::{Value, json};
+
+use crate::arguments::Common;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// The agents whose lines are wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Agents(Vec<&'static Agent>);
+
+/// An agent that asks hooks.
+#[derive(Debug)]
+struct Agent {
+    /// Its name on the command line.
+    name: &'static str,
+    /// What people call it.
+    title: &'static str,
+    /// Where the lines go.
+    file: &'static str,
+    /// What is to be known besides.
+    note: &'static str,
+    lines: fn(&str) -> Value,
+}
+
+const AGENTS: &[Agent] = &[
+    Agent {
+        name: "claude",
+        title: "Claude Code",
+        file: "~/.claude/settings.json, or .claude/settings.json of one project",
+        note: "From version 2.1.295 on, a hook that fails blocks the call (\"onFailure\"); before, the call is made.",
+        lines: claude,
+    },
+    Agent {
+        name: "codex",
+        title: "Codex",
+        file: "~/.codex/hooks.json",
+        note: "Codex runs a hook after you trusted it: /hooks. Its hooks cannot ask: what is an ordinary question is left to Codex and its sandbox, what only you may answer is denied.",
+        lines: codex,
+    },
+    Agent {
+        name: "copilot",
+        title: "Copilot CLI",
+        file: ".github/hooks/haft.json of a project",
+        note: "",
+        lines: copilot,
+    },
+    Agent {
+        name: "cursor",
+        title: "Cursor",
+        file: "~/.cursor/hooks.json, or .cursor/hooks.json of one project",
+        note: "Cursor asks you about commands and servers. Before it writes or reads a file it asks nobody: what only you may answer is denied.",
+        lines: cursor,
+    },
+    Agent {
+        name: "gemini",
+        title: "Gemini CLI",
+        file: "~/.gemini/settings.json, or .gemini/settings.json of one project",
+        note: "",
+        lines: gemini,
+    },
+];
+
+/// Seconds that an agent waits for an answer. It takes some milliseconds.
+const TIMEOUT: u64 = 10;
+
+/// Reads which agents are meant.
+pub(super) fn agents(name: &str) -> Result<Agents, String> {
+    let meant: Vec<&Agent> = AGENTS.iter().filter(|agent| name == "all" || agent.name == name).collect();
+    if meant.is_empty() {
+        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+        return Err(format!("no lines are known for that agent; there are {}", names.join(", ")));
+    }
+    Ok(Agents(meant))
+}
+
+/// Prints the lines of these agents. Those of one go to stdout alone, so that they can be sent into a file.
+pub(super) fn print(common: &Common, Agents(agents): &Agents) -> anyhow::Result<Exit> {
+    let program = own_program().context("the place of haft itself is not known")?;
+    let command = command(&program, common)?;
+    for agent in agents {
+        let heading = format!("{}: {}", agent.title, agent.file);
+        let lines = serde_json::to_string_pretty(&(agent.lines)(&command))?;
+        if agents.len() == 1 {
+            screen::talk_part(&Part::Strong(&heading));
+            screen::answer(&lines)?;
+            if !agent.note.is_empty() {
+                screen::talk(agent.note);
+            }
+            continue;
+        }
+        screen::line(&[Part::Strong(&heading)])?;
+        screen::answer(&lines)?;
+        screen::line(&[Part::Faint(agent.note)])?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Returns the command of the hook, for a shell, with the flags that were given beside.
+fn command(program: &Path, common: &Common) -> anyhow::Result<String> {
+    let text = |path: &Path| {
+        let text = path.to_str().map(quoted);
+        text.with_context(|| format!("{} is no text, so that no settings can hold it", path.display()))
+    };
+    let mut words = vec![text(program)?, "guard".to_owned()];
+    if let Some(profile) = common.profile {
+        words.extend(["--profile".to_owned(), profile.name().to_owned()]);
+    }
+    for (flag, folder) in common
+        .workspace
+        .iter()
+        .map(|folder| ("-C", folder))
+        .chain(common.added.iter().map(|folder| ("--add-dir", folder)))
+    {
+        words.extend([flag.to_owned(), text(folder)?]);
+    }
+    words.extend(common.yes.then(|| "--yes".to_owned()));
+    words.extend(common.plan.then(|| "--plan".to_owned()));
+    Ok(words.join(" "))
+}
+
+/// Returns a word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn claude(command: &str) -> Value {
+    let tools = "^(Bash|Read|Write|Edit|MultiEdit|NotebookEdit|LS|Glob|Grep|WebFetch|WebSearch|mcp__.*)$";
+    let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" });
+    json!({ "hooks": { "PreToolUse": [{ "matcher": tools, "hooks": [hook] }] } })
+}
+
+fn codex(command: &str) -> Value {
+    let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT });
+    let group = json!([{ "matcher": "^(Bash|apply_patch|mcp__.*)$", "hooks": [hook] }]);
+    json!({ "hooks": { "PreToolUse": group, "PermissionRequest": group } })
+}
+
+fn copilot(command: &str) -> Value {
+    let hook = json!({ "type": "command", "bash": command, "timeoutSec": TIMEOUT });
+    json!({ "version": 1, "hooks": { "preToolUse": [hook] } })
+}
+
+fn cursor(command: &str) -> Value {
+    let hook = json!({ "command": command, "timeout": TIMEOUT, "failClosed": true });
+    let mut of_files = hook.clone();
+    of_files["matcher"] = json!("^(Write|StrReplace|Edit|Delete)$");
+    json!({ "version": 1, "hooks": {
+        "beforeShellExecution": [hook],
+        "beforeMCPExecution": [hook],
+        "beforeReadFile": [hook],
+        "preToolUse": [of_files],
+    } })
+}
+
+fn gemini(command: &str) -> Value {
+    let tools = "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search|search_file_content|web_fetch|google_web_search|mcp_.*)$";
+    // Gemini CLI counts in milliseconds.
+    let hook = json!({ "name": "haft", "type": "command", "command": command, "timeout": TIMEOUT * 1000 });
+    json!({ "hooks": { "BeforeTool": [{ "matcher": tools, "hooks": [hook] }] } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_read_back_by_a_shell() {
+        assert_eq!(quoted("/usr/bin/haft"), "/usr/bin/haft");
+        assert_eq!(quoted("/home/ann b/it's"), r"'/home/ann b/it'\''s'");
+        assert_eq!((quoted(""), quoted("$x")), ("''".to_owned(), "'$x'".to_owned()));
+    }
+}

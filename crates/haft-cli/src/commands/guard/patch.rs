@@ -1,0 +1,40 @@
+//! Which files a patch of `apply_patch` touches, as its headings say.
+
+use super::wanted::Deed;
+
+/// Returns what a patch would do to which files; nothing where it names none.
+pub(super) fn touched(patch: &str) -> Option<Vec<(Deed, String)>> {
+    let headings = [
+        ("*** Add File:", Deed::Write),
+        ("*** Update File:", Deed::Edit),
+        ("*** Delete File:", Deed::Remove),
+        ("*** Move to:", Deed::Write),
+    ];
+    let mut touched: Vec<(Deed, String)> = Vec::new();
+    for line in patch.lines().map(str::trim) {
+        let heading = headings.iter().find_map(|(words, deed)| Some((*deed, line.strip_prefix(words)?.trim())));
+        let Some((deed, path)) = heading.filter(|(_, path)| !path.is_empty()) else { continue };
+        // What is moved is not any more where it was.
+        if line.starts_with("*** Move to:")
+            && let Some((before, _)) = touched.last_mut()
+        {
+            *before = Deed::Remove;
+        }
+        touched.push((deed, path.to_owned()));
+    }
+    (!touched.is_empty()).then_some(touched)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_that_a_patch_names_is_found() {
+        let patch = "*** Begin Patch\n*** Add File: a b.txt\n+*** kept\n*** Update File: c\n*** Move to: d\n@@\n-x\n+y\n*** Delete File: /e\n*** End Patch";
+        let wanted = [(Deed::Write, "a b.txt"), (Deed::Remove, "c"), (Deed::Write, "d"), (Deed::Remove, "/e")];
+        let touched = touched(patch).expect("it names files");
+        assert_eq!(touched, wanted.map(|(deed, path)| (deed, path.to_owned())));
+        assert_eq!(super::touched("*** Begin Patch\n*** End Patch"), None);
+    }
+}

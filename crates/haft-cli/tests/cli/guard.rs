@@ -1,0 +1,202 @@
+//! `haft guard` of the real command: events of other agents, and what they are told.
+
+#[path = "guard/cases.rs"]
+mod cases;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use super::{Place, Said};
+
+impl Place {
+    /// Hands one event to the guard, with these flags and variables.
+    fn guard(&self, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
+        let mut command = Command::cargo_bin("haft").expect("the binary is built");
+        command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
+        command.env("DEPLOY_TOKEN", "correct-horse-battery").envs(variables.iter().cloned());
+        // An agent starts its hooks anywhere.
+        let output = command.current_dir("/").arg("guard").args(flags).write_stdin(event).output();
+        let output = output.expect("the command runs");
+        Said {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().expect("it was not killed"),
+        }
+    }
+
+    fn event(&self, tool: &str, input: &Value) -> String {
+        let cwd = self.path("ws");
+        json!({
+            "session_id": "s", "transcript_path": "/t", "cwd": cwd, "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": "u",
+        })
+        .to_string()
+    }
+
+    /// Returns what Claude Code would be told of a call.
+    fn guarded(&self, tool: &str, input: &Value) -> (String, String) {
+        let said = self.guard(&[], &[], self.event(tool, input).as_bytes());
+        let answer: Value = serde_json::from_str(&said.out).expect("the answer is JSON");
+        let text = |key: &str| answer["hookSpecificOutput"][key].as_str().expect("it is told").to_owned();
+        (text("permissionDecision"), text("permissionDecisionReason"))
+    }
+}
+
+#[test]
+fn the_answer_is_one_line_of_the_form_that_was_agreed() {
+    let place = Place::new();
+    let said = place.guard(&[], &[], place.event("Bash", &json!({ "command": "ls" })).as_bytes());
+    let wanted = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"Reading inside the workspace is allowed. (haft, rule \"reads inside\")"}}"#;
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (0, &*format!("{wanted}\n"), ""));
+}
+
+#[test]
+fn a_refusal_tells_the_model_what_why_and_what_to_do_instead_in_its_own_names() {
+    let place = Place::new();
+    let (decision, reason) = place.guarded("Bash", &json!({ "command": "echo x > .git/hooks/pre-commit" }));
+    assert_eq!(decision, "deny");
+    assert_eq!(
+        reason,
+        "The rule \"protected names in commands\" of haft refuses this. It would create .git/hooks/pre-commit. \
+         Nothing was run. Next: use \"Edit\" or \"Write\", where the user sees the change."
+    );
+}
+
+#[test]
+fn secrets_are_hidden_and_what_commands_a_terminal_is_shown() {
+    let place = Place::new();
+    let (_, reason) = place.guarded("Write", &json!({ "file_path": "correct-horse-battery", "content": "" }));
+    assert_eq!(reason, "It would create [secret]. (haft asks, rule \"changes\")");
+    let (_, reason) = place.guarded("a\u{1b}[2J\u{202e}b", &json!({}));
+    assert!(!reason.contains(['\u{1b}', '\u{202e}', '\n']), "{reason}");
+    let gone = json!({ "command": "ls", "workdir": "/correct-horse-battery\u{1b}/x" });
+    assert!(!place.guarded("Bash", &gone).1.contains("correct-horse"));
+}
+
+#[test]
+fn an_answer_is_short_however_long_the_call_is() {
+    let place = Place::new();
+    let (decision, reason) = place.guarded("WebFetch", &json!({ "url": format!("ftp://{}", "é".repeat(100_000)) }));
+    assert_eq!(decision, "deny");
+    assert!(reason.chars().count() < 400, "{}", reason.len());
+    let (_, reason) = place.guarded(&"tool".repeat(100_000), &json!({}));
+    assert!(reason.chars().count() <= 1_501, "{}", reason.len());
+}
+
+#[test]
+fn bytes_that_are_no_text_are_asked_about() {
+    let place = Place::new();
+    for event in [&b"\xff\xfe\x00"[..], b"{\"hook_event_name\":\"\xff\"}", &[0; 4096]] {
+        let said = place.guard(&[], &[], event);
+        assert_eq!((said.code, said.out.contains("\"permissionDecision\":\"ask\"")), (0, true), "{}", said.out);
+    }
+}
+
+#[test]
+fn rules_of_a_project_count_once_it_is_trusted() {
+    let place = Place::new();
+    place.put(
+        "ws/.haft/rules.toml",
+        "[[rule]]\nname = \"frozen\"\ndecision = \"deny\"\nreason = \"Frozen.\"\npath = \"src/**\"\n",
+    );
+    let edit = json!({ "file_path": "src/main.rs", "old_string": "a", "new_string": "b" });
+    assert_eq!(place.guarded("Edit", &edit).0, "ask");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    let (decision, reason) = place.guarded("Edit", &edit);
+    assert_eq!((decision.as_str(), reason.contains("Frozen.")), ("deny", true), "{reason}");
+}
+
+#[test]
+fn nothing_is_kept_and_nothing_is_changed() {
+    let place = Place::new();
+    place.guarded("Bash", &json!({ "command": "rm src/main.rs" }));
+    place.guarded("Write", &json!({ "file_path": "src/main.rs", "content": "" }));
+    assert!(!place.path("home").exists());
+    assert_eq!(std::fs::read_to_string(place.path("ws/src/main.rs")).expect("it is there"), "fn main() {}\n");
+}
+
+#[test]
+fn a_flag_that_is_none_is_a_usage_error_which_agents_take_for_a_refusal() {
+    let place = Place::new();
+    assert_eq!(place.guard(&["--nope".to_owned()], &[], b"").code, 2);
+}
+
+#[test]
+fn the_lines_to_paste_hold_the_command_that_is_running() {
+    let place = Place::new();
+    let said = place.haft(&["guard", "--print-config", "claude", "--yes", "--add-dir", "/a b/it's"], "");
+    let lines: Value = serde_json::from_str(&said.out).expect("only the lines are on stdout");
+    let hook = &lines["hooks"]["PreToolUse"][0];
+    let command = hook["hooks"][0]["command"].as_str().expect("there is a command");
+    assert!(command.starts_with('/') && command.ends_with(r"haft guard --add-dir '/a b/it'\''s' --yes"), "{command}");
+    assert_eq!(hook["hooks"][0]["onFailure"], "block");
+    let matcher = regex::Regex::new(hook["matcher"].as_str().expect("there is one")).expect("it is a pattern");
+    for tool in ["Bash", "Write", "Read", "WebFetch", "mcp__a__b"] {
+        assert!(matcher.is_match(tool), "{tool}");
+    }
+    assert!(!matcher.is_match("ExitPlanMode") && said.err.contains("~/.claude/settings.json"), "{}", said.err);
+}
+
+#[test]
+fn the_command_that_is_pasted_runs_in_a_shell() {
+    let place = Place::new();
+    let said = place.haft(&["guard", "--print-config", "gemini", "--add-dir", "."], "");
+    let lines: Value = serde_json::from_str(&said.out).expect("only the lines are on stdout");
+    let command = lines["hooks"]["BeforeTool"][0]["hooks"][0]["command"].as_str().expect("there is a command");
+    let event = place.event("Bash", &json!({ "command": "ls" }));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env_clear().env("HOME", place.path("home")).current_dir(place.path("ws"));
+    let output = shell.write_stdin(event).output().expect("sh runs");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"allow\""), "{output:?}");
+}
+
+#[test]
+fn every_agent_has_its_lines_and_others_are_named() {
+    let place = Place::new();
+    for agent in ["claude", "codex", "copilot", "cursor", "gemini"] {
+        let said = place.haft(&["guard", "--print-config", agent], "");
+        let lines: Value = serde_json::from_str(&said.out).expect("only the lines are on stdout");
+        assert!(said.code == 0 && lines["hooks"].is_object(), "{}", said.out);
+    }
+    let all = place.haft(&["guard", "--print-config"], "").out;
+    for file in
+        [".claude/settings.json", ".codex/hooks.json", ".github/hooks", ".cursor/hooks.json", ".gemini/settings.json"]
+    {
+        assert!(all.contains(file), "{file}");
+    }
+    let said = place.haft(&["guard", "--print-config", "nope"], "");
+    assert_eq!((said.code, said.err.contains("claude, codex, copilot, cursor, gemini")), (2, true), "{}", said.err);
+}
+
+const GUIDE: &str = include_str!("../../../../docs/guide/in-your-agent.md");
+
+/// Returns the blocks of the guide that are in this language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let begin = format!("```{language}\n");
+    GUIDE.split(&*begin).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn the_guide_has_the_lines_that_the_command_prints() {
+    let place = Place::new();
+    let program = Command::cargo_bin("haft").expect("the binary is built").get_program().to_owned();
+    let program = program.to_str().expect("it is text");
+    for agent in ["claude", "codex", "copilot", "cursor", "gemini"] {
+        let printed = place.haft(&["guard", "--print-config", agent], "").out.replace(program, "haft");
+        assert!(blocks("json").contains(&&*printed), "{printed}");
+    }
+    for block in blocks("json") {
+        serde_json::from_str::<Value>(block).unwrap_or_else(|error| panic!("{error}: {block}"));
+    }
+}
+
+#[test]
+fn the_rules_of_the_guide_are_accepted() {
+    let place = Place::new();
+    let rules = blocks("toml").into_iter().find(|block| block.contains("[[rule]]")).expect("there are rules");
+    place.put("home/.config/haft/rules.toml", rules);
+    let said = place.haft(&["rules", "test"], "");
+    assert_eq!(said.code, 0, "{}", said.out);
+    assert_eq!(place.guarded("mcp__haft__read_file", &json!({})).0, "allow");
+    assert_eq!(place.guarded("Write", &json!({ "file_path": "src/a.rs", "content": "" })).0, "allow");
+}
