@@ -5,4 +5,8 @@
 //!
 //! Not here: which tools there are (the catalogue) and what a call does (`haft-runtime`).
 
+pub mod conversation;
+mod form;
 pub mod lower;
+pub mod provider;
+pub mod wire;
