@@ -18,3 +18,5 @@ mod raw_json;
 mod refused;
 pub mod wire;
 mod written_calls;
+#[cfg(test)]
+mod written_streams;

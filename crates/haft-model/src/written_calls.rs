@@ -65,13 +65,15 @@ pub(crate) fn find(text: &str, names: &OfferedNames) -> Option<Vec<Written>> {
     search.end()
 }
 
-/// Returns where what is thought aloud ends, if a template began it before the reply.
+/// Returns where what is thought aloud at the beginning ends; a template may have begun it before the reply.
 fn end_of_thoughts(text: &str) -> usize {
+    const BEGIN: &str = "<think>";
     const END: &str = "</think>";
-    match (text.find("<think>"), text.find(END)) {
-        (Some(begins), Some(ends)) if begins < ends => 0,
-        (_, Some(ends)) => ends + END.len(),
-        (_, None) => 0,
+    let begins_with = text.trim_start().starts_with(BEGIN);
+    match text.split_once(END) {
+        Some((thought, after)) if begins_with || !thought.contains(BEGIN) => text.len() - after.len(),
+        None if begins_with => text.len(),
+        Some(_) | None => 0,
     }
 }
 
