@@ -15,12 +15,14 @@
 //!
 //! Not here: mending arguments. They are passed on as they were written, and judged like any other.
 
+pub(crate) mod hold_back;
 mod json;
 mod markers;
 #[cfg(test)]
 mod tests;
 mod xml;
 
+use self::markers::Begins;
 use crate::offered_names::OfferedNames;
 
 /// A piece of a text.
@@ -127,7 +129,7 @@ impl<'a> Search<'a> {
     }
 
     fn marked(&mut self, rest: &str) -> Option<Found> {
-        if !markers::begins(rest) {
+        if markers::begins(rest) != Begins::Yes {
             return None;
         }
         self.tried += 1;

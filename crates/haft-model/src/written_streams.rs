@@ -16,6 +16,7 @@ use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usag
 use crate::form::{Form, Progress};
 use crate::lower::{LoweredList, Offered, Provider, lower_all};
 use crate::provider::{ModelError, Piece, Request};
+use crate::raw_json::{Object, list};
 use crate::wire::Wire;
 
 /// A stream and its scene.
@@ -123,7 +124,7 @@ impl Written {
 
     /// Returns the request that follows, after the reply was kept in a log. What stands for the reply is in it byte for
     /// byte.
-    fn next_request(&self, form: &dyn Form, tools: &LoweredList, reply: &Reply) -> Value {
+    fn next_request(&self, form: &dyn Form, tools: &LoweredList, reply: &Reply) -> String {
         let kept = serde_json::to_string(reply).expect("it can be kept");
         assert!(!kept.contains('\n'), "{}: a record is one line: {kept}", self.name);
         let reply: Reply = serde_json::from_str(&kept).expect("it can be read again");
@@ -139,7 +140,7 @@ impl Written {
         let request = request(tools, &messages);
         let written = String::from_utf8(form.request(self.model(), &request)).expect("it is a text");
         assert_eq!(written.contains(&native), says_something, "{}: {native}\n{written}", self.name);
-        serde_json::from_str(&written).expect("it is JSON")
+        written
     }
 
     /// Ends the stream behind every event, and checks that what is left can go on.
@@ -147,7 +148,8 @@ impl Written {
         let tools = tools(provider);
         for up_to in 0..self.events().len() {
             if let (_, Ok(Some(reply))) = self.read(form, &tools, up_to) {
-                check(&self.next_request(form, &tools, &reply));
+                let request = self.next_request(form, &tools, &reply);
+                check(&serde_json::from_str(&request).expect("it is JSON"));
             }
         }
     }
@@ -184,17 +186,17 @@ fn answers_to(messages: &[Message]) -> Message {
     if answers.is_empty() { Message::User { text: "Go on.".to_owned() } } else { Message::Tools { answers } }
 }
 
-/// Shows a request, one message a line. How tools look is settled elsewhere.
-fn shown(request: &Value) -> String {
+/// Shows a request as it is sent, one message a line. How tools look is settled elsewhere.
+fn shown(request: &str) -> String {
     let mut shown = String::new();
-    for (name, value) in request.as_object().expect("it is an object") {
-        match value.as_array() {
+    for (name, raw) in Object::read(request).expect("it is an object").members() {
+        match list(raw.get()) {
             Some(_) if name == "tools" => writeln!(shown, "  tools: …"),
             Some(messages) => {
-                let lines: Vec<String> = messages.iter().map(Value::to_string).collect();
+                let lines: Vec<&str> = messages.iter().map(|message| message.get()).collect();
                 writeln!(shown, "  {name}:\n    {}", lines.join("\n    "))
             }
-            None => writeln!(shown, "  {name}: {value}"),
+            None => writeln!(shown, "  {name}: {raw}"),
         }
         .expect("a text can be written to");
     }
