@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Answer, Message, Part, Reply};
+use crate::conversation::{Answer, Call, Message, Part, Reply};
 use crate::form::{Form, Reading};
 use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
@@ -135,7 +135,7 @@ impl Chat {
         let calls: Vec<Value> = reply
             .calls()
             .map(|call| {
-                let function = json!({ "name": names.wire(&call.name), "arguments": as_object(&call.arguments) });
+                let function = json!({ "name": names.wire(&call.name), "arguments": arguments_of(call) });
                 json!({ "id": self.id(&call.id), "type": "function", "function": function })
             })
             .collect();
@@ -178,14 +178,14 @@ fn is_empty(reply: &Reply) -> bool {
 }
 
 /// Returns arguments as the text of an object. vLLM, Ollama and llama.cpp read them in every later request, and one text
-/// that is no object would end the conversation.
-fn as_object(arguments: &str) -> String {
-    if arguments.trim().is_empty() {
+/// that is no object would end the conversation. What was cut is left out: its answer says so.
+fn arguments_of(call: &Call) -> String {
+    if call.is_cut || call.arguments.trim().is_empty() {
         "{}".to_owned()
-    } else if Object::read(arguments).is_some() {
-        arguments.to_owned()
+    } else if Object::read(&call.arguments).is_some() {
+        call.arguments.clone()
     } else {
-        json!({ "not_json": arguments }).to_string()
+        json!({ "not_json": call.arguments }).to_string()
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::as_object;
+use super::arguments_of;
 use crate::conversation::{Call, Stop};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
@@ -160,7 +160,7 @@ impl Building {
 /// Returns what stands for a call in later requests. A name that is no name, which weak models write, would be refused
 /// in all of them.
 pub(super) fn native(call: &Call, wire_name: &str) -> Value {
-    let function = json!({ "name": safe_name(wire_name), "arguments": as_object(&call.arguments) });
+    let function = json!({ "name": safe_name(wire_name), "arguments": arguments_of(call) });
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
