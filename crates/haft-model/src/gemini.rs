@@ -121,7 +121,9 @@ impl Asked {
 fn asked_in(native: &RawValue) -> Vec<Asked> {
     let parts = Object::read(native.get()).map(|content| content.objects("parts")).unwrap_or_default();
     let calls = parts.iter().filter_map(|part| part.object("functionCall"));
-    let asked = calls.filter_map(|call| Some(Asked { id: call.text("id"), name: call.text("name")? }));
+    let asked = calls.filter_map(|call| {
+        Some(Asked { id: call.text("id"), name: call.text("name").filter(|name| !name.is_empty())? })
+    });
     asked.collect()
 }
 
