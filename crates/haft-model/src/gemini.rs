@@ -121,9 +121,7 @@ impl Asked {
 fn asked_in(native: &RawValue) -> Vec<Asked> {
     let parts = Object::read(native.get()).map(|content| content.objects("parts")).unwrap_or_default();
     let calls = parts.iter().filter_map(|part| part.object("functionCall"));
-    let asked = calls.filter_map(|call| {
-        Some(Asked { id: call.text("id"), name: call.text("name").filter(|name| !name.is_empty())? })
-    });
+    let asked = calls.filter_map(|call| Some(Asked { id: call.text("id"), name: call.text("name")? }));
     asked.collect()
 }
 
