@@ -4,6 +4,10 @@
 //! for it in later requests, and the messages of the next request. Beside that it is checked that what stands for a
 //! reply goes back byte for byte, that a reply survives being written to disk and read again, and that each request fits
 //! the published types (`published.rs`).
+//!
+//! The streams were also played once to the providers' own libraries: what those make of them is what stands for the
+//! reply here, but for what a provider would refuse in a request (empty texts, what was thought and is not signed yet)
+//! and for streams that they do not read to the end.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
