@@ -168,7 +168,8 @@ fn plain(model: &str, reply: &Reply, names: &OfferedNames) -> Option<Value> {
 fn arguments(call: &Call) -> Value {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(arguments)) => Value::Object(arguments),
-        _ if call.arguments.trim().is_empty() => json!({}),
+        // What was cut is left out: its answer says so.
+        _ if call.is_cut || call.arguments.trim().is_empty() => json!({}),
         _ => json!({ "not_json": call.arguments }),
     }
 }

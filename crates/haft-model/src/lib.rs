@@ -23,3 +23,5 @@ mod responses;
 mod sse;
 pub mod wire;
 mod written_calls;
+#[cfg(test)]
+mod written_streams;

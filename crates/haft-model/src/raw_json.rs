@@ -139,10 +139,9 @@ mod tests {
 
     #[test]
     fn half_a_surrogate_pair_is_replaced() {
-        assert_eq!(
-            text(&raw(r#""a\ud83db""#)).map(|text| text.replace('\u{FFFD}', "?").replace("??", "?")).as_deref(),
-            Some("a?b")
-        );
+        let read = text(&raw(r#""a\ud83db""#)).expect("it is a string");
+        assert_eq!(read.trim_matches('\u{FFFD}').replace('\u{FFFD}', ""), "ab");
+        assert!(read.contains('\u{FFFD}'));
         assert_eq!(text(&raw(r#""\ud83d\ude00""#)).as_deref(), Some("😀"));
     }
 

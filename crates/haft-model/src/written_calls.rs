@@ -15,12 +15,14 @@
 //!
 //! Not here: mending arguments. They are passed on as they were written, and judged like any other.
 
+pub(crate) mod hold_back;
 mod json;
 mod markers;
 #[cfg(test)]
 mod tests;
 mod xml;
 
+use self::markers::Begins;
 use crate::offered_names::OfferedNames;
 
 /// A piece of a text.
@@ -65,13 +67,15 @@ pub(crate) fn find(text: &str, names: &OfferedNames) -> Option<Vec<Written>> {
     search.end()
 }
 
-/// Returns where what is thought aloud ends, if a template began it before the reply.
+/// Returns where what is thought aloud at the beginning ends; a template may have begun it before the reply.
 fn end_of_thoughts(text: &str) -> usize {
+    const BEGIN: &str = "<think>";
     const END: &str = "</think>";
-    match (text.find("<think>"), text.find(END)) {
-        (Some(begins), Some(ends)) if begins < ends => 0,
-        (_, Some(ends)) => ends + END.len(),
-        (_, None) => 0,
+    let begins_with = text.trim_start().starts_with(BEGIN);
+    match text.split_once(END) {
+        Some((thought, after)) if begins_with || !thought.contains(BEGIN) => text.len() - after.len(),
+        None if begins_with => text.len(),
+        Some(_) | None => 0,
     }
 }
 
@@ -125,7 +129,7 @@ impl<'a> Search<'a> {
     }
 
     fn marked(&mut self, rest: &str) -> Option<Found> {
-        if !markers::begins(rest) {
+        if markers::begins(rest) != Begins::Yes {
             return None;
         }
         self.tried += 1;

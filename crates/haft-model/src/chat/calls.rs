@@ -8,8 +8,9 @@ use serde_json::Value;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::as_object;
+use super::arguments_of;
 use crate::conversation::{Call, Stop};
+use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
 use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
@@ -114,7 +115,8 @@ impl Building {
         if self.id.is_empty() {
             self.id.clone_from(&delta.id);
         }
-        if self.name != delta.name && self.arguments.is_empty() {
+        // A name comes whole, or in pieces before the arguments; some repeat it.
+        if self.name.is_empty() || (self.name != delta.name && self.arguments.is_empty()) {
             self.name.push_str(&delta.name);
         }
         self.arguments.push_str(&delta.arguments);
@@ -155,9 +157,10 @@ impl Building {
     }
 }
 
-/// Returns what stands for a call in later requests.
+/// Returns what stands for a call in later requests. A name that is no name, which weak models write, would be refused
+/// in all of them.
 pub(super) fn native(call: &Call, wire_name: &str) -> Value {
-    let function = json!({ "name": wire_name, "arguments": as_object(&call.arguments) });
+    let function = json!({ "name": safe_name(wire_name), "arguments": arguments_of(call) });
     json!({ "id": call.id, "type": "function", "function": function })
 }
 

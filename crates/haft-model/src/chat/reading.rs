@@ -11,7 +11,7 @@ use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
 use crate::form::{Progress, Reading};
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
-use crate::provider::{Heard, ModelError, Piece, Request};
+use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
 use crate::quirks::{Quirks, TextMay};
 use crate::raw_json::{Object, list};
 use crate::refused::{broke_off, unreadable};
@@ -21,7 +21,6 @@ use crate::written_calls::{self, Written};
 /// A reply that is read.
 #[derive(Debug)]
 pub(super) struct ChatReading {
-    quirks: Quirks,
     model: String,
     names: OfferedNames,
     ids: Ids,
@@ -32,21 +31,25 @@ pub(super) struct ChatReading {
     has_begun: bool,
     finish: Option<String>,
     is_done: bool,
+    /// Whether it is told what the text turned out to be.
+    is_settled: bool,
 }
 
 impl ChatReading {
     pub(super) fn new(quirks: Quirks, model: &str, request: &Request<'_>) -> ChatReading {
+        let names = OfferedNames::of(request.tools);
+        let may_hold_calls = quirks.text == TextMay::HoldCalls && !names.is_empty();
         ChatReading {
-            quirks,
             model: model.to_owned(),
-            names: OfferedNames::of(request.tools),
+            names,
             ids: Ids::of(request),
-            said: Said::default(),
+            said: if may_hold_calls { Said::with_calls_in_text() } else { Said::default() },
             calls: Calls::default(),
             usage: Usage::default(),
             has_begun: false,
             finish: None,
             is_done: false,
+            is_settled: false,
         }
     }
 }
@@ -56,6 +59,7 @@ impl Reading for ChatReading {
         let data = data.trim();
         if data == "[DONE]" {
             self.is_done = true;
+            self.settle(heard);
             return Ok(Progress::Whole);
         }
         if data.is_empty() {
@@ -111,10 +115,12 @@ impl ChatReading {
             }
         }
         match choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
-            Some(reason) if reason == "error" => Err(broke_off(&choice.to_raw())),
+            // The second is DeepSeek's word for a server that has too much to do.
+            Some(reason) if reason == "error" || reason == "insufficient_system_resource" => Err(gave_up(&reason)),
             Some(reason) => {
                 self.has_begun = true;
                 self.finish = Some(reason);
+                self.settle(heard);
                 Ok(progress)
             }
             None => Ok(progress),
@@ -141,10 +147,28 @@ impl ChatReading {
         }
     }
 
+    /// Tells what the text that was held back turned out to be.
+    fn settle(&mut self, heard: Heard<'_>) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
+        let Some(written) = self.written() else { return self.said.release(heard) };
+        let calls = written.iter().filter_map(|piece| match piece {
+            Written::Text(_) => None,
+            Written::Call { name, arguments, .. } => Some((name, arguments)),
+        });
+        for (at, (name, arguments)) in calls.enumerate() {
+            heard(Piece::CallBegins(at, self.names.native(name)));
+            heard(Piece::Arguments(at, arguments));
+        }
+    }
+
     fn stop(&self) -> Stop {
         let has_calls = !self.calls.is_empty();
         match self.finish.as_deref() {
             None if !self.is_done => Stop::Cut,
+            // vLLM ends so what it was told to drop.
+            Some("abort") => Stop::Cut,
             // `model_length` is Mistral's word for a conversation that is full.
             Some("length" | "max_tokens" | "model_length") => Stop::Length,
             Some("content_filter") => Stop::Refused,
@@ -161,7 +185,7 @@ impl ChatReading {
             parts.push(Part::Thinking(self.said.thinking().to_owned()));
         }
         let mut natives = Vec::new();
-        match self.written(stop) {
+        match self.written() {
             Some(written) => {
                 let text = self.take_written(written, &mut parts, &mut natives);
                 self.said.set_text(text);
@@ -188,8 +212,8 @@ impl ChatReading {
     }
 
     /// Returns the text with the calls that the model wrote into it, where it made no other.
-    fn written(&self, stop: Stop) -> Option<Vec<Written>> {
-        let may_hold = self.quirks.text == TextMay::HoldCalls && self.calls.is_empty() && stop != Stop::Refused;
+    fn written(&self) -> Option<Vec<Written>> {
+        let may_hold = self.said.may_hold_calls() && self.calls.is_empty() && self.stop() != Stop::Refused;
         may_hold.then(|| written_calls::find(&self.said.text(), &self.names)).flatten()
     }
 
@@ -215,6 +239,14 @@ impl ChatReading {
 
 fn text_of(content: &Value) -> Value {
     if content.is_null() { Value::String(String::new()) } else { content.clone() }
+}
+
+fn gave_up(reason: &str) -> ModelError {
+    ModelError {
+        kind: ModelErrorKind::Broken,
+        what: format!("The provider broke the reply off without a word ({reason})."),
+        next: "try again later, or use another model".to_owned(),
+    }
 }
 
 /// Returns the error that a chunk says.

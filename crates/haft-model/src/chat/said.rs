@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::provider::{Heard, Piece};
 use crate::raw_json::{Object, compact, list, text};
+use crate::written_calls::hold_back::HoldBack;
 
 /// What a reply says so far.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub(super) struct Said {
     reasoning_content: String,
     reasoning: String,
     reasoning_details: Vec<Value>,
+    /// Where the text may hold calls.
+    hold_back: Option<HoldBack>,
 }
 
 /// A block of content. Most servers know only text; Mistral thinks in content.
@@ -30,30 +33,47 @@ enum Block {
 }
 
 impl Said {
-    /// Adds what a piece of the message says. Returns whether it says anything.
-    pub(super) fn add(&mut self, delta: &Object, heard: Heard<'_>) -> bool {
-        let has_thought = self.add_reasoning(delta, heard);
-        let has_refused = delta.text("refusal").is_some_and(|refusal| {
+    /// Begins a reply whose text may hold calls.
+    pub(super) fn with_calls_in_text() -> Said {
+        Said { hold_back: Some(HoldBack::new()), ..Said::default() }
+    }
+
+    /// Says whether the text may hold calls.
+    pub(super) fn may_hold_calls(&self) -> bool {
+        self.hold_back.is_some()
+    }
+
+    /// Tells the text that was held back and is no call.
+    pub(super) fn release(&mut self, heard: Heard<'_>) {
+        if let Some(hold_back) = &mut self.hold_back {
+            hold_back.release(heard);
+        }
+    }
+
+    /// Adds what a piece of the message says.
+    pub(super) fn add(&mut self, delta: &Object, heard: Heard<'_>) {
+        self.add_reasoning(delta, heard);
+        if let Some(refusal) = delta.text("refusal").filter(|refusal| !refusal.is_empty()) {
             self.refusal.push_str(&refusal);
-            tell_text(&refusal, heard)
-        });
-        let has_said = delta.raw("content").is_some_and(|content| self.add_content(content, heard));
-        has_thought || has_refused || has_said
+            heard(Piece::Text(&refusal));
+        }
+        let Some(content) = delta.raw("content") else { return };
+        match text(content) {
+            Some(text) => self.add_text(&text, heard),
+            None => {
+                for block in list(content.get()).unwrap_or_default() {
+                    self.add_block(&block, heard);
+                }
+            }
+        }
     }
 
-    fn add_content(&mut self, content: &RawValue, heard: Heard<'_>) -> bool {
-        if let Some(text) = text(content) {
-            self.add_text(&text);
-            return tell_text(&text, heard);
+    fn add_text(&mut self, more: &str, heard: Heard<'_>) {
+        match &mut self.hold_back {
+            Some(hold_back) => hold_back.add(more, heard),
+            None if more.is_empty() => {}
+            None => heard(Piece::Text(more)),
         }
-        let blocks = list(content.get()).unwrap_or_default();
-        for block in &blocks {
-            self.add_block(block, heard);
-        }
-        !blocks.is_empty()
-    }
-
-    fn add_text(&mut self, more: &str) {
         match self.blocks.last_mut() {
             Some(Block::Text(text)) => text.push_str(more),
             _ if more.is_empty() => {}
@@ -64,11 +84,7 @@ impl Said {
     fn add_block(&mut self, raw: &RawValue, heard: Heard<'_>) {
         let block = Object::read(raw.get()).unwrap_or_default();
         match block.text("type").as_deref() {
-            Some("text") => {
-                let text = block.text("text").unwrap_or_default();
-                self.add_text(&text);
-                tell_text(&text, heard);
-            }
+            Some("text") => self.add_text(&block.text("text").unwrap_or_default(), heard),
             Some("thinking") => self.add_thinking(&block, heard),
             _ => self.blocks.push(Block::Other(value(raw))),
         }
@@ -88,7 +104,7 @@ impl Said {
         }
     }
 
-    fn add_reasoning(&mut self, delta: &Object, heard: Heard<'_>) -> bool {
+    fn add_reasoning(&mut self, delta: &Object, heard: Heard<'_>) {
         let content = delta.text("reasoning_content").unwrap_or_default();
         let reasoning = delta.text("reasoning").unwrap_or_default();
         let details = delta.list("reasoning_details").unwrap_or_default();
@@ -101,7 +117,6 @@ impl Said {
         // The same thought in several members is told once.
         let thought = [content, reasoning, detailed].into_iter().find(|thought| !thought.is_empty());
         self.think(thought.as_deref().unwrap_or_default(), heard);
-        thought.is_some() || !details.is_empty()
     }
 
     /// Adds a detail; pieces of one text become one. Returns what it says.
@@ -199,13 +214,6 @@ fn native_block(block: Block) -> Value {
         }
         Block::Other(value) => value,
     }
-}
-
-fn tell_text(text: &str, heard: Heard<'_>) -> bool {
-    if !text.is_empty() {
-        heard(Piece::Text(text));
-    }
-    !text.is_empty()
 }
 
 fn value(raw: &RawValue) -> Value {

@@ -28,9 +28,24 @@ const MARKERS: [(&str, Reader); 6] = [
     (xml::PARALLEL, xml::parallel),
 ];
 
+/// Whether a text begins with a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begins {
+    Yes,
+    /// It is as far as it goes the beginning of one.
+    Perhaps,
+    No,
+}
+
 /// Says whether a text begins with a marker.
-pub(super) fn begins(text: &str) -> bool {
-    MARKERS.iter().any(|(marker, _)| text.starts_with(marker))
+pub(super) fn begins(text: &str) -> Begins {
+    if MARKERS.iter().any(|(marker, _)| text.starts_with(marker)) {
+        Begins::Yes
+    } else if MARKERS.iter().any(|(marker, _)| marker.starts_with(text)) {
+        Begins::Perhaps
+    } else {
+        Begins::No
+    }
 }
 
 /// Reads the calls at the beginning of a text.

@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 
+use super::hold_back::HoldBack;
 use super::{Written, find};
 use crate::lower::{Offered, Provider, lower_all};
 use crate::offered_names::OfferedNames;
+use crate::provider::Piece;
 
 const TOOLS: [&str; 3] = ["read_file", "bash", "edit_file"];
 
@@ -57,9 +59,7 @@ fn every_form_of_a_call_is_found() {
     ];
     for text in cases {
         let found = check(text);
-        let last = found.lines().last().unwrap_or_default();
-        let last = last.strip_suffix("\ntext \"<|eom_id|>\"").unwrap_or(last);
-        assert!(found.lines().any(|line| line == read), "{text}\n→ {found} ({last})");
+        assert!(found.lines().any(|line| line == read), "{text}\n→ {found}");
     }
 }
 
@@ -260,6 +260,43 @@ proptest! {
                 }
                 Written::Call { name, .. } => prop_assert!(TOOLS.contains(&name.as_str())),
             }
+        }
+    }
+}
+
+/// Tells a text in pieces of some length, and what was told before its end.
+fn told_before_the_end(text: &str, length: usize) -> String {
+    let told = std::sync::Mutex::new(String::new());
+    let heard = |piece: Piece<'_>| {
+        if let Piece::Text(text) = piece {
+            told.lock().expect("nobody panicked").push_str(text);
+        }
+    };
+    let mut hold_back = HoldBack::new();
+    let characters: Vec<char> = text.chars().collect();
+    for piece in characters.chunks(length) {
+        hold_back.add(&piece.iter().collect::<String>(), &heard);
+    }
+    let before = told.lock().expect("nobody panicked").clone();
+    hold_back.release(&heard);
+    assert_eq!(*told.lock().expect("nobody panicked"), text, "everything is told in the end");
+    before
+}
+
+#[test]
+fn a_call_is_held_back_from_its_marker_on_however_it_is_cut() {
+    let text = "I look.\n  <tool_call>{\"name\":\"bash\"}</tool_call>\nMore.";
+    for length in 1..text.len() {
+        assert_eq!(told_before_the_end(text, length), "I look.\n  ", "{length}");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_call_is_told_as_it_comes() {
+    for text in ["Use <tool_call> for it.", "<tool_calls>\n<b>x</b>\n", "a\n<", "[1]\n[TOOL] x", "```json\n{}\n```"] {
+        for length in 1..text.len() {
+            let told = told_before_the_end(text, length);
+            assert_eq!(told, text.trim_end_matches("\n<").to_owned() + if text.ends_with("\n<") { "\n" } else { "" });
         }
     }
 }
