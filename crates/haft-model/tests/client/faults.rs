@@ -11,23 +11,47 @@ use tokio_util::sync::CancellationToken;
 use crate::conversation::{KEY, Outcome, ask, ask_until, endpoint, endpoint_at, said};
 use crate::server::{Answered, Ends, Server};
 
-const ANTHROPIC: &str = include_str!("anthropic/written_text.sse");
-const RESPONSES: &str = include_str!("responses/written_text.sse");
+const ANTHROPIC: &str = include_str!("../streams/anthropic/written_text.sse");
+const RESPONSES: &str = include_str!("../streams/responses/written_text.sse");
 const WHOLE: &str = "Hello world, é😀.";
 
 /// Returns a stream of this wire that says [`WHOLE`].
 fn good(wire: Wire) -> &'static str {
-    if wire == Wire::Anthropic { ANTHROPIC } else { RESPONSES }
+    match wire {
+        Wire::Anthropic => ANTHROPIC,
+        Wire::Responses => RESPONSES,
+        Wire::Chat => concat!(
+            r#"data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}"#,
+            "\n\n",
+            r#"data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}"#,
+            "\n\n",
+            r#"data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" world"}}]}"#,
+            "\n\n",
+            r#"data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":", é😀."}}]}"#,
+            "\n\n",
+            r#"data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+            "\n\ndata: [DONE]\n\n",
+        ),
+        Wire::Gemini => concat!(
+            ": begins\n\n",
+            r#"data: {"candidates":[{"content":{"parts":[{"text":"Hello"}],"role":"model"},"index":0}]}"#,
+            "\n\n",
+            r#"data: {"candidates":[{"content":{"parts":[{"text":" world"}],"role":"model"},"index":0}]}"#,
+            "\n\n",
+            r#"data: {"candidates":[{"content":{"parts":[{"text":", é😀."}],"role":"model"},"finishReason":"STOP"}]}"#,
+            "\n\n",
+        ),
+    }
 }
 
 /// Returns the stream up to its first words, and up to a place behind them.
 fn beginnings(wire: Wire) -> (&'static str, &'static str) {
     let stream = good(wire);
-    let first = stream.find("Hello").expect("it says hello");
-    let first = stream[..first].rfind("event:").expect("in an event");
-    let second = stream.find("\" world\"").expect("it goes on");
-    let second = stream[..second].rfind("event:").expect("in an event");
-    (&stream[..first], &stream[..second])
+    let up_to = |words: &str| {
+        let at = stream.find(words).expect("it says so");
+        &stream[..stream[..at].rfind("\n\n").expect("in an event") + 2]
+    };
+    (up_to("Hello"), up_to("\" world\""))
 }
 
 /// Meets a fault once, and after it an answer.
@@ -56,7 +80,7 @@ async fn cuts(wire: Wire, fault: Answered) {
 
 #[tokio::test]
 async fn what_breaks_before_anything_was_told_is_tried_again() {
-    for wire in [Wire::Anthropic, Wire::Responses] {
+    for wire in Wire::ALL {
         let (before, _) = beginnings(wire);
         let html = [("content-type", "text/html")];
         is_tried_again(wire, Answered::bytes("", Ends::Closed), "broke off before it answered").await;
@@ -85,7 +109,7 @@ async fn what_breaks_before_anything_was_told_is_tried_again() {
 
 #[tokio::test]
 async fn what_breaks_after_something_was_told_ends_with_it() {
-    for wire in [Wire::Anthropic, Wire::Responses] {
+    for wire in Wire::ALL {
         let (_, told) = beginnings(wire);
         cuts(wire, Answered::stream(told)).await;
         cuts(wire, Answered::cut(told, Ends::Closed)).await;
@@ -98,7 +122,7 @@ async fn what_breaks_after_something_was_told_ends_with_it() {
 
 #[tokio::test]
 async fn a_stream_may_be_cut_at_any_byte() {
-    for wire in [Wire::Anthropic, Wire::Responses] {
+    for wire in Wire::ALL {
         let stream = good(wire).as_bytes();
         let places: Vec<usize> = (0..stream.len()).step_by(7).collect();
         let faults = places.iter().map(|at| Answered::cut(&stream[..*at], Ends::Closed));
@@ -234,11 +258,33 @@ async fn a_web_page_in_place_of_a_reply_names_the_base_url() {
 }
 
 #[tokio::test]
-async fn an_answer_has_a_longest_length() {
-    let line = format!("data: {}\n", "x".repeat(1024 * 1024));
-    let server = Server::start([Answered::stream(line.repeat(17))]).await;
-    let mut endpoint = endpoint(Wire::Anthropic, &server);
-    endpoint.times = Times { tries: 1, total: Duration::from_secs(60), ..endpoint.times };
-    let error = ask(endpoint, &[said("Hello?")]).await.error();
-    assert!(error.contains("an event of more than 16 MiB"), "{error}");
+async fn an_answer_has_a_longest_length_and_so_has_an_event() {
+    let line = |begin: &str| format!("{begin}{}\n", "x".repeat(1024 * 1024));
+    let cases = [
+        (line("data: ").repeat(17), "an event of more than 16 MiB"),
+        (line(": ").repeat(65), "has more than 64 MiB"),
+        (format!("{{{}", line(" ").repeat(65)), "has more than 64 MiB"),
+    ];
+    for (body, why) in cases {
+        let server = Server::start([Answered::stream(body)]).await;
+        let mut endpoint = endpoint(Wire::Anthropic, &server);
+        endpoint.times = Times { tries: 1, ..endpoint.times };
+        let error = ask(endpoint, &[said("Hello?")]).await.error();
+        assert!(error.contains(why), "{error}");
+    }
+    let refusal = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "x".repeat(1024 * 1024));
+    let outcome = after(Wire::Anthropic, Answered::with("400 Bad Request", &[], refusal)).await;
+    assert!(outcome.error().len() < 1000, "{}", outcome.error().len());
+}
+
+#[tokio::test]
+async fn a_reply_that_is_whole_counts_although_its_farewell_is_missing() {
+    let stream = include_str!("../streams/anthropic/written_empty_reply.sse");
+    let without_farewell = stream.split("event: message_stop").next().expect("it has a farewell");
+    let outcome = after(Wire::Anthropic, Answered::cut(without_farewell, Ends::Closed)).await;
+    let reply = outcome.reply.as_ref().expect("it is whole");
+    assert_eq!((reply.stop, reply.parts.len(), outcome.pauses().len()), (Stop::Finished, 0, 0));
+
+    let cancelled = r#"{"object":"response","status":"cancelled","output":[]}"#;
+    is_tried_again(Wire::Responses, Answered::stream(cancelled), "answer is empty").await;
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::conversation::{KEY, ask, ask_until, endpoint, endpoint_at, said};
 use crate::server::{Answered, Ends, Server};
 
-const STREAM: &str = include_str!("anthropic/written_text.sse");
+const STREAM: &str = include_str!("../streams/anthropic/written_text.sse");
 
 /// Returns the stream up to a place behind its first words.
 fn begun() -> &'static str {

@@ -33,7 +33,7 @@ async fn written_streams_of_responses_are_read_and_go_back_byte_for_byte() {
 }
 
 async fn check_all(wire: Wire, folder: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/client").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(folder);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&folder).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "sse"));
