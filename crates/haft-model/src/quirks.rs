@@ -240,7 +240,7 @@ impl Quirks {
                 length: LengthMember::MaxCompletionTokens,
                 // API reference: replaces system messages from o1 on.
                 instructions: InstructionsRole::Developer,
-                // Function calling guide: calls come in `tool_calls` only.
+                // Published types: calls come in `tool_calls`, and its models are trained to make them there.
                 text: TextMay::BeTextOnly,
                 ..usual
             },
@@ -271,11 +271,9 @@ impl Quirks {
             },
             // Guide to thinking: a message with calls that does not say what was thought is refused.
             Server::DeepSeek => Quirks { foreign_thoughts: ForeignThoughts::WithCalls, ..usual },
-            // API reference: max_tokens is deprecated.
-            Server::Xai => Quirks { length: LengthMember::MaxCompletionTokens, ..usual },
-            // Ollama's list of supported members has max_tokens and stream_options, and not the newer name. LM Studio
-            // documents max_tokens; vLLM takes both.
-            Server::Ollama | Server::LmStudio | Server::Vllm | Server::Other => usual,
+            // Ollama's list of supported members has max_tokens and stream_options, and not the newer name. Of the others
+            // nothing was found documented that differs.
+            Server::Ollama | Server::LmStudio | Server::Vllm | Server::Xai | Server::Other => usual,
         }
     }
 }

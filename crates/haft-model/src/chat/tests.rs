@@ -224,6 +224,8 @@ fn chunk() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn whatever_a_server_sends_the_conversation_can_go_on(
         chunks in proptest::collection::vec(prop_oneof![9 => chunk(), 1 => ".{0,20}"], 0..8)
