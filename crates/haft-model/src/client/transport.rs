@@ -102,9 +102,8 @@ pub(super) fn failure(error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
 }
 
 fn unreachable(what: String) -> Failure {
-    let mut failure = Failure::because(ModelErrorKind::Unreachable, what);
-    failure.error.next = "check that the server runs, the base URL and the network".to_owned();
-    failure
+    Failure::because(ModelErrorKind::Unreachable, what)
+        .advising("check that the server runs, the base URL and the network")
 }
 
 /// Returns scheme, host and port of an address, and nothing else of it.
