@@ -96,7 +96,15 @@ pub(super) fn failure(error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
         return unreachable(what);
     }
     if error.is_connect() {
-        return unreachable(format!("{place} cannot be reached: {}.", causes(error)));
+        let why = causes(error);
+        // What rustls says when plain text comes where it begins to speak.
+        let is_plain = why.contains("InvalidContentType");
+        let failure = unreachable(format!("{place} cannot be reached: {why}."));
+        return if is_plain {
+            failure.advising("write http:// in the base URL: the server there has no TLS")
+        } else {
+            failure
+        };
     }
     Failure::because(ModelErrorKind::Broken, format!("{place} broke off before it answered: {}.", causes(error)))
 }
