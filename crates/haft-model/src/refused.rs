@@ -12,11 +12,12 @@ use crate::raw_json::{Object, list, text};
 const LONGEST_WORDS: usize = 600;
 
 /// What providers say when a conversation is longer than the model takes, in small letters.
-const TOO_LONG: [&str; 10] = [
+const TOO_LONG: [&str; 11] = [
     "context_length_exceeded",
     "maximum context length",
     "context length exceeded",
     "exceed_context_size",
+    "exceed context limit",
     "exceeds the available context size",
     "exceeds the maximum number of tokens",
     "prompt is too long",
