@@ -17,6 +17,8 @@ pub(super) struct Request {
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// Whether the client wants nothing more on this connection.
+    pub is_last: bool,
 }
 
 /// A connection of a client, with what it sent ahead.
@@ -155,12 +157,15 @@ impl Connection {
 fn parse_head(head: &str) -> io::Result<Request> {
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
-    let [method, path, "HTTP/1.1" | "HTTP/1.0"] = first[..] else {
+    let [method, path, version @ ("HTTP/1.1" | "HTTP/1.0")] = first[..] else {
         return Err(malformed("the first line is none of HTTP/1.1"));
     };
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim().to_lowercase(), value.trim().to_owned())).collect();
-    Ok(Request { method: method.into(), path: path.into(), headers, body: Vec::new() })
+    let mut request = Request { method: method.into(), path: path.into(), headers, ..Request::default() };
+    let wants_end = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+    request.is_last = wants_end || version == "HTTP/1.0";
+    Ok(request)
 }
 
 fn head(status: u16, headers: &[(&str, &str)], length: &str) -> String {

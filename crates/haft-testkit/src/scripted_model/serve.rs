@@ -56,14 +56,15 @@ pub(super) async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared
 
 async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()> {
     while let Some(request) = connection.request().await? {
+        let is_last = request.is_last;
         let (answer, number) = decide(shared, request);
         let ending = write(connection, shared, answer).await;
         if let Some(number) = number {
             shared.state().answered(number);
         }
         match ending? {
-            Ending::Whole => {}
-            Ending::Cut => return Ok(()),
+            Ending::Whole if !is_last => {}
+            Ending::Whole | Ending::Cut => return Ok(()),
             Ending::Hang => {
                 connection.gone().await;
                 return Ok(());
@@ -112,7 +113,7 @@ fn wire_of(path: &str) -> Option<Wire> {
 }
 
 fn read(wire: Wire, request: Request) -> (Asked, Result<(), String>) {
-    let Request { method, path, headers, body } = request;
+    let Request { method, path, headers, body, is_last: _ } = request;
     let text = String::from_utf8_lossy(&body).into_owned();
     let parsed = serde_json::from_str::<Value>(&text).map_err(|error| format!("the body is no JSON: {error}"));
     let (body, parsed) = match parsed {
