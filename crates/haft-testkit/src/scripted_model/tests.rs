@@ -268,9 +268,10 @@ fn results_come_back_with_the_thoughts_that_led_to_the_calls() {
     let turns = || [Turn::thinking("hm").and_call("a", json!({})), Turn::text("done")];
     let reply = |thought: &[Value]| {
         let call = json!({"type": "tool_use", "id": "call_0_1", "name": "a", "input": {}});
+        let content = [thought, &[call]].concat();
         json!({"model": "m", "max_tokens": 9, "messages": [
             {"role": "user", "content": "go"},
-            {"role": "assistant", "content": [thought, &[call]].concat()},
+            {"role": "assistant", "content": content},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_0_1", "content": "x"}]},
         ]})
     };
