@@ -3,6 +3,7 @@
 //! Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the tool failed, 2 usage or
 //! configuration, 3 refused, 4 timed out, 130 interrupted.
 
+mod again;
 mod arguments;
 mod brought;
 mod commands;
@@ -16,6 +17,7 @@ mod prompt;
 mod rulebook;
 mod screen;
 mod shown_diff;
+mod spoken;
 mod wrapped;
 
 use std::process::ExitCode;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
         Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
+        Some(Command::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
         Some(Command::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
         Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),

@@ -30,7 +30,7 @@ use crate::events::What;
 use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
-use crate::session::Session;
+use crate::session::{Readers, Session};
 use crate::stage::{Halt, Stage};
 use crate::stages::authorize::{Authorized, RestsOn};
 use crate::stages::execute::Ran;
@@ -183,7 +183,8 @@ impl<'a> CallContext<'a> {
             None if changed_in(&receipts).is_empty() => Went::Ok(read_in(&receipts)),
             None => Went::Ok(Vec::new()),
         };
-        let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation: true };
+        let in_conversation = self.session.readers() == Readers::One;
+        let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation };
         self.session.memory.remember(key, remembered, &receipts);
     }
 
@@ -191,7 +192,8 @@ impl<'a> CallContext<'a> {
     pub(crate) fn did(&self) -> Did {
         let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
         let receipts = self.receipts();
-        let is_unseen = |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. });
+        let is_unseen =
+            |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. } | Receipt::Sent(_));
         if abandoned && effects.iter().any(Effect::changes) || receipts.iter().any(is_unseen) {
             return Did::Unknown(effects);
         }
@@ -219,7 +221,7 @@ impl<'a> CallContext<'a> {
     pub(crate) fn exit_code(&self) -> Option<i32> {
         self.receipts().iter().rev().find_map(|receipt| match receipt {
             Receipt::Exited(status) => Some(*status),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } => None,
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Sent(_) => None,
         })
     }
 
@@ -227,7 +229,7 @@ impl<'a> CallContext<'a> {
     pub(crate) fn sandbox(&self) -> Option<Level> {
         let level = |receipt: &Receipt| match receipt {
             Receipt::Ran { level, .. } => Some(*level),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) => None,
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) | Receipt::Sent(_) => None,
         };
         self.receipts().iter().filter_map(level).min()
     }
@@ -399,7 +401,7 @@ fn shown_name(session: &Session, name: &str) -> String {
 fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
     let read = |receipt: &Receipt| match receipt {
         Receipt::Read(target, version) => Some((target.clone(), version.stamp)),
-        Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
+        Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
     };
     receipts.iter().filter_map(read).collect()
 }
@@ -407,7 +409,7 @@ fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
 fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
     let changed = receipts.iter().filter_map(|receipt| match receipt {
         Receipt::Changed(target, _) => Some(target),
-        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
+        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
     });
     let mut seen = HashSet::new();
     changed.filter(|target| seen.insert(*target)).cloned().collect()

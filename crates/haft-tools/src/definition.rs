@@ -9,6 +9,7 @@ mod binding;
 mod check;
 mod effects;
 mod fields;
+mod http;
 mod keywords;
 mod listed;
 mod node;
@@ -25,16 +26,18 @@ mod tests;
 pub use binding::Binding;
 pub use check::{Checked, check, nearest_fit};
 pub use effects::Declared;
+pub use http::HttpCall;
 pub use listed::{CheckedList, Listed, check_list, is_list};
 pub use placeholders::Environment;
 pub use presets::Presets;
 pub use problem::Problem;
 pub use template::PathTemplate;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::manual::{Example, Manual};
-use haft::spec::Spec;
+use haft::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// How long results are kept where a definition says nothing.
@@ -128,7 +131,26 @@ impl Definition {
             }
         }
         manual.examples.extend(self.examples.iter().cloned());
-        Spec { version: self.version.clone(), ..Spec::new(&self.name, manual, self.input_schema.clone()) }
+        Spec {
+            skill: self.skill_description.clone(),
+            version: self.version.clone(),
+            output_schema: self.output_schema.clone().map(Arc::new),
+            does: self.at_most(),
+            ..Spec::new(&self.name, manual, self.input_schema.clone())
+        }
+    }
+
+    /// Returns the most that its calls can do, as it declares.
+    fn at_most(&self) -> AtMost {
+        let one = |declared: &Declared| match declared {
+            Declared::Read(_) => AtMost::Looks,
+            Declared::Change(_) => AtMost::Changes,
+            Declared::Connect(_) => AtMost::Anything,
+        };
+        match &self.effects {
+            Some(declared) => declared.iter().map(one).max().unwrap_or(AtMost::Looks),
+            None => AtMost::Anything,
+        }
     }
 
     /// Returns how long a result is kept; nothing when none is.

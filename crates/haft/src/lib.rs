@@ -28,6 +28,7 @@ pub mod limits;
 pub mod lines;
 pub mod manual;
 pub mod merge;
+pub mod net;
 pub mod output;
 pub mod page_style;
 pub mod path;
@@ -43,6 +44,7 @@ pub mod session_state;
 pub mod spec;
 pub mod stamp;
 pub mod tool;
+pub mod visible;
 pub mod wrapping;
 
 pub use haft_macros::tool;

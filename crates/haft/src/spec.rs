@@ -13,14 +13,36 @@ pub struct Spec {
     pub name: String,
     /// Title, words and examples.
     pub manual: Manual,
+    /// Shorter words, which are shown instead where the tool is a skill.
+    pub skill: Option<String>,
     /// The schema of the arguments; its root is an object.
     pub input_schema: Arc<Value>,
     /// Other names of arguments that models use: what they write, what is meant.
     pub aliases: Vec<(String, String)>,
     /// Arguments that are times in seconds, each with its name in milliseconds.
     pub times: Vec<(String, String)>,
+    /// The schema of the data of results that worked, where the tool promises one.
+    pub output_schema: Option<Arc<Value>>,
+    /// The most that its calls can do.
+    pub does: AtMost,
     /// Changes when the tool would answer differently, so that kept results do not outlive it.
     pub version: String,
+}
+
+/// The most that calls of a tool can do, known before one is planned: a hint for whoever chooses tools.
+///
+/// What one call does is said by its plan, and nothing is allowed or refused because of this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AtMost {
+    /// They look at files, or only compute.
+    Looks,
+    /// They put files into a state; the same call again changes nothing more.
+    Puts,
+    /// They change files.
+    Changes,
+    /// They run programs or talk to others, or nobody has said what they do.
+    #[default]
+    Anything,
 }
 
 impl Spec {
@@ -29,10 +51,22 @@ impl Spec {
         Self {
             name: name.into(),
             manual,
+            skill: None,
             input_schema: Arc::new(input_schema),
             aliases: Vec::new(),
             times: Vec::new(),
+            output_schema: None,
+            does: AtMost::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    /// Describes the tool as a skill: in the shorter words, where it has some.
+    pub fn as_skill(&self) -> Self {
+        let mut spec = self.clone();
+        if let Some(words) = &self.skill {
+            spec.manual.words.clone_from(words);
+        }
+        spec
     }
 }
