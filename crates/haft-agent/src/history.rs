@@ -111,6 +111,3 @@ fn answer_among(answers: &[Answer], call: &Call, otherwise: &str) -> Answer {
     let found = answers.iter().find(|answer| answer.call == call.id).cloned();
     found.unwrap_or_else(|| not_run(call, otherwise))
 }
-
-#[cfg(test)]
-mod tests;
