@@ -372,3 +372,13 @@ fn the_scripts_of_the_guide_are_right() {
 
     assert_eq!(scripts.iter().map(|script| script.turns.len()).collect::<Vec<_>>(), [2, 3]);
 }
+
+#[tokio::test]
+async fn a_test_that_is_asynchronous_starts_it_and_waits_for_requests() {
+    let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+    let stream = send(&model, &post(path(Wire::Chat), &begins(Wire::Chat).to_string()));
+
+    model.when_asked(1).await;
+
+    assert!(rest(stream).body.contains("done"));
+}
