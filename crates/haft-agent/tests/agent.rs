@@ -4,6 +4,8 @@
 mod circles;
 #[path = "agent/ends.rs"]
 mod ends;
+#[path = "agent/first_request.rs"]
+mod first_request;
 #[path = "agent/past.rs"]
 mod past;
 #[path = "agent/puppet.rs"]
