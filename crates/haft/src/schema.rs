@@ -239,7 +239,6 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
-    #[expect(dead_code, reason = "only the schema is looked at")]
     enum View {
         /// As a tree.
         Tree,
