@@ -1,10 +1,9 @@
 //! The command line as data.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
-use haft::dialect::Dialect;
+use haft::schema_rules::is_safe_name;
 use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
@@ -37,7 +36,7 @@ pub(crate) struct Common {
     /// The profile whose limits hold: haft, tunacode, ally, wyrm or nexau; that of the dialect if left out
     #[arg(long, value_name = "P", global = true, value_parser = profile)]
     pub(crate) profile: Option<Profile>,
-    /// The system whose tool names, arguments and results are spoken: haft, tunacode, ally, wyrm or nexau
+    /// The system whose tool names, arguments and results are spoken: haft, tunacode, ally, wyrm, nexau, or one of yours
     #[arg(long, value_name = "D", global = true, value_parser = dialect)]
     pub(crate) dialect: Option<String>,
     /// Say yes to ordinary questions; what is denied or dangerous stays so
@@ -155,9 +154,12 @@ pub(crate) struct Undo {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// config.toml, rules.toml, tools.yaml, a definition (.yaml), the words of a tool (name.md, TOOL_prompt.xml), a JSON list of tools, or a folder of those
+    /// config.toml, rules.toml, tools.yaml, a definition (.yaml), a dialect (dialects/NAME.toml), the words of a tool (name.md, TOOL_prompt.xml), a JSON list of tools, or a folder of those
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Run the tools too: their examples, and calls that no tool expects. What they change is thrown away
+    #[arg(long)]
+    pub(crate) run: bool,
 }
 
 #[derive(Args)]
@@ -185,17 +187,13 @@ impl Common {
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile.or_else(|| Profile::named(self.dialect.as_deref()?))
     }
-
-    /// Returns the dialect that is spoken; nothing where it is haft's own way.
-    pub(crate) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
-        haft_tools::dialect::named(self.dialect.as_deref()?)
-    }
 }
 
+/// Takes what can be the name of a dialect; whether it is one is known when its file is looked for.
 fn dialect(name: &str) -> Result<String, String> {
     let names = haft_tools::dialect::NAMES;
     let unknown = || format!("there is no such dialect; there are {}", names.join(", "));
-    names.contains(&name).then(|| name.to_owned()).ok_or_else(unknown)
+    is_safe_name(name).then(|| name.to_owned()).ok_or_else(unknown)
 }
 
 fn profile(name: &str) -> Result<Profile, String> {

@@ -27,8 +27,12 @@ pub(crate) struct Loaded {
     pub(crate) rules: Option<String>,
     /// Definitions of tools, and the list of them: their paths from the workspace, and their texts.
     pub(crate) tools: Vec<(String, String)>,
+    /// Dialects.
+    pub(crate) dialects: Vec<(String, String)>,
     /// Files with the words of tools.
     pub(crate) prompts: Vec<(String, String)>,
+    /// What was said of the rest.
+    pub(crate) told: Vec<String>,
     /// What was trusted, for those who look again later.
     pub(crate) trusted: Trusted,
 }
@@ -50,6 +54,7 @@ pub(crate) const RULES: &str = ".haft/rules.toml";
 pub(crate) const TOOL_LIST: &str = ".haft/tools.yaml";
 const TOOLS: &str = ".haft/tools/";
 const PROMPTS: &str = ".haft/prompts/";
+const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
@@ -68,15 +73,30 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
             found = Found::of(&project, &trusted);
         }
     }
+    let (warnings, told) = (found.warnings(), found.told());
     if manner != Manner::Silent {
-        found.warnings().iter().for_each(|line| screen::talk_part(&Part::Bad(line)));
-        found.told().iter().for_each(|line| screen::talk(line));
+        warnings.iter().for_each(|line| screen::talk_part(&Part::Bad(line)));
+        told.iter().for_each(|line| screen::talk(line));
         let changed = project.changed_words(&trusted);
         if !changed.is_empty() {
             screen::talk(&format!("note: changed since you trusted this folder: {}", changed.join(", ")));
         }
     }
-    Ok(Loaded { trusted, ..found.loaded })
+    Ok(Loaded { trusted, told: warnings.into_iter().chain(told).collect(), ..found.loaded })
+}
+
+/// Loads again what is trusted by now, or what was in the run that vouched for it. Returns what is to be said of the rest.
+pub(crate) fn load_again(
+    settings: &Settings,
+    workspace: &Path,
+    vouched: Option<&Trusted>,
+) -> anyhow::Result<(Loaded, Vec<String>)> {
+    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
+    let store = TrustStore::new(&settings.environment.state_folder);
+    let trusted = vouched.cloned().unwrap_or_else(|| known(&store, workspace));
+    let found = Found::of(&project, &trusted);
+    let told = found.warnings().into_iter().chain(found.told()).collect();
+    Ok((Loaded { trusted, ..found.loaded }, told))
 }
 
 /// Says whether a file of a project describes tools.
@@ -134,6 +154,9 @@ impl Found {
                 }
                 Standing::Trusted(text) if file.name.starts_with(PROMPTS) => {
                     found.loaded.prompts.push((file.name.clone(), text));
+                }
+                Standing::Trusted(text) if file.name.starts_with(DIALECTS) => {
+                    found.loaded.dialects.push((file.name.clone(), text));
                 }
                 Standing::Trusted(_) => {}
                 Standing::New => found.new.push(file.name.clone()),
@@ -225,7 +248,7 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
 
 /// What trust means, in words.
 pub(crate) const MEANING: &str = "\
-Code (settings, rules, tools) is loaded as it is now, and tools with every file of the workspace that they name; what changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
+Code (settings, rules, tools, dialects) is loaded as it is now, and tools with every file of the workspace that they name; what changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub(crate) fn name_of(kind: Kind) -> &'static str {

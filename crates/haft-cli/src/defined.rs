@@ -23,36 +23,28 @@ use haft_tools::bound::{Bindings, Home};
 use haft_tools::definition::{Presets, Problem};
 use haft_tools::prompt_file;
 
-use crate::desk::block_on;
 use crate::screen;
 pub(crate) use found::{Described, Found};
 use watched::Watched;
 
 /// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
 /// is to see.
-pub(crate) fn add(
-    catalog: &Catalog,
-    found: Found,
-    workspace: &Path,
-    by: (&Doors, &Limits),
-) -> anyhow::Result<Vec<String>> {
-    let Found { tools, prompts, notes } = found;
+pub(crate) async fn add(catalog: &Catalog, found: Found, workspace: &Path, by: (&Doors, &Limits)) -> Vec<String> {
+    let Found { tools, prompts, notes, .. } = found;
     notes.iter().for_each(|note| screen::talk(note));
     if tools.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let adding = Adding { catalog, bindings: Bindings::new(haft_tools::all()), prompts, workspace, by };
-    block_on(async {
-        let mut secrets = Vec::new();
-        for described in tools {
-            secrets.extend(described.presets.secrets.iter().cloned());
-            let file = described.file.clone();
-            if let Err(why) = adding.one(described).await {
-                screen::talk(&format!("note: {file} is left out: {why}"));
-            }
+    let mut secrets = Vec::new();
+    for described in tools {
+        secrets.extend(described.presets.secrets.iter().cloned());
+        let file = described.file.clone();
+        if let Err(why) = adding.one(described).await {
+            screen::talk(&format!("note: {file} is left out: {why}"));
         }
-        secrets
-    })
+    }
+    secrets
 }
 
 /// What all tools are added with.
@@ -66,7 +58,7 @@ struct Adding<'a> {
 
 impl Adding<'_> {
     async fn one(&self, described: Described) -> Result<(), String> {
-        let Described { definition, presets, folder, file, held } = described;
+        let Described { definition, presets, folder, file, held, as_skill } = described;
         let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
         let home = Home::new(folder, self.workspace).with_presets(given);
         let name = definition.name.clone();
@@ -84,13 +76,24 @@ impl Adding<'_> {
             Some(held) => Arc::new(Watched { tool, held }),
             None => tool,
         };
-        let spec = tool.spec().clone();
-        let list = worded(ToolList::new(file, [tool]), &[spec], &self.prompts);
+        let own = tool.spec().clone();
+        let spec = if as_skill { own.as_skill() } else { own.clone() };
+        let mut list: Box<dyn Toolset> = Box::new(ToolList::new(file, [tool]));
+        if spec != own {
+            list = Box::new(Boxed(list).worded(&name, spec.clone()));
+        }
+        let list = worded(list, &[spec], &self.prompts);
         preset(self.catalog, list, &name, presets).await
     }
 }
 
-async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, presets: Presets) -> Result<(), String> {
+/// Adds a tool with what is given to it beforehand.
+pub(crate) async fn preset(
+    catalog: &Catalog,
+    list: Box<dyn Toolset>,
+    name: &str,
+    presets: Presets,
+) -> Result<(), String> {
     let Presets { default, fixed, .. } = presets;
     let mut list = list;
     for preset in [Preset::Default(default), Preset::Fixed(fixed)] {
@@ -116,8 +119,8 @@ impl Toolset for Boxed {
 }
 
 /// Gives tools the words of prompt files. What is wrong with a file is said; the tool keeps its own words then.
-pub(crate) fn worded(list: ToolList, specs: &[Spec], prompts: &[(String, String)]) -> Box<dyn Toolset> {
-    let mut worded: Box<dyn Toolset> = Box::new(list);
+pub(crate) fn worded(list: Box<dyn Toolset>, specs: &[Spec], prompts: &[(String, String)]) -> Box<dyn Toolset> {
+    let mut worded = list;
     for spec in specs {
         let is_of_tool = |(file, _): &&(String, String)| {
             let name = file.rsplit('/').next().unwrap_or_default();

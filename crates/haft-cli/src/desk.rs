@@ -1,12 +1,17 @@
 //! Everything that a command needs to make calls: settings, workspace, runtime, session.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use haft::call::Origin;
+use haft::dialect::Dialect;
+use haft::door::Doors;
+use haft::limits::Limits;
 use haft::spec::Spec;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
+use haft_net::HttpDoor;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
@@ -18,6 +23,7 @@ use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
 
+use crate::again::Again;
 use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::defined::{self, Found};
@@ -25,6 +31,8 @@ use crate::ground::{Ground, open_workspace};
 use crate::hooked::with_hooks;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
+use crate::screen;
+use crate::spoken::spoken;
 
 /// A workspace that is ready for calls.
 pub(crate) struct Desk {
@@ -33,6 +41,9 @@ pub(crate) struct Desk {
     pub(crate) state: WorkspaceState,
     pub(crate) history: History,
     pub(crate) runtime: Runtime,
+    dialect: Option<Arc<dyn Dialect>>,
+    /// What is looked at again at the start of each turn; nothing where nobody stays for a second one.
+    again: Option<Again>,
 }
 
 /// Who is at the other end of the command.
@@ -64,28 +75,54 @@ impl Desk {
         settings.hooks.clear();
         let workspace = open_workspace(common, folder, &settings)?;
         let common = Common { dialect: None, ..common.clone() };
-        Self::on(&common, Ground { settings, workspace, rulebook: Rulebook::default(), loaded: None, held: None })
+        Self::on(
+            &common,
+            Ground { settings, workspace, rulebook: Rulebook::default(), loaded: None, again: None, held: None },
+        )
     }
 
     fn on(common: &Common, ground: Ground) -> anyhow::Result<Self> {
-        let Ground { settings, workspace, rulebook, loaded, held } = ground;
+        let Ground { settings, workspace, rulebook, loaded, again, held } = ground;
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
-        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings));
+        let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings)).with_net(HttpDoor::new());
         let config = &settings.environment.config_folder;
+        let dialect = spoken(common, config, loaded.as_ref())?;
         let defined = loaded.map(|loaded| Found::in_folders(config, &path, loaded)).unwrap_or_default();
-        let catalog = built_in(common, &defined.prompts)?;
-        let secrets = defined::add(&catalog, defined, &path, (&doors, &settings.limits))?;
+        if let Some(again) = &again {
+            again.note(&defined);
+        }
+        let catalog = Catalog::default();
+        let secrets = block_on(fill(&catalog, defined, dialect.clone(), (&path, &doors, &settings.limits)))??;
         let redactor = Redactor::of_values(settings.environment.secrets.iter().cloned().chain(secrets));
         let runtime = Runtime::new(catalog, doors).with_policy(rulebook.policy());
         let runtime = runtime.with_limits(settings.limits.clone()).with_redactor(redactor);
-        let runtime = match common.dialect() {
+        let runtime = match dialect.clone() {
             Some(dialect) => runtime.with_dialect(dialect),
             None => runtime,
         };
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
-        Ok(Self { settings, workspace: path, state, history, runtime })
+        Ok(Self { settings, workspace: path, state, history, runtime, dialect, again })
+    }
+
+    /// Takes in tools that came, changed or went since the last look; returns whether there were any. Calls under way go on.
+    pub(crate) async fn look_again(&self) -> bool {
+        let Some(again) = &self.again else { return false };
+        let Some(defined) = again.found(&self.settings, &self.workspace) else { return false };
+        let catalog = Catalog::default();
+        let by = (self.workspace.as_path(), self.runtime.doors(), &self.settings.limits);
+        match fill(&catalog, defined, self.dialect.clone(), by).await {
+            Ok(secrets) => {
+                self.runtime.also_hide(secrets);
+                self.runtime.catalog().renew(catalog);
+                true
+            }
+            Err(error) => {
+                screen::talk(&format!("note: the tools stay as they were: {error:#}"));
+                false
+            }
+        }
     }
 
     /// Opens a session for this caller.
@@ -113,17 +150,23 @@ fn sandbox(surroundings: &Surroundings) -> Sandbox {
     Sandbox::new(Launcher::own(), settings)
 }
 
-/// Returns the built-in tools, in the words of prompt files and in the dialect that is wanted.
-fn built_in(common: &Common, prompts: &[(String, String)]) -> anyhow::Result<Catalog> {
-    let catalog = Catalog::default();
+/// Fills a catalogue: the built-in tools, in the words of prompt files and in the dialect that is wanted, then those that
+/// files describe. Returns what nobody is to see.
+async fn fill(
+    catalog: &Catalog,
+    defined: Found,
+    dialect: Option<Arc<dyn Dialect>>,
+    (workspace, doors, limits): (&Path, &Doors, &Limits),
+) -> anyhow::Result<Vec<String>> {
     let tools = haft_tools::all();
     let specs: Vec<Spec> = tools.iter().map(|tool| tool.spec().clone()).collect();
-    let built_in = defined::worded(ToolList::new("the built-in tools", tools), &specs, prompts);
-    match common.dialect() {
-        Some(dialect) => block_on(catalog.add(&defined::Boxed(built_in).in_dialect(dialect)))??,
-        None => block_on(catalog.add(&*built_in))??,
+    let built_in = Box::new(ToolList::new("the built-in tools", tools));
+    let built_in = defined::worded(built_in, &specs, &defined.prompts);
+    match dialect {
+        Some(dialect) => catalog.add(&defined::Boxed(built_in).in_dialect(dialect)).await?,
+        None => catalog.add(&*built_in).await?,
     }
-    Ok(catalog)
+    Ok(defined::add(catalog, defined, workspace, (doors, limits)).await)
 }
 
 /// Says what becomes of changes.

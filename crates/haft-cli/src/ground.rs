@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_workspace::files::{Bounds, Workspace};
-use haft_workspace::project::Held;
+use haft_workspace::project::{Held, named_by_code};
 
+use crate::again::Again;
 use crate::arguments::Common;
 use crate::brought::{self, Loaded, Manner};
 use crate::rulebook::Rulebook;
@@ -18,6 +19,8 @@ pub(crate) struct Ground {
     pub(crate) rulebook: Rulebook,
     /// What the workspace brings along, where what others describe is put to use at all.
     pub(crate) loaded: Option<Loaded>,
+    /// What is looked at again at the start of each turn, where somebody stays for a second one.
+    pub(crate) again: Option<Again>,
     /// What the project's settings are held to, where they are loaded.
     pub(crate) held: Option<Held>,
 }
@@ -30,6 +33,8 @@ impl Ground {
         let settings = Settings::read(common.profile())?;
         let workspace = open_workspace(common, &folder, &settings)?;
         let loaded = brought::load(common, &settings, workspace.path(), manner)?;
+        // Who is told, and not asked, is a program that stays.
+        let again = (manner == Manner::Telling).then(|| Again::new(common, &settings, (workspace.path(), &loaded)));
         let file = |name: &str| workspace.path().join(name);
         let (settings, held) = match &loaded.config {
             Some((text, held)) => (settings.with_project(&file(brought::CONFIG), text)?, Some(held.clone())),
@@ -37,8 +42,10 @@ impl Ground {
         };
         let rules = file(brought::RULES);
         let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
-        let rulebook = Rulebook::load(&settings, workspace.path(), project)?;
-        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), held })
+        let mut rulebook = Rulebook::load(&settings, workspace.path(), project)?;
+        rulebook.named = named_by_code(workspace.path(), &loaded.trusted);
+        workspace.protect(rulebook.named.iter().cloned());
+        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), again, held })
     }
 }
 

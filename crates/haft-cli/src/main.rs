@@ -3,6 +3,7 @@
 //! Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the tool failed, 2 usage or
 //! configuration, 3 refused, 4 timed out, 130 interrupted.
 
+mod again;
 mod arguments;
 mod brought;
 mod commands;
@@ -16,6 +17,7 @@ mod prompt;
 mod rulebook;
 mod screen;
 mod shown_diff;
+mod spoken;
 mod wrapped;
 
 use std::process::ExitCode;

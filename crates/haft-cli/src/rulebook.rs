@@ -1,6 +1,7 @@
 //! The rules of this run: read once at the start, so that nothing that happens later can change them.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use haft_config::rules::{self, FiledRule, Mistakes};
 use haft_config::settings::Settings;
@@ -18,6 +19,8 @@ pub(crate) struct Rulebook {
     pub(crate) own: Vec<FiledRule>,
     /// Those of a project that is trusted.
     pub(crate) project: Vec<FiledRule>,
+    /// Files of the workspace that trusted code names.
+    pub(crate) named: BTreeSet<PathBuf>,
 }
 
 impl Rulebook {
@@ -35,13 +38,14 @@ impl Rulebook {
                 tightening
             }
         };
-        Ok(Self { own, project })
+        Ok(Self { own, project, named: BTreeSet::new() })
     }
 
     /// Returns the judge.
     pub(crate) fn policy(&self) -> Policy {
         let written = self.own.iter().chain(&self.project);
-        Policy::default().with_rules(written.map(|filed| filed.written.rule.clone()))
+        let rules = written.map(|filed| filed.written.rule.clone());
+        Policy::default().with_rules(rules).protecting(self.named.iter().cloned())
     }
 }
 

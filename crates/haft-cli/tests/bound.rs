@@ -2,12 +2,15 @@
 //! launcher. Without python3 its tests say so in a line and pass.
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::print_stdout,
-    reason = "a test lays out folders, looks for an interpreter, and tells how long calls took"
+    reason = "a test lays out folders, makes virtual environments, and tells how long calls took"
 )]
 
 #[path = "bound/built_in.rs"]
 mod built_in;
+#[path = "bound/environments.rs"]
+mod environments;
 #[path = "bound/failures.rs"]
 mod failures;
 #[path = "bound/functions.rs"]

@@ -7,20 +7,38 @@
 
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/conformance.rs"]
+mod conformance;
 #[path = "cli/definitions.rs"]
 mod definitions;
 #[path = "cli/dialects.rs"]
 mod dialects;
+#[path = "cli/driver.rs"]
+mod driver;
+#[path = "cli/from_environment.rs"]
+mod from_environment;
 #[path = "cli/guard.rs"]
 mod guard;
 #[path = "cli/history.rs"]
 mod history;
 #[path = "cli/hooks.rs"]
 mod hooks;
+#[path = "cli/http.rs"]
+mod http;
+#[path = "cli/kept_results.rs"]
+mod kept_results;
+#[path = "cli/lazy.rs"]
+mod lazy;
+#[path = "cli/named_code.rs"]
+mod named_code;
 #[path = "cli/new_tool.rs"]
 mod new_tool;
+#[path = "cli/own_dialects.rs"]
+mod own_dialects;
 #[path = "cli/prompts.rs"]
 mod prompts;
+#[path = "cli/reload.rs"]
+mod reload;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]
@@ -39,6 +57,8 @@ use tempfile::TempDir;
 /// A home and a workspace of their own for one test.
 struct Place {
     folder: TempDir,
+    /// What is in the environment beside the home.
+    variables: Vec<(&'static str, &'static str)>,
 }
 
 /// What a command said.
@@ -53,7 +73,7 @@ impl Place {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir_all(folder.path().join("ws/src")).expect("folders can be made");
         std::fs::write(folder.path().join("ws/src/main.rs"), "fn main() {}\n").expect("a file can be written");
-        Self { folder }
+        Self { folder, variables: vec![("DEPLOY_TOKEN", "correct-horse-battery")] }
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -63,7 +83,7 @@ impl Place {
     fn haft(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::cargo_bin("haft").expect("the binary is built");
         command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
-        command.env("DEPLOY_TOKEN", "correct-horse-battery");
+        command.envs(self.variables.iter().copied());
         let output = command.current_dir(self.path("ws")).args(arguments).write_stdin(input).output();
         let output = output.expect("the command runs");
         Said {
@@ -462,6 +482,16 @@ fn put(place: &Place, name: &str, text: &str) {
     let path = place.path("ws").join(name);
     std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
     std::fs::write(path, text).expect("a file can be written");
+}
+
+/// Says whether a call of a Python function found an interpreter; where none did, that is said.
+#[expect(clippy::print_stdout, reason = "whoever reads the results of tests shall know what was not tried")]
+fn found_python(said: &Said) -> bool {
+    let is_there = !said.err.contains("There is no Python here");
+    if !is_there {
+        println!("there is no python3, so this was not tried");
+    }
+    is_there
 }
 
 /// Checks a path that nobody trusts; returns what is printed, and the exit status.

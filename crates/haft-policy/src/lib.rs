@@ -10,6 +10,7 @@ pub mod containment;
 pub mod decision;
 pub mod grant;
 pub mod ignored;
+mod named;
 pub mod policy;
 pub mod rule;
 pub mod rule_to_paste;

@@ -1,5 +1,7 @@
 //! The judge: all rules over all effects of a call, the strictest wins.
 
+use std::path::PathBuf;
+
 use haft::effect::{Does, Effect};
 use haft::process::Settle;
 
@@ -7,6 +9,7 @@ use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
 use crate::ignored::{Ignored, not_covered};
+use crate::named::NamedFiles;
 use crate::rule::{EffectSort, Rule, defaults};
 use crate::zone::Zone;
 
@@ -17,6 +20,8 @@ pub struct Policy {
     defaults: Vec<Rule>,
     /// Those that were added.
     rules: Vec<Rule>,
+    /// Files of the workspace that trusted code names.
+    named: NamedFiles,
 }
 
 /// Whether changes are possible at all.
@@ -69,7 +74,7 @@ impl From<Mode> for Situation<'_> {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { defaults: defaults(), rules: Vec::new() }
+        Self { defaults: defaults(), rules: Vec::new(), named: NamedFiles::default() }
     }
 }
 
@@ -78,6 +83,12 @@ impl Policy {
     /// ordinary question of the default rules, and nothing else.
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
+        self
+    }
+
+    /// Protects files of the workspace that trusted code names: whoever changes one changes what is run.
+    pub fn protecting(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.named.extend(files);
         self
     }
 
@@ -179,7 +190,7 @@ impl Policy {
     /// of a default rule is left, those that allow.
     fn judge_by_rules(&self, tool: &str, (effect, all): (&Effect, &[Effect]), contained: Containment) -> Ruling {
         // Finding the sort looks at paths, so it is done once for all rules.
-        let sort = EffectSort::of(effect);
+        let sort = self.named.sort_of(effect);
         let opinions = |rules: &'_ [Rule]| -> Vec<Ruling> {
             rules.iter().filter_map(|rule| rule.on_effect(tool, effect, sort)).collect()
         };
@@ -188,6 +199,7 @@ impl Policy {
         if rests_on_containment(effect, sort, contained) {
             by_default = by_default.stricter(not_contained(effect, contained));
         }
+        by_default.reason.push_str(self.named.why(effect).unwrap_or_default());
         let (allowing, others): (Vec<Ruling>, Vec<Ruling>) =
             opinions(&self.rules).into_iter().partition(|ruling| ruling.decision == Decision::Allow);
         let is_answerable =

@@ -191,7 +191,8 @@ impl<'a> CallContext<'a> {
     pub(crate) fn did(&self) -> Did {
         let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
         let receipts = self.receipts();
-        let is_unseen = |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. });
+        let is_unseen =
+            |receipt: &Receipt| matches!(receipt, Receipt::Ran { uncovered: Some(_), .. } | Receipt::Sent(_));
         if abandoned && effects.iter().any(Effect::changes) || receipts.iter().any(is_unseen) {
             return Did::Unknown(effects);
         }
@@ -219,7 +220,7 @@ impl<'a> CallContext<'a> {
     pub(crate) fn exit_code(&self) -> Option<i32> {
         self.receipts().iter().rev().find_map(|receipt| match receipt {
             Receipt::Exited(status) => Some(*status),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } => None,
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Sent(_) => None,
         })
     }
 
@@ -227,7 +228,7 @@ impl<'a> CallContext<'a> {
     pub(crate) fn sandbox(&self) -> Option<Level> {
         let level = |receipt: &Receipt| match receipt {
             Receipt::Ran { level, .. } => Some(*level),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) => None,
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) | Receipt::Sent(_) => None,
         };
         self.receipts().iter().filter_map(level).min()
     }
@@ -399,7 +400,7 @@ fn shown_name(session: &Session, name: &str) -> String {
 fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
     let read = |receipt: &Receipt| match receipt {
         Receipt::Read(target, version) => Some((target.clone(), version.stamp)),
-        Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
+        Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
     };
     receipts.iter().filter_map(read).collect()
 }
@@ -407,7 +408,7 @@ fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
 fn changed_in(receipts: &[Receipt]) -> Vec<Target> {
     let changed = receipts.iter().filter_map(|receipt| match receipt {
         Receipt::Changed(target, _) => Some(target),
-        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
+        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,
     });
     let mut seen = HashSet::new();
     changed.filter(|target| seen.insert(*target)).cloned().collect()

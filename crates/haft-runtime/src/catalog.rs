@@ -102,6 +102,13 @@ impl Catalog {
         }
     }
 
+    /// Puts all tools of another catalogue in the place of those that are there, at once. Calls that have found theirs
+    /// already go on.
+    pub fn renew(&self, by: Catalog) {
+        let renewed = by.entries.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.entries.write().unwrap_or_else(PoisonError::into_inner) = renewed;
+    }
+
     /// Finds a tool by the name it is shown under.
     pub fn find(&self, name: &str) -> Option<Arc<Entry>> {
         self.read().get(name).cloned()

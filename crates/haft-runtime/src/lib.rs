@@ -13,6 +13,7 @@ pub mod bits;
 mod call_context;
 pub mod catalog;
 mod conflict;
+pub mod conformance;
 pub mod containment;
 pub mod entry;
 pub mod events;

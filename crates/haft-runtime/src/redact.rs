@@ -4,15 +4,15 @@
 //! Short values are not hidden, because they would be found in ordinary words.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 use serde_json::Value;
 
 /// What stands where a secret was.
-const HIDDEN: &str = "[secret]";
+pub(crate) const HIDDEN: &str = "[secret]";
 /// Shorter values would be found in ordinary words.
 const SHORTEST: usize = 8;
 
@@ -70,29 +70,40 @@ fn has_a_beginning(text: &str) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
     values: Option<AhoCorasick>,
+    /// What became known to be secret later on; all copies share it.
+    later: Arc<RwLock<Later>>,
+}
+
+#[derive(Debug, Default)]
+struct Later {
+    values: Vec<String>,
+    found_by: Option<AhoCorasick>,
 }
 
 impl Redactor {
     /// Hides these values besides everything that looks like a key.
     pub fn of_values(values: impl IntoIterator<Item = String>) -> Self {
-        // A value of several lines is also found line by line: what is shown has numbers between them.
-        let mut parts: Vec<String> = Vec::new();
-        for value in values {
-            parts.extend(value.lines().map(|line| line.trim().to_owned()));
-            // As it stands in JSON, and as a name with odd characters is shown.
-            parts.push(Value::from(value.as_str()).to_string().trim_matches('"').to_owned());
-            parts.push(value.escape_debug().to_string());
-            parts.push(value);
+        Self { values: automaton(values), later: Arc::default() }
+    }
+
+    /// Hides these values too, from now on and in all copies.
+    pub(crate) fn also_hide(&self, values: impl IntoIterator<Item = String>) {
+        let mut later = self.later.write().unwrap_or_else(PoisonError::into_inner);
+        let known = later.values.len();
+        later.values.extend(values);
+        later.values.sort_unstable();
+        later.values.dedup();
+        if later.values.len() > known {
+            later.found_by = automaton(later.values.iter().cloned());
         }
-        parts.retain(|part| part.len() >= SHORTEST);
-        parts.sort_unstable();
-        parts.dedup();
-        if parts.is_empty() {
-            return Self::default();
+    }
+
+    fn by_later<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
+        match later.found_by.as_ref().filter(|values| values.is_match(&*text)) {
+            Some(values) => Cow::Owned(values.replace_all(&text, &vec![HIDDEN; values.patterns_len()])),
+            None => text,
         }
-        // Longest first, so that a value that begins with another one goes as a whole.
-        let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(&parts);
-        Self { values: Some(built.expect("a few short values fit an automaton")) }
     }
 
     /// Returns the text without secrets.
@@ -102,6 +113,7 @@ impl Redactor {
             Some(values) => Cow::Owned(values.replace_all(text, &vec![HIDDEN; values.patterns_len()])),
             None => Cow::Borrowed(text),
         };
+        let by_value = self.by_later(by_value);
         if !has_a_beginning(&by_value) {
             return by_value;
         }
@@ -133,6 +145,28 @@ impl Redactor {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+}
+
+/// Makes what finds these values, in all forms in which they are written.
+fn automaton(values: impl IntoIterator<Item = String>) -> Option<AhoCorasick> {
+    // A value of several lines is also found line by line: what is shown has numbers between them.
+    let mut parts: Vec<String> = Vec::new();
+    for value in values {
+        parts.extend(value.lines().map(|line| line.trim().to_owned()));
+        // As it stands in JSON, and as a name with odd characters is shown.
+        parts.push(Value::from(value.as_str()).to_string().trim_matches('"').to_owned());
+        parts.push(value.escape_debug().to_string());
+        parts.push(value);
+    }
+    parts.retain(|part| part.len() >= SHORTEST);
+    parts.sort_unstable();
+    parts.dedup();
+    if parts.is_empty() {
+        return None;
+    }
+    // Longest first, so that a value that begins with another one goes as a whole.
+    let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(&parts);
+    Some(built.expect("a few short values fit an automaton"))
 }
 
 /// Hides secrets in output that comes in pieces, also when one lies across two of them.

@@ -97,6 +97,11 @@ impl Runtime {
         self
     }
 
+    /// Hides these secrets too, also in sessions that are open.
+    pub fn also_hide(&self, values: impl IntoIterator<Item = String>) {
+        self.ground.redactor.also_hide(values);
+    }
+
     /// Opens a session whose questions go to this approver.
     pub fn session(&self, name: &str, approver: impl Approver + 'static) -> Session {
         Session::new(name, Box::new(approver), self.ground.clone())
@@ -110,6 +115,11 @@ impl Runtime {
     /// Returns the rules.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Returns the limits of sessions opened from now on.
+    pub fn limits(&self) -> &Limits {
+        &self.ground.limits
     }
 
     /// Returns the events of all sessions.

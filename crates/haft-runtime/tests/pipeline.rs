@@ -10,10 +10,14 @@ mod arguments;
 mod cancel;
 #[path = "pipeline/catalog.rs"]
 mod catalog;
+#[path = "pipeline/conformance.rs"]
+mod conformance;
 #[path = "pipeline/events.rs"]
 mod events;
 #[path = "pipeline/grants.rs"]
 mod grants;
+#[path = "pipeline/guide.rs"]
+mod guide;
 #[path = "pipeline/hooks.rs"]
 mod hooks;
 #[path = "pipeline/kept.rs"]

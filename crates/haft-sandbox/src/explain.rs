@@ -192,10 +192,8 @@ impl Scene<'_> {
                 "{path} belongs to the system, which commands cannot change. Write in the workspace; what is to be \
                  installed, the user installs."
             )),
-            Where::Covered => Some(format!(
-                "{path} holds secrets of the system and is covered: commands can neither read nor change it. No setting \
-                 permits it."
-            )),
+            Where::Covered => Some(covered(&path)),
+            Where::Own => Some(own(&path)),
             Where::Outside | Where::Hidden(_) => Some(format!(
                 "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
                  and to toolchains. {}",
@@ -212,7 +210,13 @@ impl Scene<'_> {
 
     /// Whether it exists outside is not looked at: a command could ask for anything by printing its name.
     fn not_visible(&self, line: &str) -> Option<String> {
-        let (path, Where::Hidden(private)) = named_place(self, line)? else { return None };
+        let (path, place) = named_place(self, line)?;
+        let private = match place {
+            Where::Hidden(private) => private,
+            Where::Own => return Some(own(&path)),
+            Where::Covered => return Some(covered(&path)),
+            Where::Root | Where::Protected | Where::Through | Where::System | Where::Outside => return None,
+        };
         let grant = match readable(self, &path) {
             Some(setting) => format!("Put a copy into the workspace, or the user lets commands read it: {setting}"),
             None => "The user can put a copy into the workspace.".to_owned(),
@@ -249,4 +253,12 @@ impl Scene<'_> {
     fn is_layered(&self) -> bool {
         self.ground.roots().iter().any(|root| root.layer.is_some())
     }
+}
+
+fn covered(path: &Named) -> String {
+    format!("{path} holds secrets and is covered: commands can neither read nor change it. No setting permits it.")
+}
+
+fn own(path: &Named) -> String {
+    format!("{path} belongs to haft itself: commands can neither read nor change it. No setting permits it.")
 }

@@ -236,13 +236,17 @@ pub(crate) fn ran(level: Level, ground: &dyn Ground) -> Receipt {
     Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) }
 }
 
-/// Returns where what a command may read beside the rest really lies; what is not there is passed over.
+/// Returns what a command may read beside the rest, as it was named and where it really lies; what is not there is passed
+/// over.
 fn shown(readable: &[PathBuf]) -> Result<Vec<PathBuf>, ToolError> {
     if let Some(path) = readable.iter().find(|path| !path.is_absolute()) {
         let what = format!("The tool named {path:?} to be readable, which is no absolute path.");
         return Err(ToolError::of(ErrorKind::Bug, what));
     }
-    Ok(readable.iter().filter_map(|path| path.canonicalize().ok()).collect())
+    let both = |path: &PathBuf| path.canonicalize().ok().map(|real| [path.clone(), real]);
+    let mut shown: Vec<PathBuf> = readable.iter().filter_map(both).flatten().collect();
+    shown.dedup();
+    Ok(shown)
 }
 
 /// Says what a command sees of the roots of a ground.

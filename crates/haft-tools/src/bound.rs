@@ -1,7 +1,7 @@
 //! Definitions that can be called: what a tool is bound to, found and made to work.
 //!
 //! A built-in tool is called under the words of the definition. A program gets the arguments on its input and answers
-//! on its output. A Python function is served by a worker that stays. All of them plan what the definition declares,
+//! on its output. A Python function is served by a worker that stays. A request goes to its host. All of them plan what the definition declares,
 //! so that rules, questions, the sandbox and undo work as for any command.
 //!
 //! Not here: reading definitions (`definition`), finding and trusting their files.
@@ -10,10 +10,12 @@ mod answer;
 mod builtin;
 mod claims;
 mod command;
+mod http;
 mod log;
 mod planned;
 mod pool;
 mod python;
+pub mod signs;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -29,6 +31,7 @@ use haft::tool::AnyTool;
 use crate::definition::{Binding, Definition, Problem};
 use builtin::Builtin;
 use command::Program;
+use http::Fetching;
 use planned::Planned;
 use pool::Pools;
 use python::Function;
@@ -83,6 +86,7 @@ impl Bindings {
             Some(Binding::Command(words)) => {
                 Program::new(definition, words, home).map(|program| tool(Planned(program)))
             }
+            Some(Binding::Http(call)) => Fetching::new(definition, *call).map(tool),
             Some(Binding::Python { module, function }) => {
                 let function = Function::new(definition, (module, function), home, Arc::clone(&self.pools));
                 function.map(|function| tool(Planned(function)))
@@ -144,7 +148,7 @@ impl Bindings {
                     ..error(why.what.clone(), why.next.to_string())
                 }],
             },
-            Some(Binding::Builtin(_)) | None => Vec::new(),
+            Some(Binding::Builtin(_) | Binding::Http(_)) | None => Vec::new(),
         }
     }
 
@@ -159,7 +163,8 @@ impl Bindings {
     }
 }
 
-const HOW_TO_BIND: &str = "write binding: \"package.module:function\", {command: [PROGRAM]} or {builtin: NAME}";
+const HOW_TO_BIND: &str =
+    "write binding: \"package.module:function\", {command: [PROGRAM]}, {http: {method, url}} or {builtin: NAME}";
 
 fn error(what: impl Into<String>, fix: impl Into<String>) -> Problem {
     Problem { line: None, what: what.into(), fix: fix.into(), is_warning: false }

@@ -9,6 +9,7 @@ mod binding;
 mod check;
 mod effects;
 mod fields;
+mod http;
 mod keywords;
 mod listed;
 mod node;
@@ -25,6 +26,7 @@ mod tests;
 pub use binding::Binding;
 pub use check::{Checked, check, nearest_fit};
 pub use effects::Declared;
+pub use http::HttpCall;
 pub use listed::{CheckedList, Listed, check_list, is_list};
 pub use placeholders::Environment;
 pub use presets::Presets;
@@ -128,7 +130,8 @@ impl Definition {
             }
         }
         manual.examples.extend(self.examples.iter().cloned());
-        Spec { version: self.version.clone(), ..Spec::new(&self.name, manual, self.input_schema.clone()) }
+        let (skill, version) = (self.skill_description.clone(), self.version.clone());
+        Spec { skill, version, ..Spec::new(&self.name, manual, self.input_schema.clone()) }
     }
 
     /// Returns how long a result is kept; nothing when none is.

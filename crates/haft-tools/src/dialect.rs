@@ -15,10 +15,13 @@
 //! tool that is `understood_only` is not shown. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
 //! what is said behind the first sentence.
 //!
+//! A file of somebody's own has the same format, and its voice as data (`[voice]`): `own` reads it.
+//!
 //! Not here: all tools of those systems, or all their ways: the files have what there is.
 
 mod argument;
 mod foreign;
+mod own;
 mod voice;
 
 use std::collections::BTreeMap;
@@ -31,6 +34,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use foreign::OtherTool;
+pub use own::{CheckedDialect, check};
 use voice::Voice;
 
 /// The names of all dialects; the first is haft's own way.
@@ -38,8 +42,14 @@ pub const NAMES: [&str; 5] = ["haft", "tunacode", "ally", "wyrm", "nexau"];
 
 /// Returns a dialect by its name; nothing for haft's own way and for names that are none.
 pub fn named(name: &str) -> Option<Arc<dyn Dialect>> {
-    let (name, tongue) = TONGUES.get_key_value(name)?;
-    Some(Arc::new(Spoken { name, tongue }))
+    let tongue = Arc::clone(TONGUES.get(name)?);
+    let voice: Arc<dyn Voice> = match name {
+        "tunacode" => Arc::new(voice::Tunacode),
+        "ally" => Arc::new(voice::Ally),
+        "wyrm" => Arc::new(voice::Wyrm),
+        _ => Arc::new(voice::Nexau),
+    };
+    Some(Arc::new(Spoken { name: name.to_owned(), tongue, voice }))
 }
 
 /// Finds a tool by the name it has in a dialect.
@@ -57,8 +67,8 @@ fn is_built_in(native: &str) -> bool {
     foreign_tools().any(|(_, tool)| tool.natives().contains(&native))
 }
 
-static TONGUES: LazyLock<BTreeMap<&'static str, Tongue>> = LazyLock::new(|| {
-    let read = |text: &str| toml::from_str::<Tongue>(text).expect("the files of dialects are in order");
+static TONGUES: LazyLock<BTreeMap<&'static str, Arc<Tongue>>> = LazyLock::new(|| {
+    let read = |text: &str| Arc::new(toml::from_str::<Tongue>(text).expect("the files of dialects are in order"));
     BTreeMap::from([
         ("tunacode", read(include_str!("dialects/tunacode.toml"))),
         ("ally", read(include_str!("dialects/ally.toml"))),
@@ -75,7 +85,10 @@ struct Tongue {
     coercion: WrittenCoercion,
     /// How a text begins with which a tool says that it failed.
     failure: Option<String>,
-    page: WrittenPage,
+    /// How pages of files look; as in haft where it says nothing.
+    page: Option<WrittenPage>,
+    /// How results are told, where no voice in code does it.
+    voice: Option<voice::Written>,
     /// Other words for errors, by their kind.
     #[serde(default)]
     kinds: BTreeMap<String, Phrase>,
@@ -137,24 +150,14 @@ impl From<&WrittenPage> for PageStyle {
 
 /// A dialect that is spoken.
 struct Spoken {
-    name: &'static str,
-    tongue: &'static Tongue,
-}
-
-impl Spoken {
-    fn voice(&self) -> &'static dyn Voice {
-        match self.name {
-            "tunacode" => &voice::Tunacode,
-            "ally" => &voice::Ally,
-            "wyrm" => &voice::Wyrm,
-            _ => &voice::Nexau,
-        }
-    }
+    name: String,
+    tongue: Arc<Tongue>,
+    voice: Arc<dyn Voice>,
 }
 
 impl Dialect for Spoken {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn tools(&self) -> Vec<Arc<dyn ForeignTool>> {
@@ -162,7 +165,7 @@ impl Dialect for Spoken {
     }
 
     fn page_style(&self) -> PageStyle {
-        PageStyle::from(&self.tongue.page)
+        self.tongue.page.as_ref().map(PageStyle::from).unwrap_or_default()
     }
 
     fn coercion(&self) -> Coercion {
@@ -173,7 +176,7 @@ impl Dialect for Spoken {
     }
 
     fn call(&self, tool: &str, arguments: &Value) -> String {
-        self.voice().call(tool, arguments)
+        self.voice.call(tool, arguments)
     }
 
     fn failure_in<'t>(&self, text: &'t str) -> Option<&'t str> {
@@ -196,23 +199,23 @@ impl Dialect for Spoken {
     }
 
     fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
-        self.voice().output(outcome)
+        self.voice.output(outcome)
     }
 
     fn has_own_lines(&self, outcome: &Outcome<'_>) -> bool {
         match outcome.native {
             Some("list_dir" | "glob" | "grep") => true,
             // Where lines have no numbers, a line of the file may look like one of ours.
-            Some("read_file") => !matches!(self.tongue.page.numbers, WrittenNumbers::None),
+            Some("read_file") => self.page_style().numbers != LineNumbers::None,
             _ => false,
         }
     }
 
     fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
-        self.voice().error(error, happened, outcome)
+        self.voice.error(error, happened, outcome)
     }
 
     fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
-        self.voice().object(content, outcome)
+        self.voice.object(content, outcome)
     }
 }

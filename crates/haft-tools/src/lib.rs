@@ -13,6 +13,7 @@ pub mod edit;
 pub mod edit_file;
 pub mod glob;
 pub mod grep;
+pub mod in_braces;
 mod left_out;
 pub mod list_dir;
 pub mod prompt_file;

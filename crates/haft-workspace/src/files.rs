@@ -49,6 +49,7 @@ use haft::door::{Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Per
 use haft::effect::{Effect, Exposure};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
+use haft::net::NoNet;
 use haft::output::Image;
 use haft::path::{Extent, RawPath, Target};
 use haft::process::{Ground, NoProcesses, Settle, Wanted};
@@ -101,9 +102,14 @@ impl Workspace {
         Ok(Self { root: Arc::new(root), home, agreed: None })
     }
 
+    /// Protects files that trusted code names, by their paths from the root: no command changes them.
+    pub fn protect(&self, files: impl IntoIterator<Item = PathBuf>) {
+        self.root.protect(files);
+    }
+
     /// Returns the doors of this workspace; the journal and what is too long to show are kept in the state.
     ///
-    /// No command can be run through them yet: see [`Doors::with_processes`].
+    /// No command can be run and no request sent through them yet: see [`Doors::with_processes`], [`Doors::with_net`].
     pub fn doors(mut self, state: &WorkspaceState) -> Doors {
         let journal = state.journal();
         if journal.is_unfinished() {
@@ -118,6 +124,7 @@ impl Workspace {
             look: Arc::new(self),
             files: Arc::new(files),
             processes: Arc::new(NoProcesses),
+            net: Arc::new(NoNet),
             store: Arc::new(state.store()),
         }
     }
@@ -161,6 +168,10 @@ impl Look for Workspace {
 
     fn is_file(&self, path: &Path) -> bool {
         path.is_file()
+    }
+
+    fn way_to(&self, path: &Path) -> Vec<PathBuf> {
+        locate::way_to(path)
     }
 
     fn home(&self) -> Option<PathBuf> {

@@ -13,7 +13,7 @@ mod named;
 mod runs;
 
 pub use held::Held;
-pub use named::{files_named, hash_of_named};
+pub use named::{files_named, hash_of_named, named_by_code};
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,8 +35,10 @@ const LARGEST: u64 = 1 << 20;
 const MOST_NAMES: usize = 1_000;
 /// The files right in the folder that haft knows.
 const FILES: &[&str] = &["config.toml", "rules.toml", "tools.yaml", "AGENTS.md"];
+/// The one of them that lists tools, each with the file that describes it.
+const TOOL_LIST: &str = ".haft/tools.yaml";
 /// The folders in it that haft knows.
-const FOLDERS: &[&str] = &["tools", "commands", "skills", "prompts"];
+const FOLDERS: &[&str] = &["tools", "dialects", "commands", "skills", "prompts"];
 /// How deep folders of words are looked into.
 const DEEPEST: usize = 4;
 
@@ -189,7 +191,22 @@ impl Project {
             let bound = runs::that_runs(&file.name, &text);
             fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
         }
+        if file.name == TOOL_LIST {
+            self.add_what_definitions_name(&mut fingerprint)?;
+        }
         Ok((text, fingerprint))
+    }
+
+    /// A list names definitions, and these name what is run.
+    fn add_what_definitions_name(&self, fingerprint: &mut Fingerprint) -> Result<(), String> {
+        let definitions: Vec<String> =
+            fingerprint.keys().filter(|name| *name != TOOL_LIST && is_definition(name)).cloned().collect();
+        for name in definitions {
+            let definition = Brought { name: name.clone(), kind: Kind::Code };
+            let (_, named) = self.read(&definition).map_err(|why| format!("it names {name}, and {why}"))?;
+            fingerprint.extend(named);
+        }
+        Ok(())
     }
 
     /// Known names are looked up one by one, so that no number of others can hide them.
@@ -241,13 +258,18 @@ fn is_no_folder(folder: BorrowedFd<'_>, name: &str) -> bool {
     found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)
 }
 
+/// Says whether a file of this name describes a tool.
+fn is_definition(name: &str) -> bool {
+    name.ends_with(".yaml")
+}
+
 /// Says what a name in the folder is; what haft does not know is nothing to it.
 fn kind_of(name: &str) -> Option<Kind> {
-    let is_definition = |name: &str| name.ends_with(".yaml") && !name.contains('/');
     match name.split_once('/') {
         None if matches!(name, "config.toml" | "rules.toml" | "tools.yaml") => Some(Kind::Code),
         None if name == "AGENTS.md" => Some(Kind::Words),
-        Some(("tools", name)) if is_definition(name) => Some(Kind::Code),
+        Some(("tools", name)) if is_definition(name) && !name.contains('/') => Some(Kind::Code),
+        Some(("dialects", name)) if name.ends_with(".toml") && !name.contains('/') => Some(Kind::Code),
         Some(("commands" | "skills" | "prompts", _)) => Some(Kind::Words),
         _ => None,
     }

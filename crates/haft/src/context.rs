@@ -17,6 +17,7 @@ use crate::door::{
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
+use crate::net::{Request, Response};
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{
@@ -52,6 +53,31 @@ pub trait Hiding: Send {
 
     /// Returns what is left at the end.
     fn rest(&mut self) -> String;
+}
+
+/// Where nobody hears what a tool says while it works, as on an errand that is no call. Nothing is hidden.
+pub struct Unheard;
+
+impl Progress for Unheard {
+    fn chunk(&self, _text: &str) {}
+
+    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
+    }
+
+    fn hiding(&self) -> Box<dyn Hiding> {
+        Box::new(Self)
+    }
+}
+
+impl Hiding for Unheard {
+    fn take(&mut self, piece: &str) -> String {
+        piece.to_owned()
+    }
+
+    fn rest(&mut self) -> String {
+        String::new()
+    }
 }
 
 /// How much more of a line is read than shown, so that a secret across the cut is seen as a whole.
@@ -167,6 +193,11 @@ impl<'a> RunContext<'a> {
     /// Reads an image of at most so many bytes; nothing when it is none that models take, or is larger.
     pub async fn image(&self, target: &Target, most: u64) -> Result<Option<Image>, ToolError> {
         self.doors.files.image(self.permit, target, most).await
+    }
+
+    /// Sends a request to another machine.
+    pub async fn request(&self, request: &Request) -> Result<Response, ToolError> {
+        self.doors.net.request(self.permit, request).await
     }
 
     /// Lists a folder.

@@ -28,6 +28,7 @@ pub mod limits;
 pub mod lines;
 pub mod manual;
 pub mod merge;
+pub mod net;
 pub mod output;
 pub mod page_style;
 pub mod path;

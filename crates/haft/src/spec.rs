@@ -13,6 +13,8 @@ pub struct Spec {
     pub name: String,
     /// Title, words and examples.
     pub manual: Manual,
+    /// Shorter words, which are shown instead where the tool is a skill.
+    pub skill: Option<String>,
     /// The schema of the arguments; its root is an object.
     pub input_schema: Arc<Value>,
     /// Other names of arguments that models use: what they write, what is meant.
@@ -29,10 +31,20 @@ impl Spec {
         Self {
             name: name.into(),
             manual,
+            skill: None,
             input_schema: Arc::new(input_schema),
             aliases: Vec::new(),
             times: Vec::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    /// Describes the tool as a skill: in the shorter words, where it has some.
+    pub fn as_skill(&self) -> Self {
+        let mut spec = self.clone();
+        if let Some(words) = &self.skill {
+            spec.manual.words.clone_from(words);
+        }
+        spec
     }
 }

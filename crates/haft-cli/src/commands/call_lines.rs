@@ -2,7 +2,7 @@
 //!
 //! A line starts as soon as it is read. All lines are one turn until an empty one; the next line
 //! starts when all calls before the empty line have their results. At most 64 calls are unfinished,
-//! then reading pauses. Nobody is there to ask.
+//! then reading pauses. Nobody is there to ask. Between turns, tools that files describe are looked for again.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -77,6 +77,7 @@ async fn serve(desk: &Desk, session: &Session) -> anyhow::Result<Exit> {
     loop {
         if turn_ends && unfinished.is_empty() {
             session.begin_turn();
+            desk.look_again().await;
             turn_ends = false;
         }
         if input_ends && unfinished.is_empty() {

@@ -1,5 +1,6 @@
 //! `haft check`: every problem of a file, with its line and the fix.
 
+mod conformance;
 mod definitions;
 mod folder;
 mod prompts;
@@ -15,28 +16,40 @@ use haft_config::file::Mistake;
 use haft_config::settings::Settings;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_workspace::state::{list_config_folder, read_config_file};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::arguments::{Check, Common};
 use crate::exit::Exit;
 use crate::rulebook::mistakes_in;
 use crate::screen;
+use conformance::Tried;
 use trials::Trial;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, check: &Check) -> anyhow::Result<Exit> {
     let mut checking = Checking::default();
     checking.all(&check.paths);
-    checking.tries(common)?;
-    let mut exit = Exit::Ok;
-    for Found { file, line, problem, fix, is_warning } in checking.found {
-        let warning = if is_warning { "warning: " } else { "" };
-        screen::answer(&format!("{}:{line}: {warning}{problem}; {fix}", file.display()))?;
-        if !is_warning {
-            exit = Exit::Failed;
-        }
+    checking.tries(common, if check.run { Trying::Everything } else { Trying::Examples })?;
+    let Checking { found, tried, not_tried, .. } = checking;
+    for found in &found {
+        screen::answer(&if common.json { found.record() } else { found.line() })?;
     }
-    Ok(exit)
+    tried.iter().try_for_each(|tried| tried.show(common))?;
+    Ok(match () {
+        () if found.iter().any(|found| !found.is_warning) || tried.iter().any(Tried::has_failed) => Exit::Failed,
+        // Whoever wants tools to be run is not to believe that they were.
+        () if check.run && not_tried => Exit::Refused,
+        () => Exit::Ok,
+    })
+}
+
+/// How much is tried of what definitions are bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trying {
+    /// Whether it is there and its examples hold.
+    Examples,
+    /// Everything that a tool must keep.
+    Everything,
 }
 
 /// A problem of a file.
@@ -48,12 +61,29 @@ struct Found {
     is_warning: bool,
 }
 
+impl Found {
+    fn line(&self) -> String {
+        let Self { file, line, problem, fix, is_warning } = self;
+        let warning = if *is_warning { "warning: " } else { "" };
+        format!("{}:{line}: {warning}{problem}; {fix}", file.display())
+    }
+
+    fn record(&self) -> String {
+        let Self { file, line, problem, fix, is_warning } = self;
+        let file = file.display().to_string();
+        json!({ "v": 1, "file": file, "line": line, "problem": problem, "fix": fix, "warning": is_warning }).to_string()
+    }
+}
+
 /// Looks through files, each once although a folder and a list may lead to it.
 #[derive(Default)]
 struct Checking {
     seen: BTreeSet<PathBuf>,
     found: Vec<Found>,
     trials: Vec<Trial>,
+    tried: Vec<Tried>,
+    /// Whether something was not tried because nobody trusts it, or nothing can be here.
+    not_tried: bool,
 }
 
 impl Checking {
@@ -89,6 +119,10 @@ impl Checking {
         if is_xml(path) {
             return self.prompt(path, &text);
         }
+        if is_dialect(path, &text) {
+            let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            return self.tell(path, haft_tools::dialect::check(name, &text).problems);
+        }
         for problem in problems(path, &text) {
             self.add(path, problem);
         }
@@ -103,6 +137,13 @@ fn is_xml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "xml")
 }
 
+/// A dialect lies in its folder, and has tools, which no other file of this kind has.
+fn is_dialect(path: &Path, text: &str) -> bool {
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let is_in_folder = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "dialects");
+    is_toml && (is_in_folder || text.lines().any(|line| line.trim() == "[[tools]]"))
+}
+
 type Problem = (usize, String, String);
 
 fn problems(path: &Path, text: &str) -> Vec<Problem> {
@@ -115,7 +156,7 @@ fn problems(path: &Path, text: &str) -> Vec<Problem> {
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
         )],
     }
 }

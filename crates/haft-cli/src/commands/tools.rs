@@ -82,6 +82,12 @@ fn show_one(entry: &Entry) -> anyhow::Result<()> {
     let spec = entry.shown();
     screen::line(&[Part::Strong(&spec.name), Part::Faint("  "), Part::Faint(&spec.manual.title)])?;
     screen::answer(&format!("\n{}\n\n", spec.manual.words))?;
+    if let Some(skill) = &spec.skill {
+        let own = &entry.tool().spec().manual.words;
+        let (head, words) = if *skill == spec.manual.words { ("In full", own) } else { ("As a skill", skill) };
+        screen::line(&[Part::Strong(head)])?;
+        screen::answer(&format!("{words}\n\n"))?;
+    }
     screen::line(&[Part::Strong("Arguments")])?;
     let required = spec.input_schema.get("required").and_then(Value::as_array);
     let properties = spec.input_schema.get("properties").and_then(Value::as_object);

@@ -7,7 +7,7 @@ use haft_config::environment::variable;
 use haft_tools::definition::{self, CheckedList, Definition, Listed, Presets, Problem, check_list};
 use haft_workspace::project::{Held, Project, hash_of_named};
 use haft_workspace::state::trust::Trusted;
-use haft_workspace::state::{list_config_folder, read_config_file};
+use haft_workspace::state::{list_config_folder, read_config_file, real_path_of};
 
 use crate::brought::{Loaded, TOOL_LIST};
 
@@ -17,6 +17,9 @@ pub(crate) struct Found {
     pub(crate) tools: Vec<Described>,
     pub(crate) prompts: Vec<(String, String)>,
     pub(crate) notes: Vec<String>,
+    workspace: PathBuf,
+    /// Definitions that lists name, wherever they lie.
+    pub(crate) named: Vec<PathBuf>,
 }
 
 /// A tool that a file describes.
@@ -28,10 +31,25 @@ pub(crate) struct Described {
     /// The file, for those who are told about it.
     pub(crate) file: String,
     pub(crate) held: Option<Held>,
+    /// Whether it is shown as a skill.
+    pub(crate) as_skill: bool,
 }
 
 /// What the tools of a project are held to.
 struct Holding(Arc<Project>, Arc<Trusted>);
+
+impl Holding {
+    fn held(&self, file: &Source) -> Held {
+        Held::new(self.0.clone(), self.1.clone(), &file.shown)
+    }
+
+    /// Says whether a definition that a list names was trusted with the list.
+    fn covers(&self, list: &Source, definition: &Path, workspace: &Path) -> bool {
+        let real = real_path_of(definition);
+        let name = real.strip_prefix(workspace).ok().and_then(Path::to_str);
+        name.is_some_and(|name| self.held(list).covers_definition(name))
+    }
+}
 
 /// A file with its text.
 struct Source {
@@ -42,10 +60,19 @@ struct Source {
     text: String,
 }
 
+/// Which files name a tool.
+struct Named<'a> {
+    /// The one that makes it a tool: a list, or the definition itself.
+    by: &'a Source,
+    /// The one that says what it is bound to.
+    binding: &'a Source,
+    as_skill: bool,
+}
+
 impl Found {
     /// Reads the user's own folder, and what a project brings along and is trusted.
     pub(crate) fn in_folders(config: &Path, workspace: &Path, loaded: Loaded) -> Self {
-        let mut found = Self::default();
+        let mut found = Self { workspace: workspace.to_owned(), ..Self::default() };
         let own = found.own(config);
         found.take(config.join("tools.yaml"), own, None);
         found.own_prompts(config);
@@ -107,7 +134,8 @@ impl Found {
             let checked = definition::check(&source.text);
             self.tell(&source.shown, &checked.problems);
             if let Some(definition) = checked.definition {
-                self.add(definition, Presets::default(), source, project);
+                let named = Named { by: source, binding: source, as_skill: false };
+                self.add((definition, Presets::default()), &named, project);
             }
         }
     }
@@ -122,30 +150,49 @@ impl Found {
     ) -> Option<PathBuf> {
         let folder = list.path.parent().unwrap_or(Path::new("/"));
         let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
-        let known = definitions.iter().find(|source| source.path == path).map(|source| source.text.clone());
-        let Some(text) = known.or_else(|| self.read(path.clone()).map(|source| source.text)) else {
-            let line = entry.line.unwrap_or(1);
-            self.notes.push(format!("note: {}:{line}: there is no file {}", list.shown, path.display()));
-            return Some(path);
+        self.named.push(path.clone());
+        let read;
+        let described = match definitions.iter().find(|source| source.path == path) {
+            Some(known) => known,
+            None => {
+                let Some(source) = self.read(path.clone()) else {
+                    let line = entry.line.unwrap_or(1);
+                    self.notes.push(format!("note: {}:{line}: there is no file {}", list.shown, path.display()));
+                    return Some(path);
+                };
+                read = source;
+                &read
+            }
         };
-        let checked = definition::check(&text);
+        if project.is_some_and(|holding| !holding.covers(list, &path, &self.workspace)) {
+            let why = "trust in the list does not cover it; name a file of the workspace that ends with .yaml";
+            self.notes.push(format!("note: {}: {} is left out: {why}", list.shown, path.display()));
+            return Some(path);
+        }
+        let checked = definition::check(&described.text);
         self.tell(&path.display().to_string(), &checked.problems);
+        let binding = if entry.binding.is_some() { list } else { described };
+        let named = Named { by: list, binding, as_skill: entry.as_skill };
         match checked.definition.map(|definition| entry.apply(definition)) {
-            Some(Ok((definition, presets))) => self.add(definition, presets, list, project),
+            Some(Ok(applied)) => self.add(applied, &named, project),
             Some(Err(problems)) => self.tell(&list.shown, &problems),
             None => {}
         }
         Some(path)
     }
 
-    fn add(&mut self, mut definition: Definition, presets: Presets, source: &Source, project: Option<&Holding>) {
-        let folder = source.path.parent().unwrap_or(Path::new("/")).to_owned();
+    fn add(&mut self, applied: (Definition, Presets), named: &Named<'_>, project: Option<&Holding>) {
+        let (mut definition, presets) = applied;
+        let Named { by, binding, as_skill } = *named;
+        let folder = binding.path.parent().unwrap_or(Path::new("/")).to_owned();
         if definition.use_cache {
-            // A result must not outlive the code that gave it.
-            definition.version.push_str(&hash_of_named(&source.text, &folder));
+            // A result must not outlive the code that gave it, which may lie in either place.
+            for place in [&folder, &self.workspace] {
+                definition.version.push_str(&hash_of_named(&binding.text, place));
+            }
         }
-        let held = project.map(|Holding(project, trusted)| Held::new(project.clone(), trusted.clone(), &source.shown));
-        self.tools.push(Described { definition, presets, folder, file: source.shown.clone(), held });
+        let held = project.map(|holding| holding.held(by));
+        self.tools.push(Described { definition, presets, folder, file: by.shown.clone(), held, as_skill });
     }
 
     fn tell(&mut self, file: &str, problems: &[Problem]) {

@@ -128,6 +128,11 @@ impl Workshop {
         std::fs::read_to_string(self.folder.path().join(path)).ok()
     }
 
+    /// Returns where something in the folder of everything lies.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     fn real(&self, folder: &str) -> PathBuf {
         self.folder.path().join(folder).canonicalize().expect("it is there")
     }

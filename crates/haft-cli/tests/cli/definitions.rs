@@ -1,5 +1,7 @@
 //! `haft check` on definitions and lists of tools.
 
+use serde_json::Value;
+
 use super::{Place, check, put};
 
 const GOOD: &str = "name: greet\ndescription: Greets.\nbinding: hello:greet\ninput_schema:\n  properties:\n    who: {type: string, description: Who is greeted.}\n    key: {type: string, description: A key.}\n";
@@ -178,6 +180,70 @@ fn a_list_names_a_tool_and_gives_it_a_binding_and_arguments_beforehand() {
     assert_eq!(said(&["call", "ask_api", "q=1"]), r#"{"q":1,"base":"https://a.example"}"#);
     assert_eq!(said(&["call", "ask_api", "q=1", "base=b"]), r#"{"q":1,"base":"b"}"#);
     assert!(said(&["tools"]).contains("ask_api") && !said(&["tools"]).contains("\napi"));
+}
+
+#[test]
+fn a_skill_is_shown_in_its_shorter_words_and_its_own_stay_at_hand() {
+    let place = with_count("42");
+    put(&place, ".haft/tools/count.yaml", &COUNT.replace("effects:", "skill_description: Letters.\neffects:"));
+    put(&place, ".haft/tools.yaml", "tools:\n  - {name: counting, yaml_path: tools/count.yaml, as_skill: true}\n");
+    let shown = |tool: &str| {
+        assert_eq!(place.haft(&["trust", "."], "").code, 0);
+        let listed: Value = serde_json::from_str(&place.haft(&["tools", tool, "--json"], "").out).expect("a list");
+        let description = listed[0]["description"].as_str().expect("it has one").to_owned();
+        (description, place.haft(&["tools", tool], "").out)
+    };
+    let (description, person) = shown("counting");
+    assert_eq!(description, "Letters.");
+    assert!(person.contains("\nLetters.\n\nIn full\nCounts letters."), "{person}");
+    assert_eq!(
+        place.haft(&["call", "counting", "text=abc"], "").out.trim(),
+        "42",
+        "it is bound as the definition says"
+    );
+
+    std::fs::remove_file(place.path("ws/.haft/tools.yaml")).expect("it was there");
+    let (description, person) = shown("count");
+    assert!(description.starts_with("Counts letters."), "{description}");
+    assert!(person.contains("As a skill\nLetters.\n"), "{person}");
+}
+
+#[test]
+fn a_skill_without_shorter_words_is_a_warning() {
+    let place = with_count("42");
+    put(&place, ".haft/tools.yaml", "tools:\n  - {name: counting, yaml_path: tools/count.yaml, as_skill: true}\n");
+    let (out, code) = check(&place, ".haft/tools.yaml");
+    let words = ".haft/tools.yaml:2: warning: \"counting\" is a skill, and its definition has no \"skill_description\"; \
+                 write one there; until then its description is shown\n";
+    assert_eq!((out.as_str(), code), (words, 0));
+}
+
+#[test]
+fn what_a_listed_definition_names_is_trusted_with_the_list_and_lies_beside_the_definition() {
+    let place = with_count("42");
+    put(&place, "defs/count.yaml", &COUNT.replace("CONTAINS", "41"));
+    put(&place, "defs/count.sh", "cat > /dev/null; echo 41\n");
+    put(&place, ".haft/tools.yaml", "tools:\n  - {name: other, yaml_path: ../defs/count.yaml}\n");
+    assert!(place.haft(&["trust", "."], "").out.contains("defs/count.sh"));
+    assert_eq!(place.haft(&["call", "other", "text=abc"], "").out.trim(), "41");
+    assert_eq!(place.haft(&["check", ".haft/tools.yaml"], "").out, "");
+    put(&place, "defs/count.sh", "echo evil\n");
+    let said = place.haft(&["call", "other", "text=abc"], "");
+    let words = "tools.yaml changed since it was trusted (in defs/count.sh)";
+    assert!(said.code == 1 && said.err.contains(words), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_definition_that_trust_in_the_list_does_not_cover_is_left_out() {
+    let place = with_count("42");
+    place.put("elsewhere/count.yaml", &COUNT.replace("CONTAINS", "42"));
+    put(&place, "defs/count.txt", &COUNT.replace("CONTAINS", "42"));
+    for path in ["../../elsewhere/count.yaml", "../defs/count.txt", "${env.HOME}/../elsewhere/count.yaml"] {
+        put(&place, ".haft/tools.yaml", &format!("tools:\n  - {{name: other, yaml_path: '{path}'}}\n"));
+        place.haft(&["trust", "."], "");
+        let said = place.haft(&["call", "other", "text=abc"], "");
+        assert!(said.code == 1 && said.err.contains("There is no tool \"other\""), "{path}: {}{}", said.out, said.err);
+    }
 }
 
 #[test]

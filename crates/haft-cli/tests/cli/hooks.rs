@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::driver::Driver;
 use super::{Place, Said};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
@@ -204,13 +205,13 @@ fn a_hook_whose_script_changes_while_a_session_runs_refuses() {
     place.put("ws/check.sh", "exit 0\n");
     assert_eq!(place.haft(&["trust", "."], "").code, 0);
     let read = r#"{"name":"read_file","arguments":{"path":"src/main.rs"}}"#;
-    let write =
-        r#"{"name":"write_file","arguments":{"path":"check.sh","content":"exit 0 #","write_mode":"overwrite"}}"#;
-    let said = place.haft(&["--yes", "call", "-"], &format!("{read}\n\n{write}\n\n{read}\n"));
-    let records: Vec<Value> = said.out.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
-    assert_eq!((&records[0]["status"], &records[1]["status"]), (&json!("ok"), &json!("ok")), "{}", said.out);
-    assert_eq!(records[2]["error"]["kind"], "denied", "{}", said.out);
-    assert!(what(&records[2]).contains("check.sh changed since it was trusted"), "{}", said.out);
+    let mut driver = Driver::start(&place);
+    assert_eq!(driver.call(read)["status"], "ok");
+    place.put("ws/check.sh", "exit 0 #\n");
+    let record = driver.call(read);
+    assert_eq!(record["error"]["kind"], "denied", "{record}");
+    assert!(what(&record).contains("check.sh changed since it was trusted"), "{record}");
+    driver.ends();
 }
 
 #[test]

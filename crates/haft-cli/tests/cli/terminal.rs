@@ -23,7 +23,7 @@ const HANGS: Duration = Duration::from_secs(20);
 const ROWS: u16 = 100;
 
 /// A terminal with a command in it.
-struct Terminal {
+pub(super) struct Terminal {
     pty: Arc<Pty>,
     child: Child,
     output: Receiver<Vec<u8>>,
@@ -33,7 +33,7 @@ struct Terminal {
 
 impl Terminal {
     /// Starts the command in a terminal that is 100 columns wide.
-    fn start(place: &Place, arguments: &[&str]) -> Self {
+    pub(super) fn start(place: &Place, arguments: &[&str]) -> Self {
         Self::start_in(place, arguments, 100)
     }
 
@@ -48,6 +48,7 @@ impl Terminal {
         (&pty).write_all(typed.as_bytes()).expect("a terminal takes keys");
         let command = Command::new(assert_cmd::cargo::cargo_bin("haft")).args(arguments).env_clear();
         let command = command.env("HOME", place.path("home")).env("TMPDIR", place.folder.path());
+        let command = command.envs(place.variables.iter().copied());
         let command = command.env("TERM", "xterm-256color").current_dir(place.path("ws"));
         let child = command.spawn(pts).expect("the command runs");
         let pty = Arc::new(pty);
@@ -67,7 +68,7 @@ impl Terminal {
     }
 
     /// Waits until the screen shows this.
-    fn shows(&mut self, text: &str) -> &mut Self {
+    pub(super) fn shows(&mut self, text: &str) -> &mut Self {
         while !self.screen().contains(text) {
             match self.output.recv_timeout(HANGS) {
                 Ok(piece) => self.take(&piece),
@@ -78,13 +79,13 @@ impl Terminal {
     }
 
     /// Types this.
-    fn types(&mut self, keys: &str) -> &mut Self {
+    pub(super) fn types(&mut self, keys: &str) -> &mut Self {
         (&*self.pty).write_all(keys.as_bytes()).expect("a terminal takes keys");
         self
     }
 
     /// Waits until the command ends, and returns its code.
-    fn ends(&mut self) -> i32 {
+    pub(super) fn ends(&mut self) -> i32 {
         while let Ok(piece) = self.output.recv_timeout(HANGS) {
             self.take(&piece);
         }
@@ -96,7 +97,7 @@ impl Terminal {
         self.parser.process(piece);
     }
 
-    fn screen(&self) -> String {
+    pub(super) fn screen(&self) -> String {
         self.parser.screen().contents()
     }
 
@@ -359,7 +360,7 @@ fn what_is_trusted_at_a_terminal_is_what_lay_there_when_it_was_asked() {
 }
 
 #[test]
-fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
+fn a_question_about_a_command_marks_its_parts_and_offers_nothing_that_ends_with_the_call() {
     let place = place();
     let mut terminal = Terminal::start_in(&place, &["call", "bash", "command=ls && rm a.txt"], 40);
     terminal.shows("Around it: full sandbox, no network").shows("\n>");
@@ -367,7 +368,9 @@ fn a_question_about_a_command_marks_its_parts_and_a_longer_yes_lets_it_run() {
     assert_eq!(terminal.colour_of("ls &&"), Color::Default);
     assert!(terminal.screen().contains("  remove a.txt"), "{}", terminal.screen());
     assert!(!terminal.screen().contains("rules.toml"), "{}", terminal.screen());
-    assert_eq!(terminal.types("2\n").ends(), 0, "{}", terminal.screen());
+    assert!(!terminal.screen().contains("session"), "{}", terminal.screen());
+    terminal.types("1\n").shows("That is none of the answers.");
+    assert_eq!(terminal.types("y\n").ends(), 0, "{}", terminal.screen());
     assert!(terminal.screen().contains("put this into rules.toml"), "{}", terminal.screen());
     assert!(!place.path("ws/a.txt").exists());
 }

@@ -1,11 +1,10 @@
 //! Rules of a user, from the file to the decision.
 
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
-use std::process::Stdio;
 
 use serde_json::Value;
 
+use super::driver::Driver;
 use super::{Place, Said};
 
 pub(super) const NO_LISTS: &str = "[[rule]]\nname = \"no lists\"\ndecision = \"deny\"\nreason = \"Nobody lists here.\"\ninstead = \"use glob\"\ntool = \"list_dir\"\n";
@@ -168,18 +167,8 @@ fn the_examples_of_what_haft_brings_hold() {
 #[test]
 fn rules_that_change_during_a_session_mean_nothing_to_it() {
     let place = Place::new();
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("haft"));
-    command.env_clear().env("HOME", place.path("home")).current_dir(place.path("ws")).args(["call", "-"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command runs");
-    let mut input = child.stdin.take().expect("it has an input");
-    let mut output = BufReader::new(child.stdout.take().expect("it has an output"));
-    let mut call = |text: &str| {
-        writeln!(input, "{text}").expect("it reads");
-        let mut line = String::new();
-        output.read_line(&mut line).expect("it answers");
-        let record: Value = serde_json::from_str(&line).expect("a record");
-        record["status"].as_str().unwrap_or_default().to_owned()
-    };
+    let mut driver = Driver::start(&place);
+    let mut call = |text: &str| driver.call(text)["status"].as_str().unwrap_or_default().to_owned();
     let list = r#"{"name":"list_dir","arguments":{}}"#;
     let run = r#"{"name":"bash","arguments":{"command":"cargo test"}}"#;
     assert_eq!((call(list), call(run)), ("ok".to_owned(), "refused".to_owned()));
@@ -188,8 +177,7 @@ fn rules_that_change_during_a_session_mean_nothing_to_it() {
         (call(r#"{"name":"list_dir","arguments":{"path":"src"}}"#), call(run)),
         ("ok".to_owned(), "refused".to_owned())
     );
-    drop(input);
-    assert!(child.wait().expect("it ends").success());
+    driver.ends();
     assert_eq!(place.haft(&["call", "list_dir"], "").code, 3);
 }
 

@@ -1,13 +1,12 @@
 //! A workspace with its state, and a worker in it that does what a line of shell says.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use haft::context::{Hiding, Progress, RunContext};
+use haft::context::{RunContext, Unheard};
 use haft::door::{Doors, Permit, SessionName};
 use haft::effect::{Does, Effect, Step};
 use haft::error::ToolError;
@@ -127,7 +126,7 @@ impl Workshop {
         let doors = self.doors.clone().with_processes(self.house.another_sandbox(self.level));
         let command = Command { keeps, ..self.command_of(script) };
         let (session, limits, permit) = (SessionName::new("s"), Limits::default(), permit());
-        let cx = RunContext::new(&permit, &doors, &Quiet, (&session, &limits));
+        let cx = RunContext::new(&permit, &doors, &Unheard, (&session, &limits));
         cx.run(&command, &|_, _| {}).await
     }
 
@@ -199,31 +198,6 @@ impl Hired<'_> {
             |_, piece: &[u8]| self.heard.lock().expect("nobody panics").push_str(&String::from_utf8_lossy(piece));
         let answer = self.worker.receive(&heard).await?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
-    }
-}
-
-/// Nobody listens.
-struct Quiet;
-
-impl Progress for Quiet {
-    fn chunk(&self, _: &str) {}
-
-    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        text.into()
-    }
-
-    fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(Quiet)
-    }
-}
-
-impl Hiding for Quiet {
-    fn take(&mut self, piece: &str) -> String {
-        piece.to_owned()
-    }
-
-    fn rest(&mut self) -> String {
-        String::new()
     }
 }
 

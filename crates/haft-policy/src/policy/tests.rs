@@ -60,7 +60,7 @@ fn plan_mode_denies_whatever_changes_something_but_commands_which_are_tried() {
 
 #[test]
 fn an_effect_that_no_rule_knows_is_never_allowed_silently() {
-    let nothing = Policy { defaults: Vec::new(), rules: Vec::new() };
+    let nothing = Policy { defaults: Vec::new(), ..Policy::default() };
     for effect in every_sort() {
         assert_eq!(nothing.judge("t", &[effect], Situation::default()).decision, Decision::Ask);
     }
@@ -199,4 +199,26 @@ fn what_a_command_may_do_only_in_a_sandbox_is_asked_about_without_one() {
     for does in [Does::Read(outside("/etc/os-release")), Does::Read(inside("a")), Does::Nothing] {
         assert_eq!(decided(does, without), Decision::Allow);
     }
+}
+
+#[test]
+fn a_file_that_trusted_code_names_is_a_protected_name() {
+    let policy = Policy::default().protecting(["scripts/run.py".into(), "scripts-b/x".into()]);
+    let judged = |effect: Effect| {
+        let ruling = policy.judge("t", &[effect], Mode::Normal.into());
+        (ruling.decision, ruling.class, ruling.rule)
+    };
+    let asked = (Decision::Ask, Class::Dangerous, "protected names".to_owned());
+    let ordinary = (Decision::Ask, Class::Ordinary, "changes".to_owned());
+    for change in [Change::Create, Change::Replace, Change::Remove] {
+        assert_eq!(judged(Effect::Change(inside("scripts/run.py"), change)), asked);
+        assert_eq!(judged(Effect::Change(inside("scripts/other.py"), change)), ordinary);
+        assert_eq!(judged(Effect::Change(inside("run.py"), change)), ordinary);
+    }
+    assert_eq!(judged(Effect::Change(inside("scripts"), Change::Remove)), asked);
+    assert_eq!(judged(Effect::Change(inside("scripts"), Change::Create)), ordinary);
+    assert_eq!(judged(Effect::Change(inside("script"), Change::Remove)), ordinary);
+    assert_eq!(judged(Effect::Read(inside("scripts/run.py"))).0, Decision::Allow);
+    let offers = policy.offers("t", &[Effect::Change(inside("scripts/run.py"), Change::Replace)], Mode::Normal.into());
+    assert_eq!(offers, [], "it is asked about each time");
 }

@@ -23,8 +23,10 @@ pub(super) enum Where {
     Hidden(&'static str),
     /// In a folder of the system.
     System,
-    /// Of the system, and kept from commands altogether.
+    /// A secret, and kept from commands altogether.
     Covered,
+    /// Of haft itself.
+    Own,
     /// Elsewhere.
     Outside,
 }
@@ -92,6 +94,14 @@ fn is_too_much(scene: &Scene<'_>, folder: &Path) -> bool {
 }
 
 fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
+    let is_in_any = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
+    // Wherever these lie, also in the workspace.
+    if is_in_any(scene.ground.hidden()) {
+        return Where::Own;
+    }
+    if is_in_any(&scene.settings.hidden) {
+        return Where::Covered;
+    }
     for root in scene.ground.roots() {
         let Ok(inner) = path.strip_prefix(&root.path) else { continue };
         let is_in = |places: &[PathBuf]| places.iter().any(|place| inner.starts_with(place));

@@ -1,6 +1,7 @@
 //! Lines that programs really print, and what is said of them.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use haft::BoxFuture;
@@ -18,7 +19,8 @@ impl Ground for Layered {
     }
 
     fn hidden(&self) -> &[PathBuf] {
-        &[]
+        static STATE: LazyLock<Vec<PathBuf>> = LazyLock::new(|| vec!["/users/ann/.local/state/haft".into()]);
+        &STATE
     }
 
     fn uncovered(&self) -> Option<&str> {
@@ -39,7 +41,7 @@ fn settings() -> Settings {
         environment: Vec::new(),
         readable: vec!["/usr".into(), "/etc".into(), "/users/ann/.cargo".into()],
         home: "/users/ann".into(),
-        hidden: Vec::new(),
+        hidden: vec!["/users/ann/.cargo/credentials.toml".into()],
         home_files: Vec::new(),
         processes: 512,
     }
@@ -117,6 +119,24 @@ fn what_is_not_visible_is_named_with_the_setting_and_nobody_looks_whether_it_exi
 }
 
 #[test]
+fn nothing_is_proposed_for_what_no_setting_permits() {
+    for (path, expected) in [
+        ("/users/ann/.local/state/haft/x/journal", "belongs to haft itself"),
+        ("/users/ann/.cargo/credentials.toml", "holds secrets and is covered"),
+    ] {
+        for line in [
+            format!("cat: {path}: No such file or directory"),
+            format!("cat: {path}: Permission denied"),
+            format!("touch: cannot touch '{path}': Read-only file system"),
+        ] {
+            check(&line, &format!("{path} {expected}"));
+            let told = explained(Level::Full, HowEnded::Exited(1), "", &line);
+            assert!(!told[0].contains("readable = ") && !told[0].contains("--add-dir"), "{told:?}");
+        }
+    }
+}
+
+#[test]
 fn nobody_is_told_to_open_the_whole_home() {
     check("ls: cannot access '/users/ann': No such file or directory", "The user can put a copy into the workspace.");
     check("cat: /users/ann/notes: No such file or directory", "readable = [\"/users/ann/notes\"]");
@@ -130,7 +150,7 @@ fn nobody_is_told_to_open_the_whole_home() {
 #[test]
 fn what_is_covered_is_said_to_hold_secrets() {
     for path in ["/etc/shadow", "/etc/ssh/ssh_host_rsa_key", "/etc/sudoers.d/x"] {
-        check(&format!("cat: {path}: Permission denied"), "holds secrets of the system and is covered");
+        check(&format!("cat: {path}: Permission denied"), "holds secrets and is covered");
     }
     check("touch: cannot touch '/etc/shadows': Permission denied", "belongs to the system");
 }

@@ -4,11 +4,12 @@
 //! that nothing the function prints can become an answer.
 
 mod describe;
+mod interpreter;
 mod signature;
 mod talk;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use haft::BoxFuture;
@@ -26,15 +27,12 @@ use super::pool::{Pools, Profile};
 use super::{Home, error};
 use crate::definition::{Definition, Problem};
 pub(super) use describe::describe;
+use interpreter::Interpreter;
 pub use signature::{Description, Parameter};
 use talk::{Answer, Failure, Order, Talk};
 
 /// What the interpreter is given to run.
 const WORKER: &str = include_str!("worker.py");
-/// Where a virtual environment has its interpreter.
-const ENVIRONMENTS: [&str; 2] = [".venv/bin/python", "venv/bin/python"];
-/// What the interpreter is called elsewhere.
-const INTERPRETERS: [&str; 2] = ["python3", "python"];
 
 /// A Python function that does the work of a tool.
 pub(super) struct Function {
@@ -65,23 +63,16 @@ impl Function {
         Ok(Self { spec, definition, module, function, home, promise, pools, described: OnceLock::new() })
     }
 
-    /// Finds the interpreter: of the project's virtual environment, then of the system.
-    fn interpreter(&self, cx: &RunContext<'_>) -> Result<PathBuf, ToolError> {
-        let of = |folder: &PathBuf| ENVIRONMENTS.map(|place| folder.join(place));
-        let mut places = [&self.home.workspace, &self.home.folder].into_iter().flat_map(of);
-        places.find(|place| cx.look().is_file(place)).or_else(|| cx.find_program(&INTERPRETERS)).ok_or_else(|| {
+    /// Returns how a worker for this call is started, and with whom it can be shared.
+    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(Command, Profile), ToolError> {
+        let Interpreter { program: interpreter, parts } = Interpreter::find(&self.home, cx).ok_or_else(|| {
             let what = format!("There is no Python here to run \"{}\".", self.spec.name);
             let next = "ask the user to install Python 3.8 or later, or to make a virtual environment in .venv";
             ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
-        })
-    }
-
-    /// Returns how a worker for this call is started, and with whom it can be shared.
-    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(Command, Profile), ToolError> {
-        let interpreter = self.interpreter(cx)?;
+        })?;
         let options = ["-I", "-B", "-X", "utf8", "-c", WORKER].map(OsString::from);
         let words = std::iter::once(interpreter.clone().into_os_string()).chain(options).collect();
-        let readable = self.home.readable(draft.outside);
+        let readable = self.home.readable(draft.outside.into_iter().chain(parts).collect());
         let workspace = draft.folder.clone();
         let profile = Profile { interpreter, workspace, readable: readable.clone(), network: draft.network };
         let command = Command::new(words, draft.line, draft.folder, draft.time);
@@ -104,7 +95,9 @@ impl Function {
     async fn serve(&self, draft: Draft, wish: Wish<'_>, cx: &RunContext<'_>) -> Result<Served, ToolError> {
         let (command, profile) = self.command(draft, cx)?;
         let turn = self.pools.turn(profile, cx).await?;
-        let mut serving = cx.serve(&command, turn.idle_worker()).await?;
+        let interpreter = Path::new(&command.words[0]);
+        let serving = cx.serve(&command, turn.idle_worker()).await;
+        let mut serving = serving.map_err(|error| interpreter::not_started(error, interpreter, cx.look()))?;
         let log = Log::new(cx);
         let talk = Talk { order: self.order(&command), log: &log, cx };
         let said = tokio::select! {

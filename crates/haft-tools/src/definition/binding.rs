@@ -1,11 +1,13 @@
-//! What a tool is bound to: a built-in tool, a program, or a Python function.
+//! What a tool is bound to: a built-in tool, a program, a Python function, or a request.
 //!
 //! Not here: whether it is there, and how it is called.
 
 use super::fields::Problems;
+use super::http::{self, HttpCall};
 use super::node::{Key, Kind, Node};
 
-const FORMS: &str = "write \"package.module:function\", {command: [PROGRAM, ARGUMENT]} or {builtin: NAME}";
+const FORMS: &str =
+    "write \"package.module:function\", {command: [PROGRAM, ARGUMENT]}, {http: {method, url}} or {builtin: NAME}";
 
 /// What does the work of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub enum Binding {
         /// The function in it.
         function: String,
     },
+    /// A request to another machine.
+    Http(Box<HttpCall>),
 }
 
 /// Reads a binding, or notes what is wrong with it.
@@ -65,7 +69,8 @@ fn of_kind(kind: &Key, inner: &Node, problems: &mut Problems) -> Option<Binding>
             problems.error(kind.line, "\"command\" is no list", "write command: [PROGRAM, ARGUMENT]");
             None
         }
-        ("http" | "mcp", _) => {
+        ("http", _) => http::read((kind, inner), problems).map(|call| Binding::Http(Box::new(call))),
+        ("mcp", _) => {
             let what = format!("a tool cannot be bound to {} yet", kind.name);
             problems.error(kind.line, what, "bind it to a command or a Python function that does it");
             None

@@ -117,8 +117,21 @@ fn read(node: &Node, problems: &mut Problems) -> Option<Definition> {
     let validator = schema::usable(&definition.spec(), fields.entry("input_schema"), problems);
     let examples = examples(&fields, validator.as_ref(), problems);
     check_words(&definition, node, problems);
+    check_request(&definition, &fields, problems);
     check_cache(&definition, &fields, problems);
     Some(Definition { examples, ..definition })
+}
+
+fn check_request(definition: &Definition, fields: &Fields<'_>, problems: &mut Problems) {
+    let Some(Binding::Http(call)) = &definition.binding else { return };
+    let line = |key: &str| fields.entry(key).and_then(|(key, _)| key.line);
+    if let Some((what, fix)) = call.unknown_argument(&definition.input_schema) {
+        problems.error(line("binding"), what, fix);
+    }
+    if definition.effects.is_some() {
+        let what = "\"effects\" counts for nothing here: a request touches its host and nothing else";
+        problems.warn(line("effects"), what, "take it out");
+    }
 }
 
 fn check_type(fields: &Fields<'_>, problems: &mut Problems) {
@@ -201,7 +214,7 @@ fn check_words(definition: &Definition, node: &Node, problems: &mut Problems) {
     let what = "nothing tells the model what the tool does";
     let fix = "write description: what it does, and when to use it";
     match &definition.binding {
-        Some(Binding::Command(_)) => problems.error(node.line, what, fix),
+        Some(Binding::Command(_) | Binding::Http(_)) => problems.error(node.line, what, fix),
         Some(Binding::Builtin(_) | Binding::Python { .. }) => {}
         None => problems.warn(node.line, what, format!("{fix}; else the words of a Python function are taken")),
     }

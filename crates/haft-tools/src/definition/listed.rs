@@ -14,16 +14,17 @@ use super::placeholders::{Environment, Filling};
 use super::presets::{self, Given};
 use super::{Binding, Definition, Presets, Problem, binding};
 
-const KEYS: [&str; 4] = ["name", "yaml_path", "binding", "extra_kwargs"];
+const KEYS: [&str; 5] = ["name", "yaml_path", "binding", "extra_kwargs", "as_skill"];
 const FORM: &str = "write a list of {name, yaml_path, binding, extra_kwargs}";
 
 /// Keys that people look for here, and what to write instead.
-const MOVED: [(&str, &str); 7] = [
+const MOVED: [(&str, &str); 8] = [
     ("path", "write yaml_path"),
     ("yaml", "write yaml_path"),
     ("lazy", "it stands in the definition"),
     ("use_cache", "it stands in the definition"),
     ("disable_parallel", "it stands in the definition"),
+    ("skill_description", "it stands in the definition, and as_skill: true here shows it"),
     ("description", "it stands in the definition that yaml_path names"),
     ("input_schema", "it stands in the definition that yaml_path names"),
 ];
@@ -39,6 +40,8 @@ pub struct Listed {
     pub yaml_path: Option<PathBuf>,
     /// What does the work; it counts before that of the definition.
     pub binding: Option<Binding>,
+    /// Whether the tool is a skill: a model is shown its `skill_description` instead of its description.
+    pub as_skill: bool,
     /// What is given beforehand, as strictly as it may be: [`Self::apply`] knows what the definition excepts.
     pub presets: Presets,
     /// The line of the entry.
@@ -83,6 +86,10 @@ impl Listed {
         if self.binding.is_none() && definition.binding.is_none() {
             let what = format!("nothing does the work of \"{}\"", self.name);
             problems.error(self.line, what, "write a binding here or in the definition");
+        }
+        if self.as_skill && definition.skill_description.is_none() {
+            let what = format!("\"{}\" is a skill, and its definition has no \"skill_description\"", self.name);
+            problems.warn(self.line, what, "write one there; until then its description is shown");
         }
         problems.0
     }
@@ -170,6 +177,7 @@ impl Entry<'_> {
             title,
             yaml_path: path.map(PathBuf::from),
             binding: fields.entry("binding").and_then(|entry| binding::read(entry, problems)),
+            as_skill: fields.flag("as_skill", problems),
             presets: given.sorted(&[]),
             line,
             given,

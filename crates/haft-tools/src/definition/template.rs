@@ -5,6 +5,8 @@ use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use serde_json::{Map, Value};
 
+use crate::in_braces::{ALONE, InBraces, Piece};
+
 /// Most paths that one template may stand for in one call.
 const MOST_PATHS: usize = 1_000;
 
@@ -28,32 +30,12 @@ impl PathTemplate {
         if text.trim().is_empty() || text.contains('\0') {
             return Err((format!("{text:?} is no path"), "write a path from the workspace, such as \"{path}\"".into()));
         }
-        let mut parts = Vec::new();
-        let mut plain = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(['{', '}']) {
-            plain.push_str(&rest[..at]);
-            let brace = &rest[at..=at];
-            rest = &rest[at + 1..];
-            if let Some(after) = rest.strip_prefix(brace) {
-                plain.push_str(brace);
-                rest = after;
-                continue;
-            }
-            let Some((name, after)) = rest.split_once('}').filter(|_| brace == "{") else {
-                return Err((format!("a brace in {text:?} stands alone"), "write {{ or }} for a brace itself".into()));
-            };
-            if !plain.is_empty() {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-            }
-            parts.push(argument(name, schema)?);
-            rest = after;
-        }
-        plain.push_str(rest);
-        if !plain.is_empty() {
-            parts.push(Part::Text(plain));
-        }
-        Ok(Self(parts))
+        let read = InBraces::read(text).map_err(|why| (why, ALONE.to_owned()))?;
+        let part = |piece: Piece| match piece {
+            Piece::Plain(text) => Ok(Part::Text(text)),
+            Piece::Name(name) => argument(&name, schema),
+        };
+        read.0.into_iter().map(part).collect::<Result<_, _>>().map(Self)
     }
 
     /// Puts the arguments of a call in: one path, several where an argument is a list, none where one is left out.

@@ -105,6 +105,14 @@ impl OtherTool {
         own.chain(instead)
     }
 
+    /// Returns whether it reads files, and says from where to go on in other names than haft.
+    pub(super) fn has_other_pages(&self) -> bool {
+        let is_called = |native: &str| {
+            self.arguments().any(|argument| argument.name == native && argument.same_as() == Some(native))
+        };
+        self.tool == "read_file" && !(is_called("path") && is_called("offset"))
+    }
+
     /// Returns its arguments, also those of objects that are unfolded.
     fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.arguments.iter().chain(self.unfold.iter().flat_map(|unfold| &unfold.arguments))

@@ -6,7 +6,9 @@
 mod ally;
 mod command;
 mod nexau;
+pub(super) mod template;
 mod tunacode;
+pub(super) mod written;
 mod wyrm;
 
 use haft::dialect::Outcome;
@@ -16,10 +18,11 @@ use serde_json::{Map, Value};
 pub(super) use ally::Ally;
 pub(super) use nexau::Nexau;
 pub(super) use tunacode::Tunacode;
+pub(super) use written::Written;
 pub(super) use wyrm::Wyrm;
 
 /// The words of one system.
-pub(super) trait Voice: Sync {
+pub(super) trait Voice: Send + Sync {
     /// Writes a call as an example.
     fn call(&self, tool: &str, arguments: &Value) -> String {
         format!("{tool}({arguments})")

@@ -215,3 +215,12 @@ fn commands_of_other_systems_are_commands_here() {
     The argument "is_background": true has no counterpart here. Nothing was done.
     "#);
 }
+
+#[test]
+fn the_dialect_of_the_guide_is_in_order() {
+    let guide = include_str!("../../../../docs/guide/dialects.md");
+    let example = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("it has one");
+    let checked = haft_tools::dialect::check("ours", example);
+    assert_eq!(checked.problems, []);
+    assert_eq!(checked.dialect.expect("nothing is wrong").tools().len(), 1);
+}

@@ -148,3 +148,15 @@ fn parts(path: &Path) -> Vec<OsString> {
         })
         .collect()
 }
+/// Returns the paths that a path leads through by links, itself first and the real one last.
+pub(super) fn way_to(path: &Path) -> Vec<PathBuf> {
+    let mut way = vec![path.to_owned()];
+    while let Some(here) = way.last().filter(|_| way.len() <= MOST_LINKS) {
+        let Ok(target) = here.read_link() else { break };
+        way.push(here.parent().unwrap_or(Path::new("/")).join(target));
+    }
+    // A folder on the way may be a link too.
+    way.extend(path.canonicalize());
+    way.dedup();
+    way
+}

@@ -1,9 +1,11 @@
 //! Opens beneath the root descriptor, never through a link and never outside.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
@@ -24,12 +26,14 @@ pub(crate) struct Root {
     added: Vec<(PathBuf, OwnedFd)>,
     /// Folders that are never inside, wherever they lie: haft's own.
     off_limits: Vec<PathBuf>,
+    /// Places that trusted code names, which no command changes.
+    named: RwLock<BTreeSet<PathBuf>>,
 }
 
 impl Root {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
         let (path, folder) = open_folder(folder)?;
-        Ok(Self { folder, path, added: Vec::new(), off_limits: Vec::new() })
+        Ok(Self { folder, path, added: Vec::new(), off_limits: Vec::new(), named: RwLock::default() })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -50,7 +54,22 @@ impl Root {
         }
         added.push(open_folder(Path::new("/"))?);
         let (path, off_limits) = (self.path.clone(), self.off_limits.clone());
-        Ok(Self { folder: self.folder.try_clone()?, path, added, off_limits })
+        let named = RwLock::new(self.named().clone());
+        Ok(Self { folder: self.folder.try_clone()?, path, added, off_limits, named })
+    }
+
+    /// Takes in places that trusted code names.
+    pub(super) fn protect(&self, places: impl IntoIterator<Item = PathBuf>) {
+        self.named.write().unwrap_or_else(PoisonError::into_inner).extend(places);
+    }
+
+    /// Returns whether trusted code names a place.
+    pub(super) fn is_named(&self, place: &Path) -> bool {
+        self.named().contains(place)
+    }
+
+    fn named(&self) -> RwLockReadGuard<'_, BTreeSet<PathBuf>> {
+        self.named.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets nothing in this folder be inside; it need not exist.

@@ -80,7 +80,9 @@ impl Write {
         // What this very call has changed before is what it expects now.
         let changed_before = permit.receipts().so_far().into_iter().rev().find_map(|receipt| match receipt {
             Receipt::Read(known, version) if known == *target => Some(Basis::Stamped(version.stamp)),
-            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) => None,
+            Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {
+                None
+            }
         });
         let has_changed = permit.receipts().change_set().is_some();
         let found = changed_before.filter(|_| has_changed).or_else(|| permit.basis(target));

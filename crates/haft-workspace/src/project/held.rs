@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::AtFlags;
 
-use super::{Brought, Kind, Project, Standing};
+use super::{Brought, Kind, Project, Standing, is_definition};
 use crate::state::trust::Trusted;
 
 /// A file of code that was loaded because somebody trusts it.
@@ -30,6 +30,11 @@ impl Held {
     pub fn new(project: Arc<Project>, trusted: Arc<Trusted>, name: &str) -> Self {
         let file = Brought { name: name.to_owned(), kind: Kind::Code };
         Self { project, trusted, file, compared: Arc::default() }
+    }
+
+    /// Says whether trust in the file covers a definition that it names, with everything that this one names.
+    pub fn covers_definition(&self, name: &str) -> bool {
+        is_definition(name) && self.trusted.code.get(&self.file.name).is_some_and(|print| print.contains_key(name))
     }
 
     /// Fails where the file, or one of the workspace that it names, is not what was trusted any more; says which.

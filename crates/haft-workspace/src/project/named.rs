@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::Fingerprint;
+use super::{FOLDER, Fingerprint};
+use crate::state::trust::Trusted;
 
 /// Most different words of a text that is trusted.
 const MOST_WORDS: usize = 20_000;
@@ -29,6 +30,19 @@ pub fn hash_of_named(text: &str, folder: &Path) -> String {
     let Ok(root) = rustix::fs::open(folder, flags, Mode::empty()) else { return String::new() };
     let named = hashes(root.as_fd(), "", text).unwrap_or_default();
     named.iter().map(|(name, hash)| format!("{name} {hash}\n")).collect()
+}
+
+/// Returns the files of a workspace that trusted code names, by their paths from its root, and where these lead by links.
+/// What lies in haft's own folder is protected by its name.
+pub fn named_by_code(workspace: &Path, trusted: &Trusted) -> BTreeSet<PathBuf> {
+    let names = trusted.code.values().flat_map(Fingerprint::keys).map(PathBuf::from);
+    let outside: BTreeSet<PathBuf> = names.filter(|name| !name.starts_with(FOLDER)).collect();
+    let real = |name: &PathBuf| {
+        let real = workspace.join(name).canonicalize().ok()?;
+        real.strip_prefix(workspace).ok().map(Path::to_owned)
+    };
+    let real: Vec<PathBuf> = outside.iter().filter_map(real).collect();
+    outside.into_iter().chain(real).collect()
 }
 
 /// Returns the hashes of all files of the workspace that a text names, by their paths. Fails where one leads out of it,

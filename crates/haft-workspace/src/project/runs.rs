@@ -1,6 +1,6 @@
 //! What in a file of a project can make something run: only that is bound to the files that it names.
 //!
-//! Rules name files to say something about them, and limits are numbers. Whoever bound them to those files would
+//! Rules name files to say something about them, dialects in their examples, and limits are numbers. Whoever bound them to those files would
 //! unload the rules of a project, and what they refuse, whenever somebody edits one of the files.
 
 use std::borrow::Cow;
@@ -9,6 +9,7 @@ use std::borrow::Cow;
 pub(super) fn that_runs<'t>(name: &str, text: &'t str) -> Cow<'t, str> {
     match name {
         ".haft/rules.toml" => Cow::Borrowed(""),
+        name if name.starts_with(".haft/dialects/") => Cow::Borrowed(""),
         ".haft/config.toml" => without_limits(text),
         _ => Cow::Borrowed(text),
     }

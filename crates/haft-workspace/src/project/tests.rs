@@ -47,6 +47,8 @@ fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
         (".haft/tools.yaml", ""),
         (".haft/tools/a.yaml", ""),
         (".haft/tools/deep/b.yaml", ""),
+        (".haft/dialects/ours.toml", ""),
+        (".haft/dialects/notes.md", ""),
         (".haft/skills/x/skill.md", ""),
         (".haft/notes.txt", ""),
         ("AGENTS.md", ""),
@@ -54,6 +56,7 @@ fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
     let found: Vec<(String, Kind)> = scene.look().brought().iter().map(|file| (file.name.clone(), file.kind)).collect();
     let expected = [
         (".haft/config.toml", Kind::Code),
+        (".haft/dialects/ours.toml", Kind::Code),
         (RULES, Kind::Code),
         (".haft/tools.yaml", Kind::Code),
         (".haft/tools/a.yaml", Kind::Code),
@@ -87,6 +90,22 @@ fn code_changes_with_every_file_of_the_workspace_that_it_names() {
         assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
         std::fs::remove_file(scene.path(named)).expect("it was there");
         assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+    }
+}
+
+#[test]
+fn a_list_changes_with_every_file_that_the_definitions_name_which_it_names() {
+    let list = ".haft/tools.yaml";
+    let files = [(list, "yaml_path: ../defs/a.yaml"), ("defs/a.yaml", "binding: mod:go"), ("defs/mod.py", "1")];
+    let scene = Scene::new(&files);
+    scene.write("mod.py", "1");
+    for named in ["defs/a.yaml", "defs/mod.py", "mod.py"] {
+        let (trusted, _) = scene.look().vouch();
+        let held = Held::new(scene.look().into(), trusted.clone().into(), list);
+        assert!(held.still().is_ok() && held.covers_definition("defs/a.yaml") && !held.covers_definition("mod.py"));
+        scene.write(named, "binding: mod:other");
+        assert_eq!(scene.standing(list, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+        assert!(held.still().is_err(), "{named}");
     }
 }
 

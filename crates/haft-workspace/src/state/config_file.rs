@@ -1,10 +1,12 @@
 //! Reads the files and folders of haft's own configuration.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use haft::stamp::Stamp;
 use rustix::fs::OFlags;
 
 /// No configuration of a person is larger; anything else is a mistake or an attack.
@@ -51,6 +53,32 @@ pub fn list_config_folder(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
     }
     paths.sort_unstable();
     Ok(Some(paths))
+}
+
+/// Returns how files look, and what lies right in folders, so that a later look tells whether anything changed.
+///
+/// What is not there has no stamp. Of a folder with more than 1,000 names only the folder itself is looked at.
+pub fn stamps_of(places: &[PathBuf]) -> BTreeMap<PathBuf, Option<Stamp>> {
+    let mut stamps = BTreeMap::new();
+    for place in places {
+        for inside in list_config_folder(place).ok().flatten().unwrap_or_default() {
+            let stamp = stamp_of(&inside);
+            stamps.insert(inside, stamp);
+        }
+        stamps.insert(place.clone(), stamp_of(place));
+    }
+    stamps
+}
+
+fn stamp_of(path: &Path) -> Option<Stamp> {
+    let facts = path.metadata().ok()?;
+    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    Some(Stamp {
+        size: facts.len(),
+        modified_ns: nanoseconds(facts.mtime(), facts.mtime_nsec()),
+        changed_ns: nanoseconds(facts.ctime(), facts.ctime_nsec()),
+        inode: facts.ino(),
+    })
 }
 
 /// Fails where a path leads nowhere because of a link.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use haft::BoxFuture;
 use haft::call::{CallId, Origin};
-use haft::context::{Hiding, PlanContext, Progress, RunContext, Seen};
+use haft::context::{PlanContext, RunContext, Seen, Unheard};
 use haft::door::{
     Doors, Errand, FileCopy, FileFacts, FileKind, Files, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
     SessionName, Spill, Spilling, Store, Written,
@@ -16,6 +16,7 @@ use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::lines::LineEnds;
+use haft::net::NoNet;
 use haft::output::Image;
 use haft::path::{Extent, Place, RawPath, Target};
 use haft::process::{Ground, NoProcesses, Settle, Wanted};
@@ -36,7 +37,8 @@ pub async fn call(tool: impl Tool, args: Value) -> String {
 
 async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result<(), ToolError> {
     let processes = Arc::new(NoProcesses);
-    let doors = Doors { look: Arc::new(OneFile), files: Arc::new(OneFile), processes, store: Arc::new(OneFile) };
+    let (look, files, store) = (Arc::new(OneFile), Arc::new(OneFile), Arc::new(OneFile));
+    let doors = Doors { look, files, processes, net: Arc::new(NoNet), store };
     let limits = Limits::default();
     let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
     let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;
@@ -45,7 +47,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
     let errand =
         Errand { call: CallId::new("1"), tool: "t".into(), session: session.clone(), run: "r".into(), turn: 1 };
     let permit = Permit::issue(errand, plan.effects, Vec::new(), CancellationToken::new());
-    let output = bound.run(&RunContext::new(&permit, &doors, &OneFile, (&session, &limits))).await?;
+    let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;
     lines.extend(output.for_model.iter().filter_map(|content| content.text().map(str::to_owned)));
     lines.extend(output.data.map(|data| format!("data {data}")));
     Ok(())
@@ -88,31 +90,6 @@ impl Look for OneFile {
 impl Seen for OneFile {
     fn when_read(&self, _: &Target) -> Option<ReadVersion> {
         None
-    }
-}
-
-impl Progress for OneFile {
-    fn chunk(&self, _: &str) {}
-
-    fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
-        text.into()
-    }
-
-    fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(Nothing)
-    }
-}
-
-/// Hides nothing.
-struct Nothing;
-
-impl Hiding for Nothing {
-    fn take(&mut self, piece: &str) -> String {
-        piece.to_owned()
-    }
-
-    fn rest(&mut self) -> String {
-        String::new()
     }
 }
 

@@ -22,7 +22,7 @@ impl Checking {
             self.list(path, text);
         } else if let Some(definition) = self.definition(path, text).filter(|definition| definition.binding.is_some()) {
             let (file, presets) = (path.to_owned(), Presets::default());
-            self.trials.push(Trial { file, line: None, definition, presets });
+            self.trials.push(Trial { binding: file.clone(), file, line: None, definition, presets });
         }
     }
 
@@ -61,7 +61,8 @@ impl Checking {
             is_warning: false,
         };
         let Some(named) = &entry.yaml_path else {
-            let undescribed = matches!(entry.binding, Some(Binding::Command(_) | Binding::Python { .. }));
+            let undescribed =
+                matches!(entry.binding, Some(Binding::Command(_) | Binding::Python { .. } | Binding::Http(_)));
             let what = format!("nothing describes \"{}\"", entry.name);
             return self.tell(list, undescribed.then(|| problem(what, "write yaml_path: the definition of the tool")));
         };
@@ -85,7 +86,8 @@ impl Checking {
         if let Some(definition) = definition {
             self.tell(list, entry.problems_with(&definition));
             if let Ok((definition, presets)) = entry.apply(definition) {
-                self.trials.push(Trial { file: list.to_owned(), line: entry.line, definition, presets });
+                let binding = if entry.binding.is_some() { list.to_owned() } else { path.clone() };
+                self.trials.push(Trial { file: list.to_owned(), binding, line: entry.line, definition, presets });
             }
             self.tell(list, entry.binding.iter().filter_map(|binding| unbound(binding, entry.line)));
         }

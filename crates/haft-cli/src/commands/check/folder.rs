@@ -10,7 +10,7 @@ use super::{Checking, is_xml, is_yaml};
 const FILES: [&str; 2] = ["config.toml", "rules.toml"];
 
 impl Checking {
-    /// Checks what a folder holds: haft's own folder in it where there is one, else its files, its `tools` and its `prompts`.
+    /// Checks what a folder holds: haft's own folder in it where there is one, else its files, its `tools`, `prompts` and `dialects`.
     pub(super) fn folder(&mut self, folder: &Path, inside: &[PathBuf]) {
         let below = |name: &str| folder.join(name);
         if let Ok(Some(own)) = list_config_folder(&below(haft_workspace::project::FOLDER)) {
@@ -24,6 +24,9 @@ impl Checking {
         }
         if let Ok(Some(prompts)) = list_config_folder(&below("prompts")) {
             files.extend(prompts.into_iter().filter(|path| is_xml(path)));
+        }
+        if let Ok(Some(dialects)) = list_config_folder(&below("dialects")) {
+            files.extend(dialects.into_iter().filter(|path| path.extension().is_some_and(|end| end == "toml")));
         }
         if files.is_empty() {
             let fix = "name a folder with definitions (.yaml), prompts (_prompt.xml), a tools.yaml, a config.toml or a rules.toml";

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use haft::call::{Origin, RawArguments, ToolCall};
 use haft::manual::Example;
+use haft::result::Status;
 use haft_config::settings::Settings;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
@@ -15,17 +16,19 @@ use haft_tools::definition::{Binding, Definition, Presets, Problem};
 use haft_workspace::project::{Project, Standing};
 use haft_workspace::state::real_path_of;
 use haft_workspace::state::trust::TrustStore;
-use serde_json::Value;
 
-use super::{Checking, Found};
+use super::conformance::{self, Bench, Tried};
+use super::{Checking, Found, Trying};
 use crate::arguments::Common;
 use crate::desk::{Desk, block_on};
 use crate::screen;
 
 /// A definition that has nothing wrong with it so far.
 pub(super) struct Trial {
-    /// The file that names the binding.
+    /// The file that makes it a tool.
     pub(super) file: PathBuf,
+    /// The file that names the binding.
+    pub(super) binding: PathBuf,
     pub(super) line: Option<usize>,
     pub(super) definition: Definition,
     pub(super) presets: Presets,
@@ -33,12 +36,15 @@ pub(super) struct Trial {
 
 impl Checking {
     /// Tries everything that was found, where it may be.
-    pub(super) fn tries(&mut self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn tries(&mut self, common: &Common, trying: Trying) -> anyhow::Result<()> {
         let trials = std::mem::take(&mut self.trials);
         if trials.is_empty() {
             return Ok(());
         }
-        let settings = Settings::read(common.profile())?;
+        let mut settings = Settings::read(common.profile())?;
+        settings.environment.secrets.extend(trials.iter().flat_map(|trial| trial.presets.secrets.iter().cloned()));
+        // Each call is tried for itself; nobody is to be told to do something else.
+        settings.limits.failures_in_a_row = usize::MAX;
         let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let store = TrustStore::new(&settings.environment.state_folder);
         let desk = Desk::open_in(common, &folder, settings)?;
@@ -48,19 +54,40 @@ impl Checking {
             if is_broken(&trial.file, &self.found) {
                 continue;
             }
-            let runs_code = !matches!(trial.definition.binding, Some(Binding::Builtin(_)) | None);
-            if runs_code && !common.trust && !is_trusted(&trial.file, &desk.workspace, &store) {
+            if trial.runs_code() && !common.trust && !is_trusted(&trial.file, &desk.workspace, &store) {
                 let file = trial.file.display();
                 screen::talk(&format!("note: {file} was not tried, because nobody trusts it: haft trust, or --trust"));
+                self.not_tried = true;
                 continue;
             }
-            let problems = block_on(tried(&trial, number, &desk))?;
+            if trying == Trying::Everything && trial.runs_code() && conformance::cannot_be_run(&trial, &desk) {
+                self.not_tried = true;
+                continue;
+            }
+            let (problems, tried) = block_on(tried(&trial, number, &desk, trying))?;
             self.tell(
                 &trial.file,
                 problems.into_iter().map(|problem| Problem { line: problem.line.or(trial.line), ..problem }),
             );
+            self.tried.extend(tried);
         }
         Ok(())
+    }
+}
+
+impl Trial {
+    pub(super) fn runs_code(&self) -> bool {
+        !matches!(self.definition.binding, Some(Binding::Builtin(_)) | None)
+    }
+
+    /// Says whether other machines would be asked; what they do stays, so whoever only checks does not.
+    fn asks_others(&self) -> bool {
+        matches!(self.definition.binding, Some(Binding::Http(_)))
+    }
+
+    /// Says what becomes of changes while it is tried. A tool of haft writes at once, so it must not.
+    pub(super) fn mode(&self) -> Mode {
+        if self.runs_code() { Mode::Try } else { Mode::Plan }
     }
 }
 
@@ -74,45 +101,48 @@ fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
     brought.is_some_and(|brought| matches!(project.standing(brought, &trusted), Standing::Trusted(_)))
 }
 
-async fn tried(trial: &Trial, number: usize, desk: &Desk) -> Vec<Problem> {
+async fn tried(trial: &Trial, number: usize, desk: &Desk, trying: Trying) -> (Vec<Problem>, Option<Tried>) {
     let bindings = Bindings::new(haft_tools::all());
-    let folder = real_path_of(&trial.file);
+    let folder = real_path_of(&trial.binding);
     let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
     let preset = trial.presets.default.keys().chain(trial.presets.fixed.keys()).cloned();
     let home = Home::new(folder, desk.workspace.clone()).with_presets(preset);
     let by = (desk.runtime.doors(), &desk.settings.limits);
     let mut problems = bindings.check(&trial.definition, &home, by).await;
     if problems.iter().any(|problem| !problem.is_warning) {
-        return problems;
+        return (problems, None);
     }
     // A name of its own, so that it is in nobody's way.
     let name = format!("{}-{number}", trial.definition.name.chars().take(50).collect::<String>());
-    let definition = Definition { name: name.clone(), ..trial.definition.clone() };
-    let tool = match bindings.bind(definition, home) {
-        Ok(tool) => tool,
-        Err(problem) => return vec![problem],
-    };
-    if let Err(error) = desk.runtime.catalog().register(tool) {
-        problems.push(Problem { line: None, what: error.to_string(), fix: "mend that".into(), is_warning: false });
-        return problems;
+    let bench = Bench { desk, bindings, home, trial };
+    match trying {
+        Trying::Everything => match bench.tried(&name).await {
+            Ok(tried) => return (problems, Some(tried)),
+            Err(problem) => problems.push(problem),
+        },
+        Trying::Examples => match bench.register(&name, trial.definition.clone()).await {
+            Ok(()) => {
+                for example in bench.examples().into_iter().filter(|_| !trial.asks_others()) {
+                    problems.extend(broken(&example, &name, &bench).await);
+                }
+            }
+            Err(problem) => problems.push(problem),
+        },
     }
-    for example in &trial.definition.examples {
-        problems.extend(broken(example, (&name, &trial.presets), desk).await);
-    }
-    problems
+    (problems, None)
 }
 
 /// Runs an example; returns what is wrong with it.
-async fn broken(example: &Example, (name, presets): (&str, &Presets), desk: &Desk) -> Option<Problem> {
-    let mut arguments = presets.default.clone();
-    arguments.extend(example.arguments.as_object().cloned().unwrap_or_default());
-    arguments.extend(presets.fixed.clone());
-    let session = desk.runtime.session("check", YesToOrdinary::or_ask(Nobody::there("")));
-    session.set_mode(Mode::Try);
-    let call = ToolCall::new(name, RawArguments::from(Value::Object(arguments))).by(Origin::Script);
-    let result = desk.runtime.call(&session, call).await;
+async fn broken(example: &Example, name: &str, bench: &Bench<'_>) -> Option<Problem> {
+    let runtime = &bench.desk.runtime;
+    let session = runtime.session("check", YesToOrdinary::or_ask(Nobody::there("")));
+    session.set_mode(bench.trial.mode());
+    let call = ToolCall::new(name, RawArguments::from(example.arguments.clone())).by(Origin::Script);
+    let result = runtime.call(&session, call).await;
     let shown = &example.arguments;
     let (what, fix) = match (&result.error, &example.contains) {
+        // What would change files is not tried.
+        (Some(_), _) if result.status == Status::Refused && bench.trial.mode() == Mode::Plan => return None,
         (Some(error), _) => (format!("the example {shown} fails: {}", error.what), error.next.to_string()),
         (None, Some(text)) if !result.text().contains(text.as_str()) => (
             format!("the answer of the example {shown} has no {text:?} in it"),

@@ -2,12 +2,11 @@
 //!
 //! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use haft::call::CallId;
-use haft::context::{Hiding, Progress, RunContext};
+use haft::context::{RunContext, Unheard};
 use haft::door::{Errand, Permit, SessionName};
 use haft::effect::{CommandLine, Effect, Exposure};
 use haft::path::{Extent, RawPath};
@@ -87,34 +86,9 @@ async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
         turn: 1,
     };
     let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
-    let cx = RunContext::new(&permit, doors, &Silent, (&session, &desk.settings.limits));
+    let cx = RunContext::new(&permit, doors, &Unheard, (&session, &desk.settings.limits));
     let words = vec![TRIAL.into()];
     let command = Command::new(words, TRIAL, folder, TRIAL_TIME);
     let ran = cx.run(&command, &|_, _| {}).await.map_err(told)?;
     ran.uncovered.map_or(Ok(()), Err)
-}
-
-/// Nobody is told anything.
-struct Silent;
-
-impl Progress for Silent {
-    fn chunk(&self, _text: &str) {}
-
-    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        Cow::Borrowed(text)
-    }
-
-    fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(Silent)
-    }
-}
-
-impl Hiding for Silent {
-    fn take(&mut self, _piece: &str) -> String {
-        String::new()
-    }
-
-    fn rest(&mut self) -> String {
-        String::new()
-    }
 }

@@ -1,11 +1,10 @@
 //! Asks a worker about a function outside of any call: for `haft check`, and for words that a definition lacks.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use haft::call::CallId;
-use haft::context::{Hiding, Progress};
+use haft::context::Unheard;
 use haft::door::{Doors, Errand, Permit, SessionName};
 use haft::limits::Limits;
 use haft::path::Place;
@@ -31,7 +30,7 @@ pub(in super::super) async fn describe(
         Errand { call, tool: function.spec.name.clone(), session: session.clone(), run: "describe".into(), turn: 1 };
     let effects = [Effect::Run(CommandLine(line.clone()))];
     let permit = Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new());
-    let cx = RunContext::new(&permit, doors, &Silent, (&session, limits)).settling(Settle::Show);
+    let cx = RunContext::new(&permit, doors, &Unheard, (&session, limits)).settling(Settle::Show);
     let root = doors.look.real_path(&Target::Inside(Place::new("", Extent::Tree)));
     let folder = root.unwrap_or_else(|| PathBuf::from(&function.home.workspace));
     let draft = Draft { line, folder, time: TIME, keeps: Keeps::All, outside: Vec::new(), network: false };
@@ -40,30 +39,5 @@ pub(in super::super) async fn describe(
         Some(Answer::Description(description)) => Ok(description),
         Some(Answer::Failed(failure)) => Err(failure.into_error(&function.spec.name)),
         _ => Err(function.broken(&served)),
-    }
-}
-
-/// Nobody listens.
-struct Silent;
-
-impl Progress for Silent {
-    fn chunk(&self, _text: &str) {}
-
-    fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        Cow::Borrowed(text)
-    }
-
-    fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(Silent)
-    }
-}
-
-impl Hiding for Silent {
-    fn take(&mut self, piece: &str) -> String {
-        piece.to_owned()
-    }
-
-    fn rest(&mut self) -> String {
-        String::new()
     }
 }

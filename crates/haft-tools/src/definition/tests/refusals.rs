@@ -64,7 +64,8 @@ fn a_name_that_no_provider_takes_is_refused_with_the_nearest_that_fits() {
 
 #[test]
 fn a_broken_binding_is_told_with_the_forms_there_are() {
-    const FORMS: &str = "write \"package.module:function\", {command: [PROGRAM, ARGUMENT]} or {builtin: NAME}";
+    const FORMS: &str =
+        "write \"package.module:function\", {command: [PROGRAM, ARGUMENT]}, {http: {method, url}} or {builtin: NAME}";
     for (binding, words) in [
         ("pkg.mod.func", "\"pkg.mod.func\" names no Python function; did you mean \"pkg.mod:func\"?".to_owned()),
         ("read_file", "\"read_file\" names no Python function; write {builtin: read_file}, or \"package.module:function\" for Python".to_owned()),
@@ -74,7 +75,8 @@ fn a_broken_binding_is_told_with_the_forms_there_are() {
         ("{command: [head, -n, 5]}", "\"command\" holds a number, but it is a list of texts; put it in quotes".to_owned()),
         ("{comand: [ls]}", format!("there is no binding \"comand\"; {FORMS}")),
         ("{builtin: [a]}", "\"builtin\" is no name; write builtin: NAME; `haft tools` lists the names".to_owned()),
-        ("{http: x}", "a tool cannot be bound to http yet; bind it to a command or a Python function that does it".to_owned()),
+        ("{http: x}", "\"http\" is text, but it is a map; write http: {method: GET, url: \"https://api.example.com/items/{id}\"}".to_owned()),
+        ("{mcp: x}", "a tool cannot be bound to mcp yet; bind it to a command or a Python function that does it".to_owned()),
         ("{command: [a], builtin: b}", format!("\"binding\" has 2 keys, but it has one; {FORMS}")),
         ("[a]", format!("\"binding\" is a list; {FORMS}")),
     ] {

@@ -38,6 +38,7 @@ const SETTINGS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 const RUNS_PROGRAMS: [&str; 3] = ["config", "config.worktree", "commondir"];
 const WHY_OFF_LIMITS: &str = "it belongs to haft itself";
 const WHY_A_HOLDER: &str = "what lies in a folder of that name is read by programs as their settings";
+const WHY_NAMED: &str = "tools or hooks that are trusted run it";
 const WHY_TO_DO: &str = "git would run the programs that it names when it goes on";
 const WHY_A_REPOSITORY: &str = "git would take its folder for a repository, where hooks and settings run programs";
 
@@ -129,12 +130,13 @@ impl Judge<'_> {
             .then_some(WHY_OFF_LIMITS)
             // A link of such a name gives another meaning to whatever it leads to.
             .or_else(|| (is_link && guarded::may_hold_guarded(&place)).then_some(WHY_A_HOLDER))
+            .or_else(|| root.is_named(&place).then_some(WHY_NAMED))
             .or_else(|| guarded::refused_from_commands(&place, found.kind()))
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
             .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.makes_a_repository(found).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
-        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER].contains(&why)
+        if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER, WHY_NAMED].contains(&why)
             && matches!(found.comes, Comes::File(_))
             && found.below.is_none()
             && self.is_harmless(found)

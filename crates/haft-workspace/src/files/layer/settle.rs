@@ -64,6 +64,11 @@ impl OpenRoot {
         self.whole.place_of(&real).map_or_else(|| real.clone(), Path::to_owned)
     }
 
+    /// Returns whether trusted code names a place.
+    pub(super) fn is_named(&self, place: &Path) -> bool {
+        self.whole.is_named(place)
+    }
+
     pub(super) fn is_off_limits(&self, path: &Path) -> bool {
         self.whole.place_of(&self.real.join(path)).is_none()
     }

@@ -131,3 +131,21 @@ fn well_known_names_that_exist_are_read_only_inside() {
     names.sort();
     assert_eq!(names, [".git/config", ".git/hooks", ".vscode"]);
 }
+
+#[test]
+fn what_trusted_code_names_stays_as_it_is_and_its_folder_with_it() {
+    let scene = Scene::new(&[("scripts/run.py", "good"), ("scripts/other.py", "a"), ("go.sh", "good")]);
+    scene.root.protect(["scripts/run.py", "go.sh", "later.py"].map(PathBuf::from));
+    let settled = scene.run(|upper| {
+        upper.gone("scripts");
+        upper.write("go.sh", "evil");
+        upper.write("later.py", "evil");
+        upper.write("new.py", "fine");
+    });
+    assert_eq!(scene.tree().keys().collect::<Vec<_>>(), ["go.sh", "new.py", "scripts", "scripts/run.py"]);
+    assert_eq!(
+        settled.notes,
+        ["Refused, because tools or hooks that are trusted run it: go.sh, later.py, scripts/run.py. \
+          It was left as it is; a person can change it in a terminal of their own."]
+    );
+}

@@ -1,0 +1,66 @@
+//! Files of the workspace that trusted code names: programs, scripts and modules that tools and hooks run.
+//!
+//! They are protected like the names that everybody knows (`haft::guarded`). Which they are is known only where the
+//! trusted files were read, so they are handed to the judge.
+//!
+//! Not here: which files those are (`haft_workspace::project`), and what a command turns out to change (`files/layer`).
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::effect::{Change, Does, Effect, Step};
+use haft::path::Target;
+
+use crate::rule::EffectSort;
+
+/// Files of the workspace that trusted code names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NamedFiles(Arc<BTreeSet<PathBuf>>);
+
+/// What is said of a change of one of them.
+const WHY: &str =
+    " Tools or hooks that are trusted run that file, and would not be run again before somebody trusts them anew.";
+
+impl NamedFiles {
+    /// Takes more files in, by their paths from the root of the workspace.
+    pub(crate) fn extend(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        Arc::make_mut(&mut self.0).extend(files);
+    }
+
+    /// Sorts an effect, with these files among the protected names.
+    pub(crate) fn sort_of(&self, effect: &Effect) -> EffectSort {
+        match EffectSort::of(effect) {
+            sort if !self.is_changed_by(effect) => sort,
+            EffectSort::ChangeInside => EffectSort::ChangeGuarded,
+            EffectSort::CommandCreatesInside
+            | EffectSort::CommandChangesInside
+            | EffectSort::CommandRemovesInside
+            | EffectSort::CommandChangesSecret => EffectSort::CommandChangesProtected,
+            sort => sort,
+        }
+    }
+
+    /// Says what is special about an effect, if it changes one of them.
+    pub(crate) fn why(&self, effect: &Effect) -> Option<&'static str> {
+        self.is_changed_by(effect).then_some(WHY)
+    }
+
+    /// Says whether an effect changes one of them, or removes a folder that holds one.
+    fn is_changed_by(&self, effect: &Effect) -> bool {
+        let (Effect::Change(Target::Inside(place), change)
+        | Effect::Step(Step { does: Does::Change(Target::Inside(place), change), .. })) = effect
+        else {
+            return false;
+        };
+        let path = place.path();
+        self.0.contains(path) || (*change == Change::Remove && self.has_one_in(path))
+    }
+
+    fn has_one_in(&self, folder: &Path) -> bool {
+        let mut behind = self.0.range::<Path, _>((Bound::Excluded(folder), Bound::Unbounded));
+        // The workspace itself is another matter.
+        !folder.as_os_str().is_empty() && behind.next().is_some_and(|next| next.starts_with(folder))
+    }
+}

@@ -1,0 +1,130 @@
+//! What all the answers together show: how long they are, what was changed, what kept running, what they hold.
+
+use std::sync::Arc;
+
+use haft::grouped::Grouped;
+use haft::result::Status;
+use serde_json::Value;
+
+use super::bench::{Answered, Bench, Good, answer, shown};
+use super::{Check, Finding};
+use crate::arguments::Checker;
+use crate::redact::HIDDEN;
+
+/// The checks of this file, in the order of [`checks`].
+pub(super) const CHECKS: [Check; 6] =
+    [Check::LongAnswer, Check::Effects, Check::LeftRunning, Check::OutputSchema, Check::Secrets, Check::Cache];
+
+/// Looks back at everything that was answered.
+pub(super) fn checks(bench: &Bench<'_>, good: &Good) -> [Finding; 6] {
+    let answered = bench.answered();
+    [
+        long_answer(bench, &answered),
+        effects(bench, &answered),
+        left_running(bench, &answered),
+        output_schema(bench, &answered),
+        secrets(&answered),
+        cache(bench, good),
+    ]
+}
+
+fn long_answer(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+    let is_example = |one: &&Arc<Answered>| {
+        bench.subject.examples.is_empty()
+            || bench.subject.examples.iter().any(|example| example.arguments == one.arguments)
+    };
+    let most = Grouped(bench.subject.runtime.limits().result_whole as u64);
+    let check = Check::LongAnswer;
+    match answered.iter().filter(is_example).find(|one| one.result.spilled.is_some()) {
+        Some(long) => {
+            let what = format!(
+                "the answer of {} is longer than the {most} characters that a model reads",
+                shown(&long.arguments)
+            );
+            Finding::failed(check, what, "answer with less: a page, a count, or the name of a file that has the rest")
+        }
+        None => Finding::passed(check, format!("no answer is longer than the {most} characters that a model reads")),
+    }
+}
+
+fn effects(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+    let check = Check::Effects;
+    if !bench.subject.declares {
+        let what = "it does not say what it touches, so every call of it is asked about";
+        return Finding::skipped(check, what).with_fix("write effects: […], or effects: [] if it only computes");
+    }
+    let undeclared = |one: &Arc<Answered>| {
+        (bench.subject.signs.undeclared)(&one.result.text()).map(|what| (what, shown(&one.arguments)))
+    };
+    match answered.iter().find_map(undeclared) {
+        Some((changed, arguments)) => {
+            let what = format!("{arguments} changes {changed}, which \"effects\" does not say; it was thrown away");
+            Finding::failed(check, what, "write it into \"effects\" as change: …, or do not change it")
+        }
+        None => Finding::passed(check, "nothing was changed that it does not declare"),
+    }
+}
+
+fn left_running(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+    let check = Check::LeftRunning;
+    // What was stopped in the middle could not clean up.
+    let ended = answered.iter().filter(|one| matches!(one.result.status, Status::Ok | Status::Failed));
+    let mut left =
+        ended.filter_map(|one| Some(((bench.subject.signs.left_running)(&one.result.text())?, shown(&one.arguments))));
+    match left.next() {
+        Some((left, arguments)) => {
+            let what = format!("{arguments} leaves {left} running, which haft ended");
+            Finding::failed(check, what, "wait for what it starts")
+        }
+        None => Finding::passed(check, "no call left anything running"),
+    }
+}
+
+fn output_schema(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+    let check = Check::OutputSchema;
+    let Some(promise) = bench.subject.promise else { return Finding::skipped(check, "it promises none") };
+    let checker = match Checker::new(promise) {
+        Ok(checker) => checker,
+        Err(why) => return Finding::failed(check, format!("it cannot be used: {why}"), "mend \"output_schema\""),
+    };
+    let answers: Vec<&Arc<Answered>> = answered.iter().filter(|one| one.result.status == Status::Ok).collect();
+    for one in &answers {
+        if let Err(faults) = checker.check(&answer(&one.result)) {
+            let fault = faults
+                .first()
+                .map(|fault| format!(" ({}: wanted is {})", fault.path, fault.expected))
+                .unwrap_or_default();
+            let what = format!("the answer of {} is not what it says{fault}", shown(&one.arguments));
+            return Finding::failed(check, what, "mend the tool or \"output_schema\"");
+        }
+    }
+    Finding::passed(check, format!("{} answers are what it says", answers.len()))
+}
+
+fn secrets(answered: &[Arc<Answered>]) -> Finding {
+    let holds = |one: &&Arc<Answered>| {
+        let data = one.result.data.as_ref().map(Value::to_string).unwrap_or_default();
+        let is_in_answer = one.result.text().contains(HIDDEN) || data.contains(HIDDEN);
+        is_in_answer && !one.arguments.to_string().contains(HIDDEN)
+    };
+    match answered.iter().find(holds) {
+        Some(one) => {
+            let what = format!("the answer of {} has a secret in it, which haft hid", shown(&one.arguments));
+            Finding::failed(Check::Secrets, what, "leave keys and tokens out of what it answers, also of its errors")
+        }
+        None => Finding::passed(Check::Secrets, "no secret was in an answer"),
+    }
+}
+
+fn cache(bench: &Bench<'_>, good: &Good) -> Finding {
+    let check = Check::Cache;
+    match (bench.subject.is_cached, good.is_steady) {
+        (false, _) => Finding::skipped(check, "its answers are not kept"),
+        (true, None) => Finding::skipped(check, "it was called only once"),
+        (true, Some(true)) => Finding::passed(check, "the same call has the same answer"),
+        (true, Some(false)) => {
+            let what = format!("the call {} has another answer the second time", shown(&good.arguments));
+            Finding::failed(check, what, "write use_cache: false, or let the answer depend on the arguments alone")
+        }
+    }
+}

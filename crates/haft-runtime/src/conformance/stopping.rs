@@ -1,0 +1,102 @@
+//! A call ends when its time is up, and when it is told to.
+
+use std::time::Duration;
+
+use haft::result::{Status, ToolResult};
+use tokio::time::Instant;
+
+use super::bench::{Bench, Good};
+use super::{Check, Finding};
+use crate::events::{EventKind, Subscription, What};
+use crate::stage::Stage;
+
+/// How long a call may take to stop; then the runtime gives it up.
+const GRACE: Duration = Duration::from_millis(500);
+/// How much later it may come back on a busy machine.
+const SLACK: Duration = Duration::from_millis(400);
+/// The shortest limit that is tried.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// Gives the tool half of the time that it needs.
+pub(super) async fn time_limit(bench: &Bench<'_>, good: &Good) -> Finding {
+    let limit = (good.took / 2).max(SHORTEST);
+    let Some(hurried) = (bench.subject.hurried)(limit).await else {
+        return Finding::skipped(Check::TimeLimit, "it is one of haft's own, which is not given a limit");
+    };
+    let session = bench.session();
+    let began = Instant::now();
+    let call = bench.prepared(&hurried, &good.arguments);
+    let result = bench.subject.runtime.call(&session, call).await;
+    let (took, limit_ms) = (began.elapsed(), limit.as_secs_f64() * 1_000.0);
+    let fix = "let nothing keep it from being ended";
+    match result.status {
+        Status::TimedOut if took > limit + good.took + GRACE + SLACK => {
+            let what = format!("with {limit_ms:.1} ms it was ended only after {} ms", took.as_millis());
+            Finding::failed(Check::TimeLimit, what, fix)
+        }
+        Status::TimedOut => {
+            let what = format!("with {limit_ms:.1} ms it was ended, and everything that it had started");
+            Finding::passed(Check::TimeLimit, what)
+        }
+        Status::Ok if took > limit + good.took + GRACE + SLACK => {
+            let what = format!("with {limit_ms:.1} ms it went on for {} ms", took.as_millis());
+            Finding::failed(Check::TimeLimit, what, fix)
+        }
+        Status::Ok => Finding::passed(Check::TimeLimit, format!("it was done within {limit_ms:.1} ms")),
+        Status::Failed | Status::Refused | Status::Cancelled => Finding::failed(
+            Check::TimeLimit,
+            format!("with {limit_ms:.1} ms it fails otherwise: {}", told(&result)),
+            fix,
+        ),
+    }
+}
+
+/// Stops the tool in the middle of a call.
+pub(super) async fn cancel(bench: &Bench<'_>, good: &Good) -> Finding {
+    let session = bench.session();
+    let call = bench.prepared(bench.subject.tool, &good.arguments);
+    let id = call.id.clone();
+    let mut stages = bench.subject.runtime.events().subscribe_only(EventKind::StageFinished);
+    let calling = bench.subject.runtime.call(&session, call);
+    let stopping = async {
+        has_begun(&mut stages).await;
+        tokio::time::sleep(good.took / 3).await;
+        (session.cancel(&id), Instant::now())
+    };
+    tokio::pin!(calling, stopping);
+    let (result, stopped_at) = tokio::select! {
+        result = &mut calling => (result, None),
+        (_, at) = &mut stopping => ((&mut calling).await, Some(at)),
+    };
+    let took = stopped_at.map(|at| at.elapsed());
+    match (result.status, took) {
+        (Status::Cancelled, Some(took)) if took >= GRACE => {
+            let what = format!(
+                "it did not stop within {} ms; it was given up after {} ms",
+                GRACE.as_millis(),
+                took.as_millis()
+            );
+            Finding::failed(Check::Cancel, what, "let the tool listen to the signal, and work in short steps")
+        }
+        (Status::Cancelled, Some(took)) => Finding::passed(
+            Check::Cancel,
+            format!("it was stopped in the middle, within {} ms", took.as_millis().max(1)),
+        ),
+        (Status::Ok, _) => Finding::passed(Check::Cancel, "it was done before it could be stopped"),
+        _ => Finding::failed(Check::Cancel, format!("told to stop, it says: {}", told(&result)), "mend the tool"),
+    }
+}
+
+/// Waits until a call has passed the gate.
+async fn has_begun(stages: &mut Subscription) {
+    loop {
+        let event = stages.next().await;
+        if matches!(event.what, What::StageFinished { stage: Stage::Gate, .. }) {
+            return;
+        }
+    }
+}
+
+fn told(result: &ToolResult) -> String {
+    result.error.as_ref().map_or_else(|| "nothing".to_owned(), |error| error.what.clone())
+}

@@ -1,0 +1,75 @@
+//! Finds the interpreter: of the project's virtual environment, then of the system.
+//!
+//! The interpreter of an environment is mostly a link to one that was installed for the user (pyenv, uv, conda), in a home
+//! that commands do not see. So a worker may read what that one consists of, and nothing beside it. A link is easily
+//! made, also by a model; what it leads to counts only where it lies beside the library of such an interpreter.
+
+use std::path::{Path, PathBuf};
+
+use haft::context::RunContext;
+use haft::door::Look;
+use haft::error::{Next, ToolError};
+
+use super::super::Home;
+
+/// Where a virtual environment has its interpreter.
+const ENVIRONMENTS: [&str; 2] = [".venv/bin/python", "venv/bin/python"];
+/// What the interpreter is called elsewhere.
+const NAMES: [&str; 2] = ["python3", "python"];
+/// Where an installation has its library.
+const LIBRARIES: [&str; 2] = ["lib", "lib64"];
+
+/// An interpreter.
+pub(super) struct Interpreter {
+    /// The program, as it is to be started.
+    pub(super) program: PathBuf,
+    /// What it consists of, where it is a link to another.
+    pub(super) parts: Vec<PathBuf>,
+}
+
+/// Says what to do about an interpreter that cannot be started because it leads to where commands see nothing.
+pub(super) fn not_started(mut error: ToolError, program: &Path, look: &dyn Look) -> ToolError {
+    let way = look.way_to(program);
+    if let [_, .., real] = &*way
+        && parts(program, look).is_empty()
+    {
+        error.next = Next::AskUser(format!(
+            "it leads to {}, beside which there is no library of Python; ask the user to make the virtual environment \
+             anew",
+            real.display()
+        ));
+    }
+    error
+}
+
+impl Interpreter {
+    /// Finds the one for a tool.
+    pub(super) fn find(home: &Home, cx: &RunContext<'_>) -> Option<Self> {
+        let of = |folder: &PathBuf| ENVIRONMENTS.map(|place| folder.join(place));
+        let mut places = [&home.workspace, &home.folder].into_iter().flat_map(of);
+        match places.find(|place| cx.look().is_file(place)) {
+            Some(program) => Some(Self { parts: parts(&program, cx.look()), program }),
+            // What is found is visible.
+            None => cx.find_program(&NAMES).map(|program| Self { program, parts: Vec::new() }),
+        }
+    }
+}
+
+/// Returns the programs that an environment's own leads to, and the libraries beside them.
+fn parts(program: &Path, look: &dyn Look) -> Vec<PathBuf> {
+    let way = look.way_to(program);
+    let Some(version) = way.last().and_then(|real| real.file_name()) else { return Vec::new() };
+    let mut parts = Vec::new();
+    for program in &way {
+        let Some(installation) = program.parent().and_then(Path::parent) else { continue };
+        let libraries = LIBRARIES.map(|library| installation.join(library));
+        // By this file the interpreter knows its library itself.
+        let found: Vec<_> =
+            libraries.into_iter().filter(|library| look.is_file(&library.join(version).join("os.py"))).collect();
+        if !found.is_empty() {
+            parts.extend(found);
+            parts.push(program.clone());
+        }
+    }
+    parts
+}

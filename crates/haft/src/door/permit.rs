@@ -1,0 +1,239 @@
+//! The permission of one call, and the notes of what doors did under it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio_util::sync::CancellationToken;
+
+use super::SessionName;
+use crate::call::CallId;
+use crate::effect::{Change, Effect, Host};
+use crate::error::ToolError;
+use crate::kinds::ErrorKind;
+use crate::path::Target;
+use crate::process::Level;
+use crate::stamp::{Basis, Stamp};
+
+/// The permission of one call: what was planned and approved, and the notes of what was done.
+#[derive(Debug)]
+pub struct Permit {
+    errand: Errand,
+    effects: Arc<[Effect]>,
+    basis: Vec<(Target, Basis)>,
+    stop: CancellationToken,
+    receipts: Receipts,
+    needs_layer: bool,
+}
+
+/// For whom something is done: what the journal says of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errand {
+    /// The call.
+    pub call: CallId,
+    /// The tool, by its native name.
+    pub tool: String,
+    /// The session.
+    pub session: SessionName,
+    /// Which opening of the session it is: two sessions of one name are two runs.
+    pub run: Arc<str>,
+    /// The number of the turn in this run.
+    pub turn: u64,
+}
+
+/// Most bytes of contents that are noted for one call.
+const MOST_CONTENT: usize = 16 * 1024 * 1024;
+
+/// What doors have done under one permit. Shared, so that work on another thread notes what it did when it did it.
+#[derive(Clone, Debug, Default)]
+pub struct Receipts(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    receipts: Vec<Receipt>,
+    change_set: Option<ChangeSetId>,
+    /// How many bytes of contents were read.
+    content: usize,
+}
+
+impl Receipts {
+    /// Notes what a door did. Only doors do so.
+    pub fn note(&self, mut receipt: Receipt) {
+        let mut noted = self.noted();
+        if let Receipt::Read(_, version) = &mut receipt {
+            noted.content += version.bytes.as_ref().map_or(0, |bytes| bytes.len());
+            // One call may read a hundred files: behind this, their versions are known and their contents are not.
+            version.bytes.take_if(|_| noted.content > MOST_CONTENT);
+        }
+        noted.receipts.push(receipt);
+    }
+
+    /// Notes under which number the journal has the changes. All changes of one call are one change set.
+    pub fn note_change_set(&self, change_set: ChangeSetId) {
+        self.noted().change_set = Some(change_set);
+    }
+
+    /// Returns what was done so far.
+    pub fn so_far(&self) -> Vec<Receipt> {
+        self.noted().receipts.clone()
+    }
+
+    /// Returns the number under which the journal has the changes so far.
+    pub fn change_set(&self) -> Option<ChangeSetId> {
+        self.noted().change_set
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of a change set, as `haft log` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChangeSetId(pub u64);
+
+impl std::fmt::Display for ChangeSetId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A version of a file that was read, with its content where it is small enough to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadVersion {
+    /// How the kernel described it.
+    pub stamp: Stamp,
+    /// What was in it.
+    pub bytes: Option<Bytes>,
+}
+
+/// What a door did under a permit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receipt {
+    /// It read this version of a file.
+    Read(Target, ReadVersion),
+    /// It changed a file.
+    Changed(Target, Change),
+    /// It ran a command.
+    Ran {
+        /// How strongly the command was confined.
+        level: Level,
+        /// Why what it changed cannot be taken back, where that is so.
+        uncovered: Option<String>,
+    },
+    /// The command ended with this status.
+    Exited(i32),
+    /// It sent a request that may have changed something there.
+    Sent(Host),
+}
+
+impl Permit {
+    /// Issues the permit of a call. Only the stage that executes calls does so.
+    pub fn issue(errand: Errand, effects: Arc<[Effect]>, basis: Vec<(Target, Basis)>, stop: CancellationToken) -> Self {
+        Self { errand, effects, basis, stop, receipts: Receipts::default(), needs_layer: false }
+    }
+
+    /// Permits commands only where what they change can be taken back: nobody was asked, because that was taken for granted.
+    pub fn needing_layer(mut self) -> Self {
+        self.needs_layer = true;
+        self
+    }
+
+    /// Returns whether commands may run only where what they change can be taken back.
+    pub fn needs_layer(&self) -> bool {
+        self.needs_layer
+    }
+
+    /// Refuses what was not planned, and any new work after the call was told to stop.
+    pub fn admit(&self, effect: &Effect) -> Result<(), ToolError> {
+        self.go_on()?;
+        if self.effects.iter().any(|planned| planned.covers(effect)) {
+            return Ok(());
+        }
+        Err(ToolError::of(ErrorKind::Bug, format!("The tool tried to {effect}, which it had not planned.")))
+    }
+
+    /// Fails once the call was told to stop. Long work asks between its steps.
+    pub fn go_on(&self) -> Result<(), ToolError> {
+        if self.stop.is_cancelled() {
+            return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped."));
+        }
+        Ok(())
+    }
+
+    /// Returns the token that is cancelled when the call shall stop.
+    pub fn stop(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Returns for whom it is done.
+    pub fn errand(&self) -> &Errand {
+        &self.errand
+    }
+
+    /// Returns what was planned and approved.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// Returns what the plan found at a target that it would change.
+    pub fn basis(&self, target: &Target) -> Option<Basis> {
+        self.basis.iter().find(|(changed, _)| changed == target).map(|(_, basis)| *basis)
+    }
+
+    /// Returns the notes of what was done.
+    pub fn receipts(&self) -> &Receipts {
+        &self.receipts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{Extent, Place};
+
+    fn permit(effects: &[Effect]) -> Permit {
+        let (call, session) = (CallId::new("1"), SessionName::new("s"));
+        let errand = Errand { call, tool: "t".into(), session, run: "r".into(), turn: 1 };
+        Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
+    }
+
+    fn file(path: &str) -> Target {
+        Target::Inside(Place::new(path, Extent::Entry))
+    }
+
+    #[test]
+    fn a_permit_admits_what_was_planned_and_nothing_else() {
+        let permit = permit(&[Effect::Change(file("a"), Change::Replace)]);
+        assert!(permit.admit(&Effect::Change(file("a"), Change::Replace)).is_ok());
+        assert!(permit.admit(&Effect::Read(file("a"))).is_ok());
+        let refused = permit.admit(&Effect::Change(file("b"), Change::Replace)).unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Bug);
+    }
+
+    #[test]
+    fn a_planned_tree_covers_what_lies_below_it() {
+        let permit = permit(&[Effect::Read(Target::Inside(Place::new("src", Extent::Tree)))]);
+        assert!(permit.admit(&Effect::Read(file("src/a/b.rs"))).is_ok());
+        assert!(permit.admit(&Effect::Read(file("docs/a"))).is_err());
+        assert!(permit.admit(&Effect::Change(file("src/a"), Change::Create)).is_err());
+    }
+
+    #[test]
+    fn of_many_files_only_so_much_content_is_noted() {
+        let receipts = Receipts::default();
+        let stamp = Stamp { size: 0, modified_ns: 0, changed_ns: 0, inode: 0 };
+        for name in ["a", "b", "c"] {
+            let bytes = Some(vec![0; MOST_CONTENT / 2].into());
+            receipts.note(Receipt::Read(file(name), ReadVersion { stamp, bytes }));
+        }
+        let has_content = |receipt: &Receipt| matches!(receipt, Receipt::Read(_, version) if version.bytes.is_some());
+        assert_eq!(receipts.so_far().iter().map(has_content).collect::<Vec<_>>(), [true, true, false]);
+    }
+
+    #[test]
+    fn after_the_stop_signal_a_permit_admits_nothing() {
+        let permit = permit(&[Effect::Read(file("a"))]);
+        permit.stop().cancel();
+        assert_eq!(permit.admit(&Effect::Read(file("a"))).unwrap_err().kind, ErrorKind::Cancelled);
+    }
+}

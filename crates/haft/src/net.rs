@@ -1,0 +1,112 @@
+//! Requests to other machines: the door, what it is asked, and what it answers.
+//!
+//! Whoever asks has planned the host (`Effect::Connect`) and has written it himself: a name is reached only where it leads
+//! to addresses of the whole world, an address or `localhost` only because it was named so. Redirects stay on the host.
+//!
+//! Not here: how (`haft-net`), how a definition becomes a request (`haft-tools`).
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::BoxFuture;
+use crate::door::Permit;
+use crate::error::ToolError;
+use crate::kinds::ErrorKind;
+
+/// Sends requests.
+pub trait Net: Send + Sync {
+    /// Sends a request and waits for its answer, whatever its status is.
+    fn request<'a>(&'a self, permit: &'a Permit, request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>>;
+}
+
+/// A door that is shut: nothing is reached.
+#[derive(Clone, Copy, Debug)]
+pub struct NoNet;
+
+impl Net for NoNet {
+    fn request<'a>(&'a self, _permit: &'a Permit, _request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>> {
+        let error = ToolError::of(ErrorKind::Unavailable, "Nothing can be reached from here: no network was set up.");
+        Box::pin(async move { Err(error) })
+    }
+}
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// It reads.
+    Get,
+    /// It reads the headers alone.
+    Head,
+    /// It sends something new.
+    Post,
+    /// It puts something in a place.
+    Put,
+    /// It changes something.
+    Patch,
+    /// It removes something.
+    Delete,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Method; 6] = [Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete];
+
+    /// Returns its name on the wire.
+    pub fn code(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        }
+    }
+
+    /// Returns whether something may be different there afterwards.
+    pub fn may_change(self) -> bool {
+        !matches!(self, Method::Get | Method::Head)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it does.
+    pub method: Method,
+    /// The whole address.
+    pub url: String,
+    /// Names and values, all of which can be sent.
+    pub headers: Vec<(String, String)>,
+    /// What is sent.
+    pub body: Bytes,
+    /// How long all of it may take.
+    pub time: Duration,
+    /// Most bytes of the answer that are read.
+    pub most: usize,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// What is said to be in the body.
+    pub content_type: Option<String>,
+    /// Where else it is said to be.
+    pub location: Option<String>,
+    /// When to ask again, in seconds, where that is said.
+    pub retry_after: Option<u64>,
+    /// What was read of the body.
+    pub body: Bytes,
+    /// Whether there was more.
+    pub is_cut: bool,
+}
