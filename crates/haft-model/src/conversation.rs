@@ -56,6 +56,13 @@ impl Reply {
         });
         texts.collect()
     }
+
+    /// Returns the reply in other words, such as with shorter arguments: what the provider sent does not stand for it any more.
+    pub fn put_differently(self, parts: Vec<Part>) -> Reply {
+        // A reply of another form is written from its parts by every form.
+        let wire = if self.native.wire == Wire::Chat { Wire::Anthropic } else { Wire::Chat };
+        Reply { parts, native: Native { wire, json: RawValue::NULL.to_owned(), ..self.native }, ..self }
+    }
 }
 
 /// A reply as its provider sent it.
