@@ -5,8 +5,18 @@
 //!
 //! Not here: which tools there are (the catalogue) and what a call does (`haft-runtime`).
 
+mod chat;
 pub mod conversation;
 mod form;
+mod gemini;
 pub mod lower;
+mod made_ids;
+mod offered_names;
 pub mod provider;
+pub mod quirks;
+mod raw_json;
+mod refused;
 pub mod wire;
+mod written_calls;
+#[cfg(test)]
+mod written_streams;

@@ -15,7 +15,7 @@ mod forms;
 mod gemini;
 mod merge;
 mod modern;
-mod names;
+pub(crate) mod names;
 mod plain;
 mod receipt;
 mod root;
