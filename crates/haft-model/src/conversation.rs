@@ -73,7 +73,23 @@ pub struct Native {
     /// Which model said it.
     pub model: String,
     /// The text of the JSON that stands for the reply in a request.
+    #[serde(with = "as_text")]
     pub json: Box<RawValue>,
+}
+
+/// Records JSON as a text: serde cannot find it as it was sent inside of an enum that it has to look through first.
+mod as_text {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::value::RawValue;
+
+    pub(super) fn serialize<S: Serializer>(json: &RawValue, serializer: S) -> Result<S::Ok, S::Error> {
+        json.get().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+        RawValue::from_string(String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 /// One part of a reply.
@@ -145,4 +161,24 @@ pub struct Usage {
     pub cache_read: u64,
     /// Of the request, those that were written to it.
     pub cache_written: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_provider_sent_survives_being_recorded_byte_for_byte() {
+        let sent = r#"[{"n": 1.50, "s":"\u00e9"}]"#;
+        let json = RawValue::from_string(sent.to_owned()).expect("it is JSON");
+        let native = Native { wire: Wire::Anthropic, model: "m".to_owned(), json };
+        let message =
+            Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Finished, usage: Usage::default() });
+
+        let record = serde_json::to_string(&message).expect("a message can be written");
+        let back: Message = serde_json::from_str(&record).expect("a message can be read");
+
+        let Message::Model(reply) = back else { panic!("it is no reply: {back:?}") };
+        assert_eq!(reply.native.json.get(), sent);
+    }
 }

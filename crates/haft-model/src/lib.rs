@@ -5,8 +5,11 @@
 //!
 //! Not here: which tools there are (the catalogue) and what a call does (`haft-runtime`).
 
+mod anthropic;
 mod chat;
+pub mod client;
 pub mod conversation;
+mod foreign;
 mod form;
 mod gemini;
 pub mod lower;
@@ -16,6 +19,8 @@ pub mod provider;
 pub mod quirks;
 mod raw_json;
 mod refused;
+mod responses;
+mod sse;
 pub mod wire;
 mod written_calls;
 #[cfg(test)]
