@@ -9,6 +9,7 @@ use haft_model::lower::Provider;
 
 use crate::agent::flags::ModelFlags;
 use crate::commands::guard::Guard;
+use crate::commands::mcp::McpArguments;
 use crate::commands::new_tool::New;
 use crate::commands::resume::Resume;
 use crate::commands::rules::RulesArguments;
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write a tool of your own to begin with
     New(New),
+    /// Serve the tools to other programs, over the Model Context Protocol
+    Mcp(McpArguments),
     /// Say how commands are judged, and by which rules
     Rules(RulesArguments),
     /// Judge one call of another agent, as a hook of that agent

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
         Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
         Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
+        Some(Command::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
         Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
         Some(Command::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
         Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),

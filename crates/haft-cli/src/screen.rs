@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
+use haft::visible::visible;
 
 use crate::wrapped::wrapped;
 
@@ -109,40 +110,13 @@ impl Part<'_> {
 
 /// Makes everything visible that could deceive or command a terminal.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            // A line end of another system is a line end; alone it would overwrite what stands there.
-            '\r' if rest.peek() == Some(&'\n') => {}
-            c if is_unsafe(c) => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
-        }
-    }
-    Cow::Owned(shown)
-}
-
-fn is_unsafe(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        c if c.is_control() => true,
-        // Soft hyphen, Arabic letter mark, Mongolian separator, zero-width and direction marks, line separators,
-        // embeddings, word joiner and invisible operators, isolates, variation selectors, byte order mark,
-        // interlinear marks, shorthand and musical controls, tags, and fillers that show nothing.
-        '\u{ad}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' => true,
-        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
-        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' => true,
-        _ => false,
-    }
+    visible(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use haft::visible::is_deceptive;
 
     #[test]
     fn what_could_command_a_terminal_is_made_visible() {
@@ -180,7 +154,7 @@ mod tests {
             let case: serde_json::Value = serde_json::from_str(line).expect("a case is JSON");
             let input = input_of(&case);
             let shown = safe(&input);
-            let visible = |c: char| c == '\n' || c == '\t' || !is_unsafe(c);
+            let visible = |c: char| c == '\n' || c == '\t' || !is_deceptive(c);
             assert!(shown.chars().all(visible), "{line}");
             if let Some(kept) = case["must_keep"].as_str() {
                 assert!(shown.contains(kept), "{line}");

@@ -107,6 +107,19 @@ fn field_type(argument: &Argument) -> TokenStream {
     }
 }
 
+/// The most that a call can do, as its effects say.
+fn at_most(declared: &Declared) -> Ident {
+    let has = |wanted: &[EffectKey]| {
+        declared.function.arguments().filter_map(|argument| argument.effect).any(|key| wanted.contains(&key))
+    };
+    let name = match () {
+        () if has(&[EffectKey::Runs, EffectKey::Connects]) => "Anything",
+        () if has(&[EffectKey::Changes]) => "Changes",
+        () => "Looks",
+    };
+    Ident::new(name, Span::mixed_site())
+}
+
 fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
     let Declared { type_name, name, .. } = declared;
     let manual = manual(&declared.words);
@@ -114,11 +127,13 @@ fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
         Presence::Required => quote! { ::haft::path::Target },
         Presence::Optional => quote! { ::core::option::Option<::haft::path::Target> },
     });
+    let at_most = at_most(declared);
     let plan = plan(declared);
     let run = run(declared);
     quote_spanned! { Span::mixed_site()=>
         impl ::haft::tool::Tool for #type_name {
             const NAME: &'static str = #name;
+            const DOES: ::haft::spec::AtMost = ::haft::spec::AtMost::#at_most;
             type Args = #arguments_ident;
             type Draft = (#(#draft,)*);
 

@@ -21,7 +21,9 @@ use crate::form::{Form, Reading};
 use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
 use crate::provider::{ModelError, Request};
-use crate::quirks::{CacheComes, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes};
+use crate::quirks::{
+    CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
+};
 use crate::raw_json::Object;
 use crate::refused::refused;
 use crate::wire::Wire;
@@ -95,7 +97,7 @@ impl Chat {
     }
 
     fn messages(&self, model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
-        let names = OfferedNames::of(request.tools);
+        let plainly = Plainly { quirks: self.quirks, model, names: OfferedNames::of(request.tools) };
         let mut said = Vec::new();
         if !request.instructions.is_empty() {
             let role = match self.quirks.instructions {
@@ -115,43 +117,70 @@ impl Chat {
                 }
                 // A message without anything in it is refused by many.
                 Message::Model(reply) if is_empty(reply) => {}
-                Message::Model(reply) if reply.native.wire == Wire::Chat && reply.native.model == model => {
-                    said.push(reply.native.json.clone());
-                }
-                Message::Model(reply) => said.push(raw(&self.plain(reply, &names))),
-                Message::Tools { answers } => said.extend(answers.iter().map(|answer| self.answer(answer))),
+                Message::Model(reply) if plainly.is_its_own(reply) => said.push(reply.native.json.clone()),
+                Message::Model(reply) => said.push(raw(&plainly.reply(reply))),
+                Message::Tools { answers } => said.extend(answers.iter().map(|answer| plainly.answer(answer))),
             }
         }
         said
+    }
+}
+
+/// Says in the members that everybody takes what somebody else said.
+struct Plainly<'a> {
+    quirks: Quirks,
+    model: &'a str,
+    names: OfferedNames,
+}
+
+impl Plainly<'_> {
+    /// Says whether a reply can be sent as it is kept.
+    fn is_its_own(&self, reply: &Reply) -> bool {
+        // The same model may have answered at another address.
+        let fits = reply.calls().all(|call| self.id(&call.id) == call.id);
+        reply.native.wire == Wire::Chat && reply.native.model == self.model && fits
+    }
+
+    fn reply(&self, reply: &Reply) -> Value {
+        let text = reply.text();
+        let content = if text.is_empty() { Value::Null } else { Value::String(text) };
+        let calls: Vec<Value> = reply
+            .calls()
+            .map(|call| {
+                let function = json!({ "name": self.names.wire(&call.name), "arguments": arguments_of(call) });
+                json!({ "id": self.id(&call.id), "type": "function", "function": function })
+            })
+            .collect();
+        let mut message = json!({ "role": "assistant", "content": content });
+        if !calls.is_empty() {
+            if self.quirks.foreign_thoughts == ForeignThoughts::WithCalls {
+                message["reasoning_content"] = Value::String(thoughts(reply));
+            }
+            message["tool_calls"] = Value::Array(calls);
+        }
+        message
     }
 
     fn answer(&self, answer: &Answer) -> Box<RawValue> {
         raw(&json!({ "role": "tool", "tool_call_id": self.id(&answer.call), "content": answer.text }))
     }
 
-    /// Returns a reply of another model in the members that everybody takes.
-    fn plain(&self, reply: &Reply, names: &OfferedNames) -> Value {
-        let text = reply.text();
-        let calls: Vec<Value> = reply
-            .calls()
-            .map(|call| {
-                let function = json!({ "name": names.wire(&call.name), "arguments": arguments_of(call) });
-                json!({ "id": self.id(&call.id), "type": "function", "function": function })
-            })
-            .collect();
-        let content = if text.is_empty() { Value::Null } else { Value::String(text) };
-        match calls.is_empty() {
-            true => json!({ "role": "assistant", "content": content }),
-            false => json!({ "role": "assistant", "content": content, "tool_calls": calls }),
-        }
-    }
-
     fn id(&self, id: &str) -> String {
-        match self.quirks.ids {
-            IdForm::Nine if !is_nine(id) => nine(id),
-            IdForm::Nine | IdForm::Any => id.to_owned(),
-        }
+        let wants_nine = match self.quirks.ids {
+            IdForm::Any => false,
+            IdForm::Nine => true,
+            IdForm::NineForMistral => self.model.starts_with("mistralai/"),
+        };
+        if wants_nine && !is_nine(id) { nine(id) } else { id.to_owned() }
     }
+}
+
+fn thoughts(reply: &Reply) -> String {
+    let thoughts = reply.parts.iter().filter_map(|part| match part {
+        Part::Thinking(thought) => Some(thought.as_str()),
+        Part::Text(_) | Part::Refusal(_) | Part::Call(_) => None,
+    });
+    thoughts.collect()
 }
 
 /// Puts what a user said in several messages into one: templates of local models want the roles to alternate.

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::anthropic::Anthropic;
 use crate::chat::Chat;
-use crate::conversation::Reply;
+use crate::conversation::{Reply, Stop};
 use crate::form::Form;
 use crate::gemini::Gemini;
 use crate::provider::{Heard, Model, ModelError, Piece, Request};
@@ -153,12 +153,11 @@ impl Connection {
             Ok(response) => answering.read(response, bounds).await,
             Err(failure) => Err(failure),
         };
-        let reply = answering.end();
-        match (outcome, reply) {
-            (Ok(()), Some(reply)) => Ok(reply),
-            (Ok(()), None) => Err(Failure::empty()),
-            (Err(_), Some(reply)) if was_told.load(Ordering::Relaxed) => Ok(reply),
-            (Err(failure), _) => Err(failure.without(self.key())),
+        // A reply that is whole counts although its farewell was cut; one that is not counts when somebody heard of it.
+        let counts = |reply: &Reply| reply.stop != Stop::Cut || was_told.load(Ordering::Relaxed);
+        match answering.end().filter(counts) {
+            Some(reply) => Ok(reply),
+            None => Err(outcome.err().unwrap_or_else(Failure::empty).without(self.key())),
         }
     }
 

@@ -28,7 +28,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use haft::lift::Lift;
-use haft::spec::Spec;
+use haft::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// A provider's dialect of tool declarations.
@@ -108,7 +108,7 @@ impl<'a> Offered<'a> {
             title: Some(&spec.manual.title),
             description: &spec.manual.words,
             input_schema: &spec.input_schema,
-            read_only: None,
+            read_only: Some(spec.does == AtMost::Looks),
         }
     }
 }

@@ -126,6 +126,8 @@ pub struct Quirks {
     pub usage: UsageComes,
     /// Which ids of calls it takes.
     pub ids: IdForm,
+    /// What it wants to read of what another model thought.
+    pub foreign_thoughts: ForeignThoughts,
     /// Whether several calls in one reply have to be asked for.
     pub several_calls: SeveralCalls,
     /// Whether a beginning of the conversation is kept only when asked for.
@@ -168,6 +170,17 @@ pub enum IdForm {
     Any,
     /// Nine letters and digits.
     Nine,
+    /// Nine letters and digits for models of Mistral, any for others.
+    NineForMistral,
+}
+
+/// What a server wants to read of what another model thought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForeignThoughts {
+    /// Nothing.
+    LeftOut,
+    /// Something, in every message with calls.
+    WithCalls,
 }
 
 /// How several calls in one reply come.
@@ -204,6 +217,7 @@ impl Default for Quirks {
             instructions: InstructionsRole::System,
             usage: UsageComes::WhenAsked,
             ids: IdForm::Any,
+            foreign_thoughts: ForeignThoughts::LeftOut,
             several_calls: SeveralCalls::ByDefault,
             cache: CacheComes::ByItself,
             text: TextMay::HoldCalls,
@@ -226,7 +240,7 @@ impl Quirks {
                 length: LengthMember::MaxCompletionTokens,
                 // API reference: replaces system messages from o1 on.
                 instructions: InstructionsRole::Developer,
-                // Function calling guide: calls come in `tool_calls` only.
+                // Published types: calls come in `tool_calls`, and its models are trained to make them there.
                 text: TextMay::BeTextOnly,
                 ..usual
             },
@@ -237,6 +251,8 @@ impl Quirks {
                 length: LengthMember::MaxCompletionTokens,
                 // Published types: set beside the messages, it marks the last block that can be kept.
                 cache: CacheComes::WhenAskedForAnthropic,
+                // It passes requests on as they are.
+                ids: IdForm::NineForMistral,
                 ..usual
             },
             Server::Groq => Quirks {
@@ -253,11 +269,11 @@ impl Quirks {
                 ids: IdForm::Nine,
                 ..usual
             },
-            // API reference: max_tokens is deprecated.
-            Server::Xai => Quirks { length: LengthMember::MaxCompletionTokens, ..usual },
-            // Ollama's list of supported members has max_tokens and stream_options, and not the newer name. LM Studio
-            // and DeepSeek document max_tokens; vLLM takes both.
-            Server::Ollama | Server::LmStudio | Server::Vllm | Server::DeepSeek | Server::Other => usual,
+            // Guide to thinking: a message with calls that does not say what was thought is refused.
+            Server::DeepSeek => Quirks { foreign_thoughts: ForeignThoughts::WithCalls, ..usual },
+            // Ollama's list of supported members has max_tokens and stream_options, and not the newer name. Of the others
+            // nothing was found documented that differs.
+            Server::Ollama | Server::LmStudio | Server::Vllm | Server::Xai | Server::Other => usual,
         }
     }
 }

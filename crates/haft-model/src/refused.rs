@@ -12,11 +12,12 @@ use crate::raw_json::{Object, list, text};
 const LONGEST_WORDS: usize = 600;
 
 /// What providers say when a conversation is longer than the model takes, in small letters.
-const TOO_LONG: [&str; 10] = [
+const TOO_LONG: [&str; 11] = [
     "context_length_exceeded",
     "maximum context length",
     "context length exceeded",
     "exceed_context_size",
+    "exceed context limit",
     "exceeds the available context size",
     "exceeds the maximum number of tokens",
     "prompt is too long",
@@ -154,68 +155,70 @@ fn shortened(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ModelErrorKind::*;
+
     use super::*;
+
+    const CASES: [(u16, &str, ModelErrorKind, &str); 14] = [
+        (
+            401,
+            r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}"#,
+            NotAdmitted,
+            "Incorrect API key provided",
+        ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#,
+            TooLong,
+            "maximum context length",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#,
+            Limited,
+            "current quota",
+        ),
+        (402, r#"{"error":{"message":"Insufficient Balance"}}"#, Limited, "Insufficient Balance"),
+        (404, r#"{"error":"model \"x\" not found, try pulling it first"}"#, BadRequest, "try pulling it first"),
+        (
+            400,
+            r#"{"object":"error","message":"Tool call id was x but must be a-z","type":"invalid_request_error"}"#,
+            BadRequest,
+            "Tool call id",
+        ),
+        (
+            422,
+            r#"{"detail":[{"loc":["body","stream_options"],"msg":"extra fields not permitted"}]}"#,
+            BadRequest,
+            "extra fields",
+        ),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
+            NotAdmitted,
+            "valid API key",
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Failed to call a function.","code":"tool_use_failed","failed_generation":"<function=x>"}}"#,
+            Broken,
+            "Failed to call",
+        ),
+        (502, "<html><body>Bad Gateway</body></html>", Broken, "a page of HTML"),
+        (
+            429,
+            r#"{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"slow down","provider_name":"X"}}}"#,
+            Limited,
+            "Provider returned error: slow down",
+        ),
+        (503, "", Broken, "without a word"),
+        (504, "upstream timed out", TimedOut, "upstream timed out"),
+        (413, "Payload Too Large", TooLong, "Payload Too Large"),
+    ];
 
     #[test]
     fn what_a_provider_answers_has_a_kind_and_its_words() {
-        use ModelErrorKind::*;
-        let cases = [
-            (
-                401,
-                r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}"#,
-                NotAdmitted,
-                "Incorrect API key provided",
-            ),
-            (
-                400,
-                r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#,
-                TooLong,
-                "maximum context length",
-            ),
-            (
-                429,
-                r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#,
-                Limited,
-                "current quota",
-            ),
-            (402, r#"{"error":{"message":"Insufficient Balance"}}"#, Limited, "Insufficient Balance"),
-            (404, r#"{"error":"model \"x\" not found, try pulling it first"}"#, BadRequest, "try pulling it first"),
-            (
-                400,
-                r#"{"object":"error","message":"Tool call id was x but must be a-z","type":"invalid_request_error"}"#,
-                BadRequest,
-                "Tool call id",
-            ),
-            (
-                422,
-                r#"{"detail":[{"loc":["body","stream_options"],"msg":"extra fields not permitted"}]}"#,
-                BadRequest,
-                "extra fields",
-            ),
-            (
-                400,
-                r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
-                NotAdmitted,
-                "valid API key",
-            ),
-            (
-                400,
-                r#"{"error":{"message":"Failed to call a function.","code":"tool_use_failed","failed_generation":"<function=x>"}}"#,
-                Broken,
-                "Failed to call",
-            ),
-            (502, "<html><body>Bad Gateway</body></html>", Broken, "a page of HTML"),
-            (
-                429,
-                r#"{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"slow down","provider_name":"X"}}}"#,
-                Limited,
-                "Provider returned error: slow down",
-            ),
-            (503, "", Broken, "without a word"),
-            (504, "upstream timed out", TimedOut, "upstream timed out"),
-            (413, "Payload Too Large", TooLong, "Payload Too Large"),
-        ];
-        for (status, body, kind, words) in cases {
+        for (status, body, kind, words) in CASES {
             let error = refused(status, body);
             assert_eq!(error.kind, kind, "{status} {body}");
             assert!(error.what.contains(words), "{status} {body}: {}", error.what);

@@ -7,7 +7,7 @@
 //! asked twice costs twice.
 
 /// The longest event that is read, in bytes. A whole reply in one event is far shorter.
-pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;
+const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -33,7 +33,7 @@ pub(crate) fn streams(wire: Wire) -> Vec<Written> {
         let path = entry.expect("it can be listed").path();
         if path.extension().is_some_and(|kind| kind == "sse" || kind == "json") {
             let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
-            streams.push(Written { name, text: std::fs::read_to_string(&path).expect("it is a text") });
+            streams.push(Written::of(&name, &std::fs::read_to_string(&path).expect("it is a text")));
         }
     }
     streams.sort_by(|a, b| a.name.cmp(&b.name));
@@ -42,6 +42,10 @@ pub(crate) fn streams(wire: Wire) -> Vec<Written> {
 }
 
 impl Written {
+    pub(crate) fn of(name: &str, text: &str) -> Written {
+        Written { name: name.to_owned(), text: text.to_owned() }
+    }
+
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
         let lines = self.text.lines().take_while(|line| line.starts_with(':'));
         lines.filter_map(|line| line.strip_prefix(": ")?.strip_prefix(name)?.strip_prefix(' ')).next()
@@ -146,7 +150,7 @@ impl Written {
     /// Ends the stream behind every event, and checks that what is left can go on.
     pub(crate) fn check_every_end(&self, form: &dyn Form, provider: Provider, check: impl Fn(&Value)) {
         let tools = tools(provider);
-        for up_to in 0..self.events().len() {
+        for up_to in 0..=self.events().len() {
             if let (_, Ok(Some(reply))) = self.read(form, &tools, up_to) {
                 let request = self.next_request(form, &tools, &reply);
                 check(&serde_json::from_str(&request).expect("it is JSON"));

@@ -53,6 +53,13 @@ pub struct AskedEffect {
     pub class: Class,
 }
 
+impl AskedEffect {
+    /// Returns whether a yes to it is never given for longer, and never by `--yes`.
+    pub fn is_dangerous(&self) -> bool {
+        self.class == Class::Dangerous
+    }
+}
+
 /// The command of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedCommand {

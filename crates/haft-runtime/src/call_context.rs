@@ -30,7 +30,7 @@ use crate::events::What;
 use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::redact::{ChunkRedactor, Redactor};
-use crate::session::Session;
+use crate::session::{Readers, Session};
 use crate::stage::{Halt, Stage};
 use crate::stages::authorize::{Authorized, RestsOn};
 use crate::stages::execute::Ran;
@@ -183,7 +183,8 @@ impl<'a> CallContext<'a> {
             None if changed_in(&receipts).is_empty() => Went::Ok(read_in(&receipts)),
             None => Went::Ok(Vec::new()),
         };
-        let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation: true };
+        let in_conversation = self.session.readers() == Readers::One;
+        let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation };
         self.session.memory.remember(key, remembered, &receipts);
     }
 

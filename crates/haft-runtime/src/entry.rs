@@ -80,9 +80,11 @@ impl Entry {
     /// Shows tools as another system does; the first entry is the usual one.
     pub(crate) fn in_dialect(foreign: Arc<dyn ForeignTool>, entries: Vec<Arc<Entry>>) -> Option<Self> {
         let usual = entries.first()?.clone();
+        // A call may lead to any of them.
+        let does = entries.iter().map(|entry| entry.shown.does).max().unwrap_or_default();
         Some(Self {
             tool: usual.tool.clone(),
-            shown: foreign.spec(&usual.shown),
+            shown: Spec { does, ..foreign.spec(&usual.shown) },
             toolset: usual.toolset.clone(),
             is_shown: foreign.is_shown(),
             steps: vec![Step::Dialect(WayIn { foreign, entries })],

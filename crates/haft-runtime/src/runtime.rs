@@ -123,6 +123,11 @@ impl Runtime {
         &self.ground.limits
     }
 
+    /// Returns the dialect that results are told in.
+    pub fn dialect(&self) -> Option<&Arc<dyn Dialect>> {
+        self.ground.dialect.as_ref()
+    }
+
     /// Returns the events of all sessions.
     pub fn events(&self) -> &Events {
         &self.ground.events

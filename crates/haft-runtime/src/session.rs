@@ -3,11 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft::call::{CallId, ToolCall};
-use haft::door::SessionName;
+use haft::door::{Errand, Page, PageRequest, Permit, SessionName, Spill};
+use haft::error::ToolError;
 use haft::path::{Extent, RawPath};
 use haft::session_state::{AgentState, Storage};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Mode;
+use tokio_util::sync::CancellationToken;
 
 use crate::approval::Approver;
 use crate::asked::{AskedCall, AskedCalls};
@@ -38,6 +40,7 @@ pub struct Session {
     pub(crate) storage: SessionStorage,
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
     keeping: Keeping,
+    readers: Readers,
 }
 
 /// Whether kept results serve identical calls, where their plan says that they may.
@@ -48,6 +51,16 @@ pub enum Keeping {
     On,
     /// Every call runs, and its result is not kept.
     Off,
+}
+
+/// Whose calls a session serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readers {
+    /// One conversation: whatever was read is still there to be looked up, so reading it again is redundant.
+    #[default]
+    One,
+    /// Conversations that may not see each other's results: every read is answered.
+    Several,
 }
 
 impl Session {
@@ -68,6 +81,7 @@ impl Session {
             storage: SessionStorage::default(),
             agent_state: Mutex::default(),
             keeping: Keeping::default(),
+            readers: Readers::default(),
         }
     }
 
@@ -79,6 +93,16 @@ impl Session {
 
     pub(crate) fn keeping(&self) -> Keeping {
         self.keeping
+    }
+
+    /// Serves one conversation or several.
+    pub fn with_readers(mut self, readers: Readers) -> Self {
+        self.readers = readers;
+        self
+    }
+
+    pub(crate) fn readers(&self) -> Readers {
+        self.readers
     }
 
     /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.
@@ -116,6 +140,19 @@ impl Session {
         let Ok(target) = look.locate(path, Extent::Entry) else { return false };
         let read = self.memory.when_read(&target);
         read.is_some_and(|version| look.stamp(&target) == Some(version.stamp))
+    }
+
+    /// Reads some lines of an output of this session that was too long to show.
+    ///
+    /// # Errors
+    ///
+    /// Fails where there is no such output.
+    pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
+        let spill = Spill { session: &self.name, id };
+        let (tool, run) = ("spill".to_owned(), self.run.clone());
+        let errand = Errand { call: CallId::fresh(), tool, session: self.name.clone(), run, turn: self.turn().number };
+        let permit = Permit::issue(errand, [spill.effect()].into(), Vec::new(), CancellationToken::new());
+        self.ground.doors.store.spilled(&permit, spill, request).await
     }
 
     /// Notes that the text of a result has left the conversation: reading it again is not redundant.

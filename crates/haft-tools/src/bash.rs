@@ -58,6 +58,7 @@ pub struct Draft {
 
 impl Tool for Bash {
     const NAME: &'static str = "bash";
+    const DOES: AtMost = AtMost::Anything;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("cmd", "command"),
         ("script", "command"),

@@ -33,10 +33,11 @@ pub use presets::Presets;
 pub use problem::Problem;
 pub use template::PathTemplate;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::manual::{Example, Manual};
-use haft::spec::Spec;
+use haft::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// How long results are kept where a definition says nothing.
@@ -130,8 +131,26 @@ impl Definition {
             }
         }
         manual.examples.extend(self.examples.iter().cloned());
-        let (skill, version) = (self.skill_description.clone(), self.version.clone());
-        Spec { skill, version, ..Spec::new(&self.name, manual, self.input_schema.clone()) }
+        Spec {
+            skill: self.skill_description.clone(),
+            version: self.version.clone(),
+            output_schema: self.output_schema.clone().map(Arc::new),
+            does: self.at_most(),
+            ..Spec::new(&self.name, manual, self.input_schema.clone())
+        }
+    }
+
+    /// Returns the most that its calls can do, as it declares.
+    fn at_most(&self) -> AtMost {
+        let one = |declared: &Declared| match declared {
+            Declared::Read(_) => AtMost::Looks,
+            Declared::Change(_) => AtMost::Changes,
+            Declared::Connect(_) => AtMost::Anything,
+        };
+        match &self.effects {
+            Some(declared) => declared.iter().map(one).max().unwrap_or(AtMost::Looks),
+            None => AtMost::Anything,
+        }
     }
 
     /// Returns how long a result is kept; nothing when none is.

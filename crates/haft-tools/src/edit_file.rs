@@ -104,6 +104,7 @@ pub struct NewText {
 
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
+    const DOES: AtMost = AtMost::Changes;
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("file_path", "path"), ("filepath", "path"), ("filename", "path"), ("file", "path")];
     type Args = Args;

@@ -57,6 +57,7 @@ pub enum Sort {
 
 impl Tool for Glob {
     const NAME: &'static str = "glob";
+    const DOES: AtMost = AtMost::Looks;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("glob", "pattern"),
         ("glob_pattern", "pattern"),

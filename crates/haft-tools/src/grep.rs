@@ -70,6 +70,7 @@ pub enum Mode {
 
 impl Tool for Grep {
     const NAME: &'static str = "grep";
+    const DOES: AtMost = AtMost::Looks;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("regex", "pattern"),
         ("query", "pattern"),

@@ -45,6 +45,7 @@ pub enum View {
 
 impl Tool for ListDir {
     const NAME: &'static str = "list_dir";
+    const DOES: AtMost = AtMost::Looks;
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("directory", "path"), ("dir", "path"), ("folder", "path"), ("dir_path", "path")];
     type Args = Args;

@@ -48,6 +48,7 @@ pub struct Args {
 
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
+    const DOES: AtMost = AtMost::Looks;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("file_path", "path"),
         ("filepath", "path"),

@@ -60,6 +60,7 @@ pub enum Draft {
 
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
+    const DOES: AtMost = AtMost::Puts;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("file_path", "path"),
         ("filepath", "path"),

@@ -44,6 +44,7 @@ pub mod session_state;
 pub mod spec;
 pub mod stamp;
 pub mod tool;
+pub mod visible;
 pub mod wrapping;
 
 pub use haft_macros::tool;

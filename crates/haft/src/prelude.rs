@@ -13,6 +13,7 @@ pub use crate::search::{
     Case, FindOrder, FindRequest, Found, Hidden, LeftOut, LineKind, ListRequest, Listing, Reach, SearchRequest,
     Searched, Span, Syntax, Wanted,
 };
+pub use crate::spec::AtMost;
 pub use crate::tool::{Tool, Typed};
 pub use schemars::JsonSchema;
 pub use serde::Deserialize;

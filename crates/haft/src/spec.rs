@@ -21,8 +21,28 @@ pub struct Spec {
     pub aliases: Vec<(String, String)>,
     /// Arguments that are times in seconds, each with its name in milliseconds.
     pub times: Vec<(String, String)>,
+    /// The schema of the data of results that worked, where the tool promises one.
+    pub output_schema: Option<Arc<Value>>,
+    /// The most that its calls can do.
+    pub does: AtMost,
     /// Changes when the tool would answer differently, so that kept results do not outlive it.
     pub version: String,
+}
+
+/// The most that calls of a tool can do, known before one is planned: a hint for whoever chooses tools.
+///
+/// What one call does is said by its plan, and nothing is allowed or refused because of this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AtMost {
+    /// They look at files, or only compute.
+    Looks,
+    /// They put files into a state; the same call again changes nothing more.
+    Puts,
+    /// They change files.
+    Changes,
+    /// They run programs or talk to others, or nobody has said what they do.
+    #[default]
+    Anything,
 }
 
 impl Spec {
@@ -35,6 +55,8 @@ impl Spec {
             input_schema: Arc::new(input_schema),
             aliases: Vec::new(),
             times: Vec::new(),
+            output_schema: None,
+            does: AtMost::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

@@ -15,7 +15,7 @@ use crate::output::ToolOutput;
 use crate::plan::Plan;
 use crate::result::ToolResult;
 use crate::schema;
-use crate::spec::Spec;
+use crate::spec::{AtMost, Spec};
 
 /// What a tool author writes. Put it into a catalogue with [`Typed`].
 pub trait Tool: Send + Sync + 'static {
@@ -28,6 +28,9 @@ pub trait Tool: Send + Sync + 'static {
     /// Arguments that are times in seconds, each with the name under which milliseconds are converted; what is no number
     /// is left out, and the default holds. Both is told.
     const TIMES: &'static [(&'static str, &'static str)] = &[];
+
+    /// The most that calls can do.
+    const DOES: AtMost = AtMost::Anything;
 
     /// The arguments. The schema that a model is shown comes from this type.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
@@ -95,6 +98,7 @@ impl<T: Tool> Typed<T> {
         let owned = |(one, other): &(&str, &str)| (one.to_string(), other.to_string());
         spec.aliases = T::ALIASES.iter().map(owned).collect();
         spec.times = T::TIMES.iter().map(owned).collect();
+        spec.does = T::DOES;
         Self { tool, spec }
     }
 }

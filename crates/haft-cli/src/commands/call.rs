@@ -7,6 +7,7 @@ use haft::call::{RawArguments, ToolCall};
 use haft::result::ToolResult;
 use haft_runtime::record;
 use haft_runtime::session::Session;
+use haft_workspace::state::WorkspaceState;
 
 use super::call_lines;
 use crate::arguments::{Call, Common};
@@ -28,7 +29,7 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
     let session = desk.session(common, Caller::OneCall);
     let tool_call = ToolCall::new(&call.tool, arguments).by(origin(common, Caller::OneCall));
     let result = block_on(interruptible(&desk, &session, tool_call))?;
-    note_call(&desk, &result);
+    note_call(&desk.state, &result);
     show(common, &result)?;
     Ok(result.status.into())
 }
@@ -77,7 +78,7 @@ async fn interruptible(desk: &Desk, session: &Session, call: ToolCall) -> ToolRe
 }
 
 /// Remembers the call for `haft doctor TOOL`. A call does not fail because that did not work.
-pub(super) fn note_call(desk: &Desk, result: &ToolResult) {
+pub(crate) fn note_call(state: &WorkspaceState, result: &ToolResult) {
     let mut short = record::of_result(result);
     if let Some(fields) = short.as_object_mut() {
         // The id is the caller's own and may be anything; what was shown is not kept twice.
@@ -85,7 +86,7 @@ pub(super) fn note_call(desk: &Desk, result: &ToolResult) {
             fields.remove(left_out);
         }
     }
-    if let Err(error) = desk.state.recent_calls().add(&short) {
+    if let Err(error) = state.recent_calls().add(&short) {
         screen::talk(&format!("note: this call could not be remembered for \"haft doctor\": {error}"));
     }
 }

@@ -134,7 +134,7 @@ fn start<'a>(desk: &'a Desk, session: &'a Session, line: Line) -> BoxFuture<'a, 
 fn print(desk: &Desk, answer: Answer) -> io::Result<()> {
     let record = match answer {
         Answer::Result(result) => {
-            note_call(desk, &result);
+            note_call(&desk.state, &result);
             record::of_result(&result)
         }
         Answer::NoCall(record) => record,

@@ -16,6 +16,9 @@ use crate::screen::{self, Part};
 /// Most files named in one line.
 const MOST_FILES: usize = 4;
 
+/// What is said of a workspace without changes.
+const NOTHING: &str = "Nothing was changed here through haft.";
+
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
     let desk = Desk::open(common)?;
@@ -29,7 +32,7 @@ pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     if log.sets.is_empty() {
-        screen::talk("Nothing was changed here through haft.");
+        screen::talk(NOTHING);
     }
     for set in shown {
         line(set)?;
@@ -43,11 +46,6 @@ pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
 }
 
 fn line(set: &ChangeSet) -> anyhow::Result<()> {
-    let undone = match set.undone {
-        Undone::No => "",
-        Undone::Partly => "  (partly taken back)",
-        Undone::Yes => "  (taken back)",
-    };
     let number = format!("{:>5}  ", set.number);
     let number = if set.undone == Undone::Yes { Part::Faint(&number) } else { Part::Strong(&number) };
     screen::line(&[
@@ -55,9 +53,35 @@ fn line(set: &ChangeSet) -> anyhow::Result<()> {
         Part::Faint(&format!("{:<11} ", ago(set.at))),
         Part::Plain(&format!("{:<11} ", what(set))),
         Part::Plain(&files(set)),
-        Part::Faint(undone),
+        Part::Faint(undone(set)),
     ])?;
     Ok(())
+}
+
+/// Writes the newest change sets as text, a line each.
+pub(crate) fn as_text(log: &haft_workspace::history::Log, most: usize) -> String {
+    let shown = &log.sets[..log.sets.len().min(most)];
+    let row = |set: &ChangeSet| {
+        format!("{:>5}  {:<11} {:<11} {}{}\n", set.number, ago(set.at), what(set), files(set), undone(set))
+    };
+    let mut text: String = shown.iter().map(row).collect();
+    if shown.is_empty() {
+        text.push_str(NOTHING);
+        text.push('\n');
+    }
+    if log.sets.len() > shown.len() {
+        text.push_str(&format!("[{} older ones; \"haft log\" lists them]\n", log.sets.len() - shown.len()));
+    }
+    text.extend(log.warnings.iter().map(|warning| format!("{warning}\n")));
+    text
+}
+
+fn undone(set: &ChangeSet) -> &'static str {
+    match set.undone {
+        Undone::No => "",
+        Undone::Partly => "  (partly taken back)",
+        Undone::Yes => "  (taken back)",
+    }
 }
 
 fn what(set: &ChangeSet) -> String {

@@ -97,6 +97,7 @@ impl ChatReading {
         }
         if progress == Progress::Whole {
             self.is_done = true;
+            self.settle(heard);
         }
         Ok(progress)
     }
@@ -153,13 +154,18 @@ impl ChatReading {
             return;
         }
         let Some(written) = self.written() else { return self.said.release(heard) };
-        let calls = written.iter().filter_map(|piece| match piece {
-            Written::Text(_) => None,
-            Written::Call { name, arguments, .. } => Some((name, arguments)),
-        });
-        for (at, (name, arguments)) in calls.enumerate() {
-            heard(Piece::CallBegins(at, self.names.native(name)));
-            heard(Piece::Arguments(at, arguments));
+        let mut calls = 0;
+        for piece in &written {
+            match piece {
+                Written::Call { name, arguments, .. } => {
+                    heard(Piece::CallBegins(calls, self.names.native(name)));
+                    heard(Piece::Arguments(calls, arguments));
+                    calls += 1;
+                }
+                // What stands before the first call was told as it came.
+                Written::Text(text) if calls > 0 => heard(Piece::Text(text)),
+                Written::Text(_) => {}
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Chat;
@@ -111,12 +112,30 @@ fn a_conversation_with_another_model_is_said_in_what_everybody_takes() {
     let tools = lower_all(&offered, Provider::OpenAi);
     let messages = conversation();
     let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: true };
-    for server in [Server::Other, Server::Mistral] {
+    for server in [Server::Other, Server::Mistral, Server::DeepSeek] {
         let request = written(Quirks::of_server(server), "m", &request);
         insta::assert_json_snapshot!(format!("another_models_conversation_for_{server}"), request["messages"]);
         check_pairs(server.name(), &request);
         assert_eq!(request["tool_choice"], json!("required"));
     }
+}
+
+#[test]
+fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
+    let tools = lower_all(&[], Provider::OpenAi);
+    let mut messages = conversation();
+    for message in &mut messages {
+        if let Message::Model(reply) = message {
+            reply.native.wire = Wire::Chat;
+            reply.native.model = "mistralai/m".to_owned();
+        }
+    }
+    let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: false };
+    let body = written(Quirks::of_server(Server::OpenRouter), "mistralai/m", &request);
+    check_pairs("openrouter", &body);
+    let ids: Vec<&Value> =
+        body["messages"][1]["tool_calls"].as_array().into_iter().flatten().map(|call| &call["id"]).collect();
+    assert_eq!(ids, [&json!("J1VwUjzvU"), &json!("abcdefghi"), &json!("rcm0HoNcp")]);
 }
 
 #[test]
@@ -172,4 +191,47 @@ fn the_key_stands_in_a_header_only_where_there_is_one() {
     assert_eq!(form.headers(Some("k")), [("authorization", "Bearer k".to_owned())]);
     assert!(form.headers(None).is_empty());
     assert_eq!(form.path("m"), "/chat/completions");
+}
+
+/// A piece of a stream whose members are the right ones and whose values may be anything.
+fn chunk() -> impl Strategy<Value = String> {
+    let odd = prop_oneof![
+        Just(Value::Null),
+        Just(json!("")),
+        Just(json!("{\"path\":")),
+        Just(json!("\"a\"}")),
+        Just(json!("bash")),
+        Just(json!("<tool_call>{\"name\":\"bash\",\"arguments\":{}}</tool_call>")),
+        Just(json!("stop")),
+        Just(json!(0)),
+        Just(json!(1)),
+        Just(json!(-7.5)),
+        Just(json!({})),
+        Just(json!([[]])),
+        Just(json!([{ "type": "thinking", "thinking": [{ "text": "hm" }] }, { "type": "text", "text": "so" }, 3])),
+        Just(json!([{ "type": "reasoning.text", "text": "hm", "index": 0 }, "x"])),
+    ];
+    let call = proptest::collection::vec(odd.clone(), 4).prop_map(|odd| {
+        json!({ "index": odd[0], "id": odd[1], "function": { "name": odd[2], "arguments": odd[3] }, "extra": odd[0] })
+    });
+    (proptest::collection::vec(odd, 7), proptest::collection::vec(call, 0..3)).prop_map(|(odd, calls)| {
+        let delta = json!({
+            "content": odd[0], "reasoning": odd[1], "reasoning_details": odd[2], "refusal": odd[3],
+            "function_call": odd[4], "tool_calls": calls,
+        });
+        json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": odd[5] }], "usage": odd[6] }).to_string()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_a_server_sends_the_conversation_can_go_on(
+        chunks in proptest::collection::vec(prop_oneof![9 => chunk(), 1 => ".{0,20}"], 0..8)
+    ) {
+        let stream = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect::<String>();
+        let stream = Written::of("random", &stream);
+        stream.check_every_end(&form_of(&stream), Provider::OpenAi, |request| check_pairs("random", request));
+    }
 }

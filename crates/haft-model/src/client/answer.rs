@@ -13,7 +13,7 @@ use super::transport::causes;
 use crate::conversation::Reply;
 use crate::form::{Form, Progress, Reading};
 use crate::provider::{Heard, ModelError, ModelErrorKind};
-use crate::sse::{Decoder, Event, LONGEST_EVENT};
+use crate::sse::{Decoder, Event};
 
 /// The longest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
@@ -157,7 +157,7 @@ impl<'a> Answering<'a> {
     ) -> Result<(), Failure> {
         while let Some(chunk) = next(&mut response, bounds).await? {
             body.extend_from_slice(&chunk);
-            if body.len() > LONGEST_EVENT {
+            if body.len() > LONGEST_ANSWER {
                 return Err(too_long());
             }
         }

@@ -136,11 +136,14 @@ impl GeminiReading {
                 return Ok(());
             }
         }
-        self.kept.push(Kept::AsItCame(compact(raw)));
-        match part.object("functionCall") {
-            Some(call) => self.call(&call, heard),
-            None => Ok(()),
+        if part.raw("functionCall").is_some() {
+            let call = part.object("functionCall").unwrap_or_default();
+            // Nobody can answer a call without a name, and one without an answer is refused.
+            let Some(name) = call.text("name").filter(|name| !name.is_empty()) else { return Ok(()) };
+            self.call(&name, &call, heard)?;
         }
+        self.kept.push(Kept::AsItCame(compact(raw)));
+        Ok(())
     }
 
     fn say(&mut self, text: &str, voice: Voice, heard: Heard<'_>) {
@@ -172,15 +175,14 @@ impl GeminiReading {
         }
     }
 
-    fn call(&mut self, sent: &Object, heard: Heard<'_>) -> Result<(), ModelError> {
-        let Some(name) = sent.text("name") else { return Ok(()) };
+    fn call(&mut self, name: &str, sent: &Object, heard: Heard<'_>) -> Result<(), ModelError> {
         if self.calls == MOST_CALLS {
             return Err(broken(format!("The model makes more than {MOST_CALLS} calls in one reply.")));
         }
         let arguments = sent.raw("args").map_or_else(|| "{}".to_owned(), |raw| compact(raw).get().to_owned());
         let call = Call {
             id: self.ids.take(&sent.text("id").unwrap_or_default()),
-            name: self.names.native(&name).to_owned(),
+            name: self.names.native(name).to_owned(),
             arguments,
             // Set only where arguments come in pieces, which are not asked for.
             is_cut: sent.is_true("willContinue"),

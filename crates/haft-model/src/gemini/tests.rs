@@ -1,5 +1,6 @@
 //! Streams of this form and what comes of them, and what a request looks like.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Gemini;
@@ -8,7 +9,7 @@ use crate::form::Form;
 use crate::lower::{Offered, Provider, lower_all};
 use crate::provider::Request;
 use crate::wire::Wire;
-use crate::written_streams::{compare, streams};
+use crate::written_streams::{Written, compare, streams};
 
 #[test]
 fn streams_become_replies_and_the_next_request() {
@@ -89,4 +90,41 @@ fn a_model_stands_in_the_address() {
     assert_eq!(Gemini.path("models/x"), "/v1beta/models/x:streamGenerateContent?alt=sse");
     assert_eq!(Gemini.path("a?b #"), "/v1beta/models/a%3Fb%20%23:streamGenerateContent?alt=sse");
     assert_eq!(Gemini.headers(Some("k")), [("x-goog-api-key", "k".to_owned())]);
+}
+
+/// An event whose members are the right ones and whose values may be anything.
+fn event() -> impl Strategy<Value = String> {
+    let odd = proptest::sample::select(vec![
+        Value::Null,
+        json!(""),
+        json!("bash"),
+        json!("STOP"),
+        json!("SAFETY"),
+        json!("MALFORMED_FUNCTION_CALL"),
+        json!(7),
+        json!(true),
+        json!([1]),
+        json!({ "path": 1 }),
+    ]);
+    let part = proptest::collection::vec(odd.clone(), 5).prop_map(|odd| match odd[0].as_str() {
+        Some(text) => json!({ "text": text, "thought": odd[1], "thoughtSignature": odd[2] }),
+        None => json!({ "functionCall": { "name": odd[1], "args": odd[2], "id": odd[3].as_str() }, "thoughtSignature": odd[4] }),
+    });
+    (proptest::collection::vec(part, 0..4), odd.clone(), odd).prop_map(|(parts, finish, usage)| {
+        let candidate = json!({ "content": { "parts": parts, "role": "model" }, "finishReason": finish });
+        json!({ "candidates": [candidate], "usageMetadata": usage }).to_string()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_the_server_sends_the_conversation_can_go_on(
+        events in proptest::collection::vec(prop_oneof![9 => event(), 1 => ".{0,20}"], 0..6)
+    ) {
+        let stream = events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+        let stream = Written::of("random", &stream);
+        stream.check_every_end(&Gemini, Provider::Gemini, |request| check_pairs("random", request));
+    }
 }

@@ -117,11 +117,9 @@ impl ItemsReading {
                 heard(Piece::Thinking(&more));
                 text.push_str(&more);
             }
-            ("response.reasoning_summary_part.added", Kind::Reasoning(text)) => {
-                if !text.is_empty() {
-                    heard(Piece::Thinking("\n\n"));
-                    text.push_str("\n\n");
-                }
+            ("response.reasoning_summary_part.added", Kind::Reasoning(text)) if !text.is_empty() => {
+                heard(Piece::Thinking("\n\n"));
+                text.push_str("\n\n");
             }
             ("response.function_call_arguments.delta", Kind::Call(making)) => {
                 making.grow(&event.text("delta")?, heard);

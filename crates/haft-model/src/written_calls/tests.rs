@@ -55,6 +55,7 @@ fn every_form_of_a_call_is_found() {
         "[{\"name\": \"read_file\", \"parameters\": {\"path\":\"a.rs\"}}]",
         "<think>Which file? <tool_call>?</think>\n{\"name\": \"read_file\", \"arguments\": {\"path\":\"a.rs\"}}",
         "<tool_use>\n  <tool_name>read_file</tool_name>\n  <parameter>\n    <path>a.rs</path>\n  </parameter>\n</tool_use>",
+        "<tool_use><tool_name>read_file</tool_name><parameter><path>a.rs</path></parameter>\n",
         "<tool_use><tool_name>read_file</tool_name><parameter name=\"path\">a.rs</parameter></tool_use>",
     ];
     for text in cases {
@@ -106,6 +107,10 @@ fn what_is_half_written_is_cut() {
         ("<function=bash>\n<parameter=command>\nls\n</parameter>\n", "cut bash {\"command\":\"ls\"}"),
         ("[TOOL_CALLS]bash[ARGS]{\"command\":", "cut bash {\"command\":"),
         ("<tool_use><tool_name>bash</tool_name><parameter><command>ls", "cut bash {\"command\":\"ls\"}"),
+        (
+            "<tool_use><tool_name>bash</tool_name><parameter name=\"command\">ls</parameter>",
+            "cut bash {\"command\":\"ls\"}",
+        ),
         // Nobody knows what was called.
         ("<tool_call>{\"name\": \"ba", "text"),
         ("<tool_use><tool_name>ba", "text"),

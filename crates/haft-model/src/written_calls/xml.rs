@@ -49,12 +49,13 @@ fn call(element: &Element<'_>, names: &OfferedNames) -> Option<Written> {
         return None;
     }
     let mut arguments = Map::new();
+    // The last tag is often the word at which a server stops: what stands in one block that ends is whole without it.
     let mut is_cut = element.after.is_none();
     while !left.is_empty() {
         let (key, parameter) = parameter(left)?;
         match key {
             Some(key) => add(&mut arguments, key, parameter.inside)?,
-            None => is_cut |= children(parameter.inside, &mut arguments)?.is_cut(),
+            None => is_cut = children(parameter.inside, &mut arguments)?.is_cut(),
         }
         is_cut |= parameter.after.is_none();
         left = parameter.after.unwrap_or_default().trim_start();

@@ -97,7 +97,12 @@ pub fn tools(wire: Wire) -> LoweredList {
         input_schema: &schema,
         read_only: None,
     });
-    lower_all(&offered, if wire == Wire::Anthropic { Provider::Anthropic } else { Provider::OpenAi })
+    let provider = match wire {
+        Wire::Anthropic => Provider::Anthropic,
+        Wire::Responses | Wire::Chat => Provider::OpenAi,
+        Wire::Gemini => Provider::Gemini,
+    };
+    lower_all(&offered, provider)
 }
 
 /// Asks once, with nobody who stops it.

@@ -4,6 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "written streams lie beside the tests")]
 
 mod conversation;
+mod faults;
+mod patience;
 mod published;
 mod server;
 mod written;

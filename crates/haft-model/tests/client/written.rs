@@ -4,6 +4,10 @@
 //! for it in later requests, and the messages of the next request. Beside that it is checked that what stands for a
 //! reply goes back byte for byte, that a reply survives being written to disk and read again, and that each request fits
 //! the published types (`published.rs`).
+//!
+//! The streams were also played once to the providers' own libraries: what those make of them is what stands for the
+//! reply here, but for what a provider would refuse in a request (empty texts, what was thought and is not signed yet)
+//! and for streams that they do not read to the end.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -29,7 +33,7 @@ async fn written_streams_of_responses_are_read_and_go_back_byte_for_byte() {
 }
 
 async fn check_all(wire: Wire, folder: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/client").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(folder);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&folder).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "sse"));

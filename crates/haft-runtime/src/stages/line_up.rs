@@ -21,6 +21,7 @@ use crate::conflict::conflict;
 use crate::entry::Entry;
 use crate::hooks::HookedCall;
 use crate::memory::{CallKey, Went};
+use crate::session::Readers;
 use crate::turn::Place;
 
 /// A call whose plan holds: nothing before it in the turn can change it any more.
@@ -45,7 +46,8 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
         let waited = match &outcome {
             Ok(plan) => {
                 cx.place.tell(plan.effects.clone(), key.clone());
-                wait_for_conflicts(&ahead, &plan.effects, &key).await
+                let twin = (cx.session.readers() == Readers::One).then_some(&key);
+                wait_for_conflicts(&ahead, &plan.effects, twin).await
             }
             Err(error) => wait_for_cause(&ahead, error.kind).await,
         };
@@ -59,11 +61,12 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     Ok(Planned { entry, called, bound, plan, basis, read })
 }
 
-async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: &CallKey) -> bool {
+/// Waits for earlier calls that conflict, and for one with the same key that only reads.
+async fn wait_for_conflicts(ahead: &[Arc<Place>], effects: &Arc<[Effect]>, key: Option<&CallKey>) -> bool {
     let mut waited = false;
     for place in ahead {
         let told = place.told().await;
-        let twin = told.key.as_ref() == Some(key) && reads_files_only(effects);
+        let twin = key.is_some() && told.key.as_ref() == key && reads_files_only(effects);
         if twin || told.effects.is_some_and(|theirs| conflict(&theirs, effects)) {
             place.finished().await;
             waited = true;

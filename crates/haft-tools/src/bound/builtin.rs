@@ -23,6 +23,7 @@ impl Builtin {
     pub(super) fn new(definition: Definition, tool: Arc<dyn AnyTool>, home: &Home) -> Result<Self, Problem> {
         check(&definition, tool.spec(), &home.preset)?;
         let mut spec = definition.spec();
+        spec.does = tool.spec().does;
         if definition.description.is_none() {
             spec.manual.words.clone_from(&tool.spec().manual.words);
         }

@@ -1,0 +1,29 @@
+//! `haft mcp serve` as clients meet it: one real server each, driven line by line over its pipes.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test lays out the folders that the command finds, and starts it"
+)]
+
+#[path = "mcp/cases.rs"]
+mod cases;
+#[path = "mcp/client.rs"]
+mod client;
+#[path = "mcp/endings.rs"]
+mod endings;
+#[path = "mcp/eras.rs"]
+mod eras;
+#[path = "mcp/garbage.rs"]
+mod garbage;
+#[path = "mcp/processes.rs"]
+mod processes;
+#[path = "mcp/questions.rs"]
+mod questions;
+#[path = "mcp/resources.rs"]
+mod resources;
+#[path = "mcp/roots.rs"]
+mod roots;
+#[path = "mcp/running.rs"]
+mod running;
+#[path = "mcp/tools.rs"]
+mod tools;

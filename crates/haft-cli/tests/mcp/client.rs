@@ -1,0 +1,282 @@
+//! A home, a workspace, and a client that knows nothing but lines.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long anything may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(30);
+pub const NEW_ERA: &str = "2026-07-28";
+
+/// A home and a workspace of their own.
+pub struct Place {
+    folder: Arc<TempDir>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for name in ["ws/src", "home", "state", "config/haft/tools"] {
+            std::fs::create_dir_all(folder.path().join(name)).expect("it is new");
+        }
+        let place = Self { folder: Arc::new(folder) };
+        place.put("ws/src/main.rs", "fn main() {}\n");
+        place
+    }
+
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn put(&self, name: &str, content: &str) {
+        std::fs::write(self.path(name), content).expect("it can be written");
+    }
+
+    /// Returns the content of a file, or nothing where there is none.
+    pub fn get(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn haft(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
+        command.args(arguments).current_dir(self.path("ws"));
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+        command.env("HOME", self.path("home")).env("TMPDIR", self.root());
+        command.env("XDG_STATE_HOME", self.path("state")).env("XDG_CONFIG_HOME", self.path("config"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs another command of haft here; returns what it printed.
+    pub fn run(&self, arguments: &[&str]) -> String {
+        let output = self.haft(arguments).stdin(Stdio::null()).output().expect("it runs");
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    }
+
+    /// Starts a server with these flags before its name.
+    pub fn serve(&self, flags: &[&str]) -> Server {
+        self.start(&[flags, &["mcp", "serve"]].concat())
+    }
+
+    /// Starts a server with these flags behind its name.
+    pub fn serve_behind(&self, flags: &[&str]) -> Server {
+        self.start(&[&["mcp", "serve"], flags].concat())
+    }
+
+    /// Starts a server whose output is open, and which nobody reads.
+    pub fn unread(&self, flags: &[&str]) -> Server {
+        self.unheard(self.haft(&[flags, &["mcp", "serve"]].concat()).spawn().expect("it can be started"))
+    }
+
+    /// Starts a server whose output is closed.
+    pub fn silent(&self, flags: &[&str]) -> Server {
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        drop(reader);
+        let mut command = self.haft(&[flags, &["mcp", "serve"]].concat());
+        self.unheard(command.stdout(writer).spawn().expect("it can be started"))
+    }
+
+    /// A server that nobody listens to; its pipes stay as they are.
+    fn unheard(&self, mut child: Child) -> Server {
+        let ((_, told), (_, said)) = (channel(), channel());
+        let stdin = child.stdin.take();
+        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _folder: self.folder.clone() }
+    }
+
+    fn start(&self, arguments: &[&str]) -> Server {
+        let mut child = self.haft(arguments).spawn().expect("it can be started");
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut stderr = child.stderr.take().expect("it is piped");
+        let (tell, told) = channel();
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        let (say, said) = channel();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            // Whatever came until then is what was said.
+            let _ = stderr.read_to_string(&mut text);
+            say.send(text)
+        });
+        let stdin = child.stdin.take();
+        Server { child, stdin, told, said, heard: Vec::new(), next_id: 0, meta: None, _folder: self.folder.clone() }
+    }
+
+    /// Starts a server and shakes hands; the client can do this.
+    pub fn shaken(&self, flags: &[&str], capabilities: Value) -> Server {
+        let mut server = self.serve(flags);
+        server.shake_hands("2025-11-25", capabilities);
+        server
+    }
+
+    /// Starts a server for a client of the new era that can do this.
+    pub fn modern(&self, flags: &[&str], capabilities: Value) -> Server {
+        let mut server = self.serve(flags);
+        server.meta = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": NEW_ERA,
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }));
+        server
+    }
+}
+
+/// A server that runs, and everything it has said so far.
+pub struct Server {
+    pub child: Child,
+    pub stdin: Option<ChildStdin>,
+    told: Receiver<String>,
+    said: Receiver<String>,
+    /// Messages that were no answer to what was waited for.
+    pub heard: Vec<Value>,
+    next_id: u64,
+    /// What every request says of itself, in the new era.
+    pub meta: Option<Value>,
+    /// It is there as long as the server is.
+    _folder: Arc<TempDir>,
+}
+
+impl Server {
+    pub fn shake_hands(&mut self, version: &str, capabilities: Value) -> Value {
+        let client = json!({ "name": "test", "version": "1" });
+        let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
+        let answer = self.request("initialize", params);
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        answer
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        self.send_line(message.to_string().as_bytes());
+    }
+
+    pub fn send_line(&mut self, line: &[u8]) {
+        self.send_bytes(line);
+        self.send_bytes(b"\n");
+    }
+
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        // It may have ended; then the next look at its answers says so.
+        let _ = self.stdin.as_mut().expect("it is open").write_all(bytes);
+    }
+
+    /// Sends a request; returns its id.
+    pub fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+        self.next_id += 1;
+        if let Some(meta) = self.meta.as_ref().and_then(Value::as_object) {
+            let told = params["_meta"].as_object().cloned().unwrap_or_default();
+            params["_meta"] = meta.clone().into_iter().chain(told).collect();
+        }
+        let id = self.next_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    pub fn begin_call(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.begin("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Waits for the next message, whatever it is.
+    pub fn next(&mut self) -> Value {
+        let line = self.told.recv_timeout(PATIENCE).unwrap_or_else(|why| panic!("nothing came ({why})"));
+        serde_json::from_str(&line).unwrap_or_else(|why| panic!("no message ({why}): {line}"))
+    }
+
+    /// Waits for the answer to a request; whatever comes before is put aside.
+    pub fn answer(&mut self, id: impl Into<Value>) -> Value {
+        let id = id.into();
+        let is_answer = |message: &Value| message["id"] == id && message.get("method").is_none();
+        if let Some(place) = self.heard.iter().position(is_answer) {
+            return self.heard.remove(place);
+        }
+        loop {
+            let message = self.next();
+            if is_answer(&message) {
+                return message;
+            }
+            self.heard.push(message);
+        }
+    }
+
+    /// Waits for a request or a notification of the server.
+    pub fn told(&mut self, method: &str) -> Value {
+        let is_meant = |message: &Value| message["method"] == method;
+        if let Some(place) = self.heard.iter().position(is_meant) {
+            return self.heard.remove(place);
+        }
+        loop {
+            let message = self.next();
+            if is_meant(&message) {
+                return message;
+            }
+            self.heard.push(message);
+        }
+    }
+
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params);
+        self.answer(id)
+    }
+
+    /// Calls a tool; returns its result.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let id = self.begin_call(tool, arguments);
+        let answer = self.answer(id);
+        assert!(answer.get("result").is_some(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Makes sure that it still serves.
+    pub fn assert_well(&mut self) {
+        let list = self.request("tools/list", json!({}));
+        assert!(list["result"]["tools"].as_array().is_some_and(|tools| tools.len() >= 7), "{list}");
+    }
+
+    /// Waits for its end, which comes in less than a second; returns how it ended, and what it had said to people.
+    pub fn end(mut self) -> (ExitStatus, String) {
+        let began = Instant::now();
+        drop(self.stdin.take());
+        let status = self.wait();
+        let took = began.elapsed();
+        // Its own limit is 0.95 s; this machine may have more to do than this test.
+        assert!(took < Duration::from_secs(3), "it took {took:?} to end");
+        (status, self.said.recv_timeout(PATIENCE).unwrap_or_default())
+    }
+
+    /// Waits until it has ended by itself.
+    pub fn wait(&mut self) -> ExitStatus {
+        // Its output ends with it, so there is nothing to look at again and again.
+        while self.told.recv_timeout(PATIENCE).is_ok() {}
+        self.child.wait().expect("it can be waited for")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the text of a result.
+pub fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {result}"))
+}
+
+/// Returns what became of a call.
+pub fn record(result: &Value) -> &Value {
+    &result["_meta"]["haft/record"]
+}
+
+/// Returns the code of an error.
+pub fn code(answer: &Value) -> i64 {
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
+}

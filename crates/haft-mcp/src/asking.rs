@@ -1,0 +1,206 @@
+//! Questions to the person behind a client.
+//!
+//! A client with a handshake is asked while the call waits (`elicitation/create`). A client of the new era gets the
+//! question as a result and sends the call again with the answer; then everything is judged again, and the answer counts
+//! only if what would be done is what was shown. Where a client cannot ask anybody, the answer is at once that nobody is
+//! there.
+
+mod form;
+mod seal;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use haft::BoxFuture;
+use haft::call::CallId;
+use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientResult,
+    ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequests, InputRequiredResult,
+    ProtocolVersion, RequestId, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
+
+use crate::server::is_modern;
+use form::Titles;
+use seal::{Digest, Seal};
+
+/// How long a person has to answer.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// What the one question of a call is called.
+const QUESTION: &str = "approval";
+
+/// Asks the person behind the client. Clones ask the same.
+#[derive(Clone)]
+pub struct Asking {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    nobody: Nobody,
+    /// How to ask about the calls that run.
+    ways: Mutex<HashMap<CallId, Arc<Way>>>,
+    seal: Seal,
+}
+
+impl Asking {
+    /// Says how a call could be allowed where a client cannot ask anybody.
+    pub fn or_nobody_there(how: impl Into<String>) -> Self {
+        let shared = Shared { nobody: Nobody::there(how), ways: Mutex::default(), seal: Seal::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Finds out how the person can be asked about a call, and what was answered already.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a state that is not ours, or belongs to another call.
+    pub(crate) fn way(
+        &self,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Way, ErrorData> {
+        if !context.client_capabilities().is_some_and(|client| has_forms(&client)) {
+            return Ok(Way::Nobody);
+        }
+        if !is_modern(context) {
+            let titles = match context.protocol_version() {
+                Some(version) if version >= ProtocolVersion::V_2025_11_25 => Titles::Beside,
+                _ => Titles::Apart,
+            };
+            return Ok(Way::Peer { peer: context.peer.clone(), titles });
+        }
+        let call = Digest::of_call(request);
+        let shown = match &request.request_state {
+            Some(state) => self.shared.seal.open(state, &call)?,
+            None => None,
+        };
+        let sent = request.input_responses.as_ref().and_then(|answers| answers.get(QUESTION));
+        let answer = sent.and_then(|answer| serde_json::from_value(answer.clone()).ok());
+        Ok(Way::Returned(Box::new(Returned { call, given: shown.zip(answer), question: Mutex::default() })))
+    }
+
+    /// Asks about a call in this way until the guard is dropped.
+    pub(crate) fn about(&self, call: &CallId, way: Way) -> About<'_> {
+        let way = Arc::new(way);
+        self.ways().insert(call.clone(), way.clone());
+        About { asking: self, call: call.clone(), way }
+    }
+
+    fn ways(&self) -> MutexGuard<'_, HashMap<CallId, Arc<Way>>> {
+        self.shared.ways.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn answer(&self, request: &ApprovalRequest) -> Verdict {
+        let way = self.ways().get(&request.call).cloned();
+        match way.as_deref() {
+            Some(Way::Peer { peer, titles }) => match ask_peer(peer, form::params(request, *titles)).await {
+                Ok(answer) => form::verdict(request, &answer),
+                Err(how) => Verdict::NoAnswer { how },
+            },
+            Some(Way::Returned(returned)) => {
+                let plan = Digest::of_plan(request);
+                match &returned.given {
+                    Some((shown, answer)) if *shown == plan => form::verdict(request, answer),
+                    _ => {
+                        let params = form::params(request, Titles::Beside);
+                        *returned.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((plan, params));
+                        Verdict::NoAnswer { how: "answer the question that comes with this result".to_owned() }
+                    }
+                }
+            }
+            Some(Way::Nobody) | None => self.shared.nobody.ask(request).await,
+        }
+    }
+}
+
+impl Approver for Asking {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        Box::pin(self.answer(request))
+    }
+}
+
+/// How the person behind a client can be asked about one call.
+pub(crate) enum Way {
+    /// Not at all.
+    Nobody,
+    /// While the call waits.
+    Peer { peer: Peer<RoleServer>, titles: Titles },
+    /// With the result, before the call is sent again.
+    Returned(Box<Returned>),
+}
+
+/// A call that is asked about with its result.
+pub(crate) struct Returned {
+    call: Digest,
+    /// What was shown and answered, where the call was sent again.
+    given: Option<(Digest, ElicitResult)>,
+    /// The question that came up.
+    question: Mutex<Option<(Digest, ElicitRequestParams)>>,
+}
+
+/// Lets a call be asked about.
+pub(crate) struct About<'a> {
+    asking: &'a Asking,
+    call: CallId,
+    way: Arc<Way>,
+}
+
+impl About<'_> {
+    /// Returns the question that must be answered before the call can be made, where there is one.
+    pub(crate) fn question(&self) -> Option<InputRequiredResult> {
+        let Way::Returned(returned) = &*self.way else { return None };
+        let (plan, params) = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let asked = InputRequest::Elicitation(ElicitRequest::new(params));
+        let asked = InputRequests::from([(QUESTION.to_owned(), asked)]);
+        Some(InputRequiredResult::new(Some(asked), Some(self.asking.shared.seal.close(&plan, &returned.call))))
+    }
+}
+
+impl Drop for About<'_> {
+    fn drop(&mut self) {
+        self.asking.ways().remove(&self.call);
+    }
+}
+
+/// Says whether a client can show a form. One that says nothing of forms and addresses is from before there were both.
+fn has_forms(client: &ClientCapabilities) -> bool {
+    client.elicitation.as_ref().is_some_and(|can| can.form.is_some() || can.url.is_none())
+}
+
+/// Asks while the call waits. Fails with how it could be allowed otherwise.
+async fn ask_peer(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Result<ElicitResult, String> {
+    let failed = |why: String| format!("the client could not ask the user ({why}); ask the user to allow it by a rule");
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+    let options = PeerRequestOptions::with_timeout(PATIENCE);
+    let sent = peer.send_request_with_option(request, options).await;
+    let handle = sent.map_err(|error| failed(error.to_string()))?;
+    let mut open = OpenQuestion { peer: peer.clone(), id: Some(handle.id.clone()) };
+    let answer = handle.await_response().await;
+    open.id = None;
+    match answer.map_err(|error| failed(error.to_string()))? {
+        ClientResult::ElicitResult(answer) => Ok(answer),
+        _ => Err(failed("its answer cannot be read".to_owned())),
+    }
+}
+
+/// A question that is taken back when its call is stopped.
+struct OpenQuestion {
+    peer: Peer<RoleServer>,
+    id: Option<RequestId>,
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        let peer = self.peer.clone();
+        let reason = "the call was stopped";
+        let cancelled = CancelledNotification::new(CancelledNotificationParam::new(Some(id), Some(reason.to_owned())));
+        tokio::spawn(async move {
+            // Who has gone needs no word.
+            let _ = peer.send_notification(cancelled.into()).await;
+        });
+    }
+}

@@ -1,0 +1,129 @@
+//! One call of a client, from the request to its one answer.
+//!
+//! The protocol has no turns. Calls that are under way at the same time are one turn, so that they keep their order where
+//! they touch the same; when none is, the next one begins a new turn.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft::call::{CallId, Origin, RawArguments, ToolCall};
+use haft::result::ToolResult;
+use haft_runtime::session::Session;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::service::{RequestContext, RoleServer};
+
+use crate::answer;
+use crate::progress::Progress;
+use crate::server::{Server, signed};
+use crate::toolbox::Toolbox;
+
+/// How many calls are under way.
+#[derive(Default)]
+pub(crate) struct Turns {
+    under_way: Mutex<usize>,
+}
+
+/// A call under way.
+struct UnderWay<'a>(&'a Turns);
+
+impl Turns {
+    /// Counts a call; the first one begins a turn.
+    fn enter(&self, session: &Session) -> UnderWay<'_> {
+        let mut under_way = self.count();
+        if *under_way == 0 {
+            session.begin_turn();
+        }
+        *under_way += 1;
+        UnderWay(self)
+    }
+
+    fn count(&self) -> MutexGuard<'_, usize> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        *self.0.count() -= 1;
+    }
+}
+
+/// Makes a call and answers it.
+pub(crate) async fn call(
+    server: &Server,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let toolbox = server.toolbox(&context).await?;
+    let Some(entry) = toolbox.runtime.catalog().find(&request.name) else {
+        return Err(no_such_tool(toolbox, &request.name));
+    };
+    let way = server.asking.way(&request, &context)?;
+    let id = CallId::new(server.next_call().to_string());
+    let _place = tokio::select! {
+        biased;
+        () = stopped(server, &context) => None,
+        // Closed never happens: the semaphore lives as long as the server.
+        place = server.places.acquire() => place.ok(),
+    };
+    let _under_way = server.turns.enter(&toolbox.session);
+    let about = server.asking.about(&id, way);
+    let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
+    let call = ToolCall::new(request.name, arguments).with_id(id.as_str()).by(Origin::Model);
+    let result = run(server, toolbox, (call, &context)).await;
+    if let Some(mut question) = about.question() {
+        question.meta = signed(None, &context);
+        return Ok(question.into());
+    }
+    if let Some(spill) = &result.spilled {
+        server.spills.add(spill, &result.tool);
+    }
+    let mut answer = answer::of_result(&result, &entry, &toolbox.runtime);
+    answer.meta = signed(answer.meta, &context);
+    server.notes.add(toolbox.books.clone(), result);
+    Ok(answer.into())
+}
+
+/// Runs a call to its end. Whoever does not want it any more stops it, and it says so.
+async fn run(
+    server: &Server,
+    toolbox: &Toolbox,
+    (call, context): (ToolCall, &RequestContext<RoleServer>),
+) -> ToolResult {
+    let id = call.id.clone();
+    let token = context.meta.get_progress_token();
+    let mut progress = Progress::of(token, &id, (toolbox.runtime.events(), &server.outbox));
+    let calling = toolbox.runtime.call(&toolbox.session, call);
+    tokio::pin!(calling);
+    let stopped = stopped(server, context);
+    tokio::pin!(stopped);
+    loop {
+        tokio::select! {
+            // First the signal: what nobody wants any more does not begin.
+            biased;
+            () = &mut stopped => {
+                toolbox.session.cancel(&id);
+                return calling.await;
+            }
+            result = &mut calling => return result,
+            () = progress.step() => {}
+        }
+    }
+}
+
+/// Waits until nobody wants the answer any more.
+async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
+    tokio::select! {
+        () = context.ct.cancelled() => {}
+        () = server.ended.cancelled() => {}
+    }
+}
+
+fn no_such_tool(toolbox: &Toolbox, name: &str) -> ErrorData {
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+    let next = match toolbox.runtime.catalog().nearest(name) {
+        Some(near) => format!("call \"{near}\""),
+        None => "call one that tools/list names".to_owned(),
+    };
+    ErrorData::invalid_params(format!("There is no tool \"{shown}\". Next: {next}."), None)
+}

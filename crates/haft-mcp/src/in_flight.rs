@@ -1,0 +1,176 @@
+//! Which requests have no answer yet, in both directions, and whether there is room for more.
+//!
+//! An id stands for one request until its answer is on the way, or, where it was cancelled, until its work has ended:
+//! else the end of the one could be taken for the answer of the next.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::RequestId;
+use tokio::sync::Notify;
+
+/// Most requests without an answer.
+pub(crate) const MOST: usize = 256;
+/// Most bytes of requests without an answer.
+const MOST_BYTES: usize = 128 * 1024 * 1024;
+
+/// The requests without an answer.
+#[derive(Default)]
+pub(crate) struct InFlight {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those of the client.
+    taken: HashMap<RequestId, Taken>,
+    /// How many bytes they have.
+    bytes: usize,
+    /// Our own questions to the client.
+    asked: HashSet<RequestId>,
+}
+
+struct Taken {
+    bytes: usize,
+    is_cancelled: bool,
+    /// Its work has ended.
+    is_handled: bool,
+}
+
+impl InFlight {
+    /// Takes a request; fails when its id is in use.
+    pub(crate) fn take(&self, id: &RequestId, bytes: usize) -> Result<(), InUse> {
+        let mut state = self.state();
+        if state.taken.contains_key(id) {
+            return Err(InUse);
+        }
+        state.bytes += bytes;
+        state.taken.insert(id.clone(), Taken { bytes, is_cancelled: false, is_handled: false });
+        Ok(())
+    }
+
+    /// Notes that the client does not want an answer any more; returns whether there is such a request.
+    pub(crate) fn cancel(&self, id: &RequestId) -> bool {
+        let mut state = self.state();
+        let Some(taken) = state.taken.get_mut(id) else { return false };
+        taken.is_cancelled = true;
+        if taken.is_handled {
+            self.remove(state, id);
+        }
+        true
+    }
+
+    /// Notes that the work of a request has ended; its answer is still to come, unless it was cancelled.
+    pub(crate) fn handled(&self, id: &RequestId) {
+        let mut state = self.state();
+        let Some(taken) = state.taken.get_mut(id) else { return };
+        taken.is_handled = true;
+        if taken.is_cancelled {
+            self.remove(state, id);
+        }
+    }
+
+    /// Notes that the answer is on its way.
+    pub(crate) fn answered(&self, id: &RequestId) {
+        self.remove(self.state(), id);
+    }
+
+    /// Notes a question of ours.
+    pub(crate) fn ask(&self, id: RequestId) {
+        self.state().asked.insert(id);
+        // A request that waits for room may be the answer.
+        self.changed.notify_one();
+    }
+
+    /// Takes the answer to a question of ours; returns whether there is such a question.
+    pub(crate) fn take_answer(&self, id: &RequestId) -> bool {
+        self.state().asked.remove(id)
+    }
+
+    /// Says whether another request may be read.
+    pub(crate) fn has_room(&self) -> bool {
+        let state = self.state();
+        state.taken.len() < MOST && state.bytes < MOST_BYTES
+    }
+
+    /// Says whether the client owes us an answer.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.state().asked.is_empty()
+    }
+
+    /// Says whether every request has its answer.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state().taken.is_empty()
+    }
+
+    /// Waits until something has changed since the last look.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    fn remove(&self, mut state: MutexGuard<'_, State>, id: &RequestId) {
+        if let Some(taken) = state.taken.remove(id) {
+            state.bytes -= taken.bytes;
+            self.changed.notify_one();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The id belongs to a request that has no answer yet.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct InUse;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: i64) -> RequestId {
+        RequestId::Number(number)
+    }
+
+    #[test]
+    fn an_id_is_free_again_when_its_answer_is_on_the_way() {
+        let requests = InFlight::default();
+        assert_eq!(requests.take(&id(1), 10), Ok(()));
+        assert_eq!(requests.take(&id(1), 10), Err(InUse));
+        requests.handled(&id(1));
+        assert_eq!(requests.take(&id(1), 10), Err(InUse));
+        requests.answered(&id(1));
+        assert!(requests.is_empty());
+        assert_eq!(requests.take(&id(1), 10), Ok(()));
+    }
+
+    #[test]
+    fn the_id_of_a_cancelled_request_is_free_when_its_work_has_ended() {
+        let requests = InFlight::default();
+        requests.take(&id(1), 1).expect("it is free");
+        assert!(requests.cancel(&id(1)) && !requests.cancel(&id(2)));
+        assert_eq!(requests.take(&id(1), 1), Err(InUse));
+        requests.handled(&id(1));
+        assert!(requests.is_empty());
+        // The other way round: the work had ended, and the answer was given up.
+        requests.take(&id(3), 1).expect("it is free");
+        requests.handled(&id(3));
+        requests.cancel(&id(3));
+        assert!(requests.is_empty());
+    }
+
+    #[test]
+    fn neither_many_requests_nor_large_ones_are_taken_without_end() {
+        let requests = InFlight::default();
+        for number in 0..MOST {
+            assert!(requests.has_room());
+            requests.take(&id(number as i64), 1).expect("it is free");
+        }
+        assert!(!requests.has_room());
+        requests.answered(&id(0));
+        assert!(requests.has_room());
+        requests.take(&id(0), MOST_BYTES).expect("it is free");
+        assert!(!requests.has_room());
+    }
+}

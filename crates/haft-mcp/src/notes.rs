@@ -1,0 +1,48 @@
+//! Notes about calls that have ended, written down a moment later.
+//!
+//! Waking a thread for each note costs the client that waits more than the note itself. So they are gathered: the first
+//! one sets a time, and when it has come all of them are written down together.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use haft::result::ToolResult;
+
+use crate::toolbox::Books;
+
+/// How long a note waits for others.
+const A_MOMENT: Duration = Duration::from_millis(100);
+/// Most notes that wait. They hold what was shown, which is bounded but not small.
+const MOST: usize = 64;
+
+/// Notes that wait to be written down. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Notes {
+    waiting: Arc<Mutex<Vec<(Arc<dyn Books>, ToolResult)>>>,
+}
+
+impl Notes {
+    /// Adds a note; it is written down soon.
+    pub(crate) fn add(&self, books: Arc<dyn Books>, result: ToolResult) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push((books, result));
+        let (count, notes) = (waiting.len(), self.clone());
+        drop(waiting);
+        if count == 1 {
+            tokio::spawn(async move {
+                tokio::time::sleep(A_MOMENT).await;
+                tokio::task::spawn_blocking(move || notes.write_down());
+            });
+        } else if count == MOST {
+            tokio::task::spawn_blocking(move || notes.write_down());
+        }
+    }
+
+    /// Writes down what waits. May take a while.
+    pub(crate) fn write_down(&self) {
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        for (books, result) in waiting {
+            books.called(&result);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Messages on their way out, whole and in order.
+//!
+//! As long as the pipe has room a message is written at once, which costs no change of threads. What has no room goes
+//! into a bounded queue, which a thread empties, because writing may block. Whoever does not read makes the queue full,
+//! and then nothing more is read from him either: the transport takes no request whose answer has no room.
+
+use std::collections::VecDeque;
+use std::io::{PipeWriter, Write};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, write};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Most messages that wait to be written.
+const MOST_WAITING: usize = 64;
+/// So many bytes a pipe takes without blocking when it says that there is room.
+const SURE: usize = 4_096;
+
+/// Takes messages to be written.
+#[derive(Clone)]
+pub(crate) struct Outbox {
+    sender: mpsc::UnboundedSender<Waiting>,
+    /// The places in the queue.
+    places: Arc<Semaphore>,
+    pipe: Arc<Pipe>,
+}
+
+/// What the thread is to write.
+struct Waiting {
+    line: Vec<u8>,
+    /// The rest of a message that has begun needs no place: there is never more than one.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+struct Pipe {
+    output: OwnedFd,
+    /// How many messages the thread has not written yet. While there is one, nobody else writes.
+    waiting: Mutex<usize>,
+    ended: CancellationToken,
+}
+
+/// Ends when everything was written, or cannot be any more.
+pub(crate) type Written = oneshot::Receiver<()>;
+
+/// Nobody reads any more.
+#[derive(Debug)]
+pub(crate) struct Closed;
+
+impl std::fmt::Display for Closed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("nobody reads the output any more")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+impl Outbox {
+    /// Writes what is put in, each message as a line. When that fails, `ended` is told.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the system has no more files.
+    pub(crate) fn open(output: OwnedFd, ended: CancellationToken) -> std::io::Result<(Self, Written)> {
+        let mut blocking = PipeWriter::from(output.try_clone()?);
+        let pipe = Arc::new(Pipe { output, waiting: Mutex::default(), ended });
+        let places = Arc::new(Semaphore::new(MOST_WAITING));
+        let (sender, mut receiver) = mpsc::unbounded_channel::<Waiting>();
+        let (written, all_written) = oneshot::channel();
+        let of_thread = (pipe.clone(), places.clone());
+        std::thread::spawn(move || {
+            let (pipe, places) = of_thread;
+            while let Some(waiting) = receiver.blocking_recv() {
+                if blocking.write_all(&waiting.line).is_err() {
+                    pipe.ended.cancel();
+                    places.close();
+                    break;
+                }
+                *pipe.waiting() -= 1;
+            }
+            drop(written);
+        });
+        Ok((Self { sender, places, pipe }, all_written))
+    }
+
+    /// Puts a message in as soon as there is room.
+    pub(crate) async fn put(&self, line: Vec<u8>) -> Result<(), Closed> {
+        self.put_all(&mut VecDeque::from([line])).await
+    }
+
+    /// Puts all of these in. Can be given up at any moment: what is left has not been written.
+    pub(crate) async fn put_all(&self, lines: &mut VecDeque<Vec<u8>>) -> Result<(), Closed> {
+        while let Some(line) = lines.pop_front() {
+            let Some(line) = self.now(line)? else { continue };
+            lines.push_front(line);
+            let place = self.places.clone().acquire_owned().await.map_err(|_| Closed)?;
+            if let Some(line) = lines.pop_front() {
+                self.leave(&mut self.pipe.waiting(), Waiting { line, _place: Some(place) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a message in if there is room now; one that may be missed otherwise is.
+    pub(crate) fn put_if_room(&self, line: Vec<u8>) {
+        if let Ok(Some(line)) = self.now(line)
+            && let Ok(place) = self.places.clone().try_acquire_owned()
+        {
+            // Who cannot be told any more misses nothing.
+            let _ = self.leave(&mut self.pipe.waiting(), Waiting { line, _place: Some(place) });
+        }
+    }
+
+    /// Leaves a message to the thread.
+    fn leave(&self, waiting: &mut usize, message: Waiting) -> Result<(), Closed> {
+        *waiting += 1;
+        self.sender.send(message).map_err(|_| Closed)
+    }
+
+    /// Writes a message at once, as far as the pipe has room, and leaves the rest to the thread. Gives it back when
+    /// others wait, or there is no room at all.
+    fn now(&self, mut line: Vec<u8>) -> Result<Option<Vec<u8>>, Closed> {
+        let mut waiting = self.pipe.waiting();
+        if *waiting > 0 {
+            return Ok(Some(line));
+        }
+        let mut from = 0;
+        while from < line.len() && self.pipe.has_room() {
+            let piece = &line[from..line.len().min(from + SURE)];
+            match write(&self.pipe.output, piece) {
+                Ok(many) => from += many,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => {
+                    self.pipe.ended.cancel();
+                    return Err(Closed);
+                }
+            }
+        }
+        match from {
+            0 => Ok(Some(line)),
+            all if all == line.len() => Ok(None),
+            // A message that has begun must be ended before anything else is written.
+            begun => {
+                self.leave(&mut waiting, Waiting { line: line.split_off(begun), _place: None })?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Pipe {
+    fn has_room(&self) -> bool {
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&self.output, PollFlags::OUT)], Some(&at_once)).is_ok_and(|ready| ready > 0)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, usize> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes a message as the line that it is on the wire.
+pub(crate) fn line_of(message: &impl serde::Serialize) -> Vec<u8> {
+    // Messages hold strings, numbers, lists and maps with strings as keys: nothing in them can fail.
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    /// Puts many messages of all lengths in, from many tasks, while somebody reads; returns what was read.
+    async fn through(many: usize) -> Vec<String> {
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        let (outbox, _written) = Outbox::open(writer.into(), CancellationToken::new()).expect("it opens");
+        let mut putting = tokio::task::JoinSet::new();
+        for number in 0..many {
+            let outbox = outbox.clone();
+            let line = format!("{number}:{}\n", "x".repeat(number * 37 % 20_000)).into_bytes();
+            putting.spawn(async move { outbox.put(line).await.expect("somebody reads") });
+        }
+        // The pipe is full before the first is read.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        drop(outbox);
+        let reading = std::thread::spawn(move || {
+            BufReader::new(reader).lines().map(|line| line.expect("it is text")).collect::<Vec<_>>()
+        });
+        while putting.join_next().await.is_some() {}
+        drop(_written.await);
+        reading.join().expect("it is read")
+    }
+
+    #[tokio::test]
+    async fn every_message_arrives_once_and_whole_however_slow_the_reader_is() {
+        let read = through(3_000).await;
+        let mut numbers: Vec<usize> = read
+            .iter()
+            .map(|line| {
+                let (number, rest) = line.split_once(':').expect("a whole line");
+                let number: usize = number.parse().expect("a number");
+                assert_eq!(rest.len(), number * 37 % 20_000);
+                number
+            })
+            .collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..3_000).collect::<Vec<_>>());
+    }
+}

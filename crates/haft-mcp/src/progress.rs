@@ -1,0 +1,112 @@
+//! What a running call prints, as progress: the last lines of it, a few times a second.
+//!
+//! A call that prints nothing still says now and then that it runs, because clients give up on what is silent. Messages
+//! go straight into the outbox, before the answer, so that nothing comes behind it; where there is no room they are
+//! missed.
+
+use std::time::Duration;
+
+use haft::call::CallId;
+use haft_runtime::events::{EventKind, Events, Subscription, What};
+use rmcp::model::{ProgressNotification, ProgressNotificationParam, ProgressToken, ServerJsonRpcMessage};
+use tokio::time::Instant;
+
+use crate::outbox::{Outbox, line_of};
+
+/// How long it is silent after a message.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long it is silent at most.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Most lines of a message.
+const MOST_LINES: usize = 2;
+/// Most characters of a message.
+const LONGEST: usize = 400;
+
+/// Tells one request how its call goes.
+pub(crate) struct Progress {
+    asked: Option<Asked>,
+}
+
+struct Asked {
+    token: ProgressToken,
+    call: CallId,
+    outbox: Outbox,
+    events: Subscription,
+    began: Instant,
+    told: f64,
+    next: Instant,
+    silent_until: Instant,
+    waiting: Option<String>,
+}
+
+impl Progress {
+    /// Tells nothing unless the client gave a token.
+    pub(crate) fn of(token: Option<ProgressToken>, call: &CallId, (events, outbox): (&Events, &Outbox)) -> Self {
+        let now = Instant::now();
+        let asked = token.map(|token| Asked {
+            token,
+            call: call.clone(),
+            outbox: outbox.clone(),
+            events: events.subscribe_only(EventKind::OutputChunk),
+            began: now,
+            told: 0.0,
+            next: now,
+            silent_until: now + SILENCE,
+            waiting: None,
+        });
+        Self { asked }
+    }
+
+    /// Waits for something to tell, and tells it when its time has come. Can be given up at any moment.
+    pub(crate) async fn step(&mut self) {
+        let Some(asked) = &mut self.asked else { return std::future::pending().await };
+        tokio::select! {
+            () = tokio::time::sleep_until(asked.next), if asked.waiting.is_some() => asked.tell(),
+            () = tokio::time::sleep_until(asked.silent_until), if asked.waiting.is_none() => {
+                asked.waiting = Some(format!("running for {} s", asked.began.elapsed().as_secs()));
+                asked.tell();
+            }
+            event = asked.events.next() => {
+                if let (true, What::OutputChunk(text)) = (event.call == asked.call, &event.what) {
+                    asked.waiting = last_lines(text).or(asked.waiting.take());
+                }
+            }
+        }
+    }
+}
+
+impl Asked {
+    fn tell(&mut self) {
+        let Some(message) = self.waiting.take() else { return };
+        let seconds = (self.began.elapsed().as_secs_f64() * 1_000.0).round() / 1_000.0;
+        self.told = if seconds > self.told { seconds } else { self.told + 0.001 };
+        let param = ProgressNotificationParam::new(self.token.clone(), self.told).with_message(message);
+        let notification = ProgressNotification::new(param);
+        self.outbox.put_if_room(line_of(&ServerJsonRpcMessage::notification(notification.into())));
+        let now = Instant::now();
+        self.next = now + PAUSE;
+        self.silent_until = now + SILENCE;
+    }
+}
+
+/// Returns the last lines that are not blank, without what could command a terminal.
+fn last_lines(text: &str) -> Option<String> {
+    let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(MOST_LINES).collect();
+    lines.reverse();
+    let visible = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+    let shown: String = lines.join("\n").chars().take(LONGEST).map(visible).collect();
+    (!shown.is_empty()).then_some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_told_and_never_more() {
+        assert_eq!(last_lines("a\nb\n\nc\n"), Some("b\nc".to_owned()));
+        assert_eq!(last_lines("\n \n"), None);
+        assert_eq!(last_lines("a\u{1b}[2Jb"), Some("a [2Jb".to_owned()));
+        assert_eq!(last_lines(&"x".repeat(10_000)).map(|text| text.len()), Some(LONGEST));
+    }
+}

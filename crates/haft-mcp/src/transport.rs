@@ -1,0 +1,167 @@
+//! One client behind a pair of pipes: what comes in is a message or is answered with an error, and nothing is without end.
+//!
+//! The protocol's crate has a transport for pipes, which drops what it cannot read, takes requests without end and lets
+//! one id stand for two requests. This one does neither.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage, ServerNotification};
+use rmcp::service::RoleServer;
+use rmcp::transport::Transport;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::in_flight::{InFlight, MOST};
+use crate::lines::{Line, Lines};
+use crate::outbox::{Closed, Outbox, line_of};
+use crate::wire::{self, Incoming};
+
+/// How long calls may go on by themselves when the input has ended, before they are stopped.
+const GRACE: Duration = Duration::from_millis(250);
+/// The server has as many requests as it takes.
+const BUSY: ErrorCode = ErrorCode(-32000);
+
+/// One client.
+pub(crate) struct Pipes {
+    pub(crate) lines: Lines,
+    pub(crate) outbox: Outbox,
+    pub(crate) in_flight: Arc<InFlight>,
+    /// Told when nothing more is to be done.
+    pub(crate) ended: CancellationToken,
+    /// Errors that wait for room.
+    pub(crate) owed: VecDeque<Vec<u8>>,
+    /// Until when calls may go on by themselves, once the input has ended.
+    pub(crate) until: Option<Instant>,
+}
+
+impl Pipes {
+    /// Takes one line; returns the message that it is, or notes the error that it is answered with.
+    fn take(&mut self, line: Line) -> Option<ClientJsonRpcMessage> {
+        let line = match line {
+            Line::Message(line) => line,
+            Line::TooLong => {
+                let error = ErrorData::invalid_request("the message is longer than 64 MiB and was skipped", None);
+                self.owe(None, error);
+                return None;
+            }
+        };
+        match wire::read(&line) {
+            Incoming::Request(id, _) if !self.in_flight.has_room() => {
+                let busy = format!("{MOST} requests are unfinished; send this one again when one of them is answered");
+                self.owe(Some(id), ErrorData::new(BUSY, busy, None));
+                None
+            }
+            Incoming::Request(id, request) => match self.in_flight.take(&id, line.len()) {
+                Ok(()) => Some(ClientJsonRpcMessage::request(*request, id)),
+                Err(_) => {
+                    let error = ErrorData::invalid_request("a request with this id has no answer yet", None);
+                    self.owe(Some(id), error);
+                    None
+                }
+            },
+            Incoming::Cancelled(id, notification) => {
+                self.in_flight.cancel(&id).then(|| ClientJsonRpcMessage::notification(notification))
+            }
+            Incoming::Notification(notification) => Some(ClientJsonRpcMessage::notification(notification)),
+            Incoming::Answer(id, message) => self.in_flight.take_answer(&id).then_some(*message),
+            Incoming::Nothing => None,
+            Incoming::Wrong(id, error) => {
+                self.owe(id, error);
+                None
+            }
+        }
+    }
+
+    fn owe(&mut self, id: Option<RequestId>, error: ErrorData) {
+        // Readers of all ages take null where the id is not known; left out, only new ones would.
+        let line = match id {
+            Some(id) => line_of(&ServerJsonRpcMessage::error(error, Some(id))),
+            None => line_of(&serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error })),
+        };
+        self.owed.push_back(line);
+    }
+
+    /// Lets calls come to their end after the last line, for a while.
+    async fn last_answers(&self, until: Instant) {
+        let idle = async {
+            while !self.in_flight.is_empty() {
+                self.in_flight.changed().await;
+            }
+        };
+        tokio::select! {
+            () = idle => {}
+            () = self.ended.cancelled() => {}
+            () = tokio::time::sleep_until(until) => {}
+        }
+    }
+}
+
+impl Transport<RoleServer> for Pipes {
+    type Error = Closed;
+
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Closed>> + Send + 'static {
+        let answered = match &message {
+            ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+            ServerJsonRpcMessage::Error(error) => error.id.clone(),
+            ServerJsonRpcMessage::Request(request) => {
+                self.in_flight.ask(request.id.clone());
+                None
+            }
+            ServerJsonRpcMessage::Notification(notification) => {
+                if let ServerNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    // The question was taken back.
+                    self.in_flight.take_answer(id);
+                }
+                None
+            }
+        };
+        let line = line_of(&message);
+        let (outbox, in_flight) = (self.outbox.clone(), self.in_flight.clone());
+        async move {
+            let put = outbox.put(line).await;
+            // Only now: what waits for room counts as unfinished, so that a client that does not read is not read either.
+            if let Some(id) = answered {
+                in_flight.answered(&id);
+            }
+            put
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.ended.is_cancelled() || self.outbox.put_all(&mut self.owed).await.is_err() {
+                self.ended.cancel();
+                return None;
+            }
+            if let Some(until) = self.until {
+                self.last_answers(until).await;
+                self.ended.cancel();
+                return None;
+            }
+            // While the client owes us an answer it must be read, or both would wait for ever.
+            let may_read = self.in_flight.has_room() || self.in_flight.is_asking();
+            tokio::select! {
+                biased;
+                () = self.ended.cancelled() => return None,
+                () = self.in_flight.changed(), if !may_read => {}
+                line = self.lines.next(), if may_read => match line {
+                    Some(line) => {
+                        if let Some(message) = self.take(line) {
+                            return Some(message);
+                        }
+                    }
+                    None => self.until = Some(Instant::now() + GRACE),
+                },
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Closed> {
+        Ok(())
+    }
+}
