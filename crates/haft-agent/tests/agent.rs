@@ -14,5 +14,7 @@ mod room;
 mod stops;
 #[path = "agent/valid.rs"]
 mod valid;
+#[path = "agent/wires.rs"]
+mod wires;
 #[path = "agent/work.rs"]
 mod work;

@@ -62,17 +62,20 @@ impl ScriptedModel {
     }
 
     /// Starts a server at this address.
+    #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
     pub fn start_at(script: Script, address: SocketAddr) -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = runtime.block_on(bind(address))?;
+        let listener = std::net::TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = Arc::new(Shared::new(State::new(script)));
         let (stop, stopped) = oneshot::channel();
-        let serving = serve::listen(listener, shared.clone());
+        let served = shared.clone();
+        // Only on its own thread: the caller may be in a runtime, which cannot wait for another.
         let work = move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = serving => {}
+                    () = serve::listen(listener, served) => {}
                     _ = stopped => {}
                 }
             });
@@ -151,9 +154,4 @@ impl Drop for ScriptedModel {
         let misfits = self.take_misfits();
         assert!(misfits.is_empty(), "{}", misfits.join("\n"));
     }
-}
-
-#[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
-async fn bind(address: SocketAddr) -> std::io::Result<tokio::net::TcpListener> {
-    tokio::net::TcpListener::bind(address).await
 }

@@ -37,7 +37,8 @@ impl Shared {
 
 /// Serves everyone who connects, until it is dropped.
 #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
-pub(super) async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+pub(super) async fn listen(listener: std::net::TcpListener, shared: Arc<Shared>) {
+    let listener = tokio::net::TcpListener::from_std(listener).expect("it does not block, and this is a runtime");
     loop {
         // Who could not be accepted has gone again or will come again.
         let Ok((stream, _)) = listener.accept().await else { continue };
