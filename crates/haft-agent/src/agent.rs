@@ -154,14 +154,14 @@ impl<'a> Agent<'a> {
         }
         match reply.stop {
             Stop::Refused => Err(Ended::Refused),
-            _ if has_calls => Ok(run.is_under_way()),
-            Stop::Paused if run.pauses < MOST_PAUSES => Ok(run.pauses += 1),
-            Stop::Paused => Err(Ended::Unfinished("the provider paused again and again")),
+            _ if has_calls => run.is_under_way(),
+            Stop::Paused => run.pause(),
             Stop::Length => self.ask_to_go_on(run, "it is as long as one may be"),
             Stop::Cut => self.ask_to_go_on(run, "the connection broke off"),
-            Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => {
-                self.ask_to_go_on(run, "it has neither text nor a call").map_err(|_| Ended::SaidNothing)
-            }
+            Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => match run.goings_on {
+                MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
+                _ => self.ask_to_go_on(run, "it has neither text nor a call"),
+            },
             Stop::Finished | Stop::Calls => Err(Ended::Finished),
         }
     }
@@ -202,9 +202,18 @@ impl<'a> Agent<'a> {
 
 impl Run<'_> {
     /// The model has called something, so whatever broke off before is mended.
-    fn is_under_way(&mut self) {
+    fn is_under_way(&mut self) -> Result<(), Ended> {
         self.goings_on = 0;
         self.pauses = 0;
+        Ok(())
+    }
+
+    fn pause(&mut self) -> Result<(), Ended> {
+        if self.pauses >= MOST_PAUSES {
+            return Err(Ended::Unfinished("the provider paused again and again"));
+        }
+        self.pauses += 1;
+        Ok(())
     }
 
     /// Keeps the last words of the model; a reply that goes on with another is one with it.

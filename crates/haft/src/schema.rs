@@ -79,6 +79,13 @@ fn simplify(schema: &mut Value) {
         }
         close(object);
     }
+    if object.contains_key("description")
+        && let Some(Value::Object(items)) = object.get_mut("items")
+        && items.contains_key("properties")
+    {
+        // The list says what its items are; the doc of their type is for Rust.
+        items.shift_remove("description");
+    }
     for key in ["items", "additionalProperties", "not"] {
         if let Some(inner) = object.get_mut(key) {
             simplify(inner);
@@ -140,14 +147,15 @@ fn fold_documented_choices(object: &mut Map<String, Value>) {
             return;
         }
     }
-    object.shift_remove("oneOf");
-    object.insert("type".to_owned(), "string".into());
-    object.insert("enum".to_owned(), Value::from(choices));
-    if !words.is_empty() {
-        let before = object.get("description").and_then(Value::as_str).unwrap_or_default();
+    let before = object.get("description").and_then(Value::as_str).unwrap_or_default();
+    let is_said = |choice: &Value| before.contains(&choice.to_string());
+    if !words.is_empty() && !choices.iter().all(is_said) {
         let joined = format!("{before}\n{}", words.join("\n"));
         object.insert("description".to_owned(), joined.trim().into());
     }
+    object.shift_remove("oneOf");
+    object.insert("type".to_owned(), "string".into());
+    object.insert("enum".to_owned(), Value::from(choices));
 }
 
 #[cfg(test)]
