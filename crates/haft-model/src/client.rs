@@ -21,7 +21,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use haft::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::anthropic::Anthropic;
@@ -114,7 +113,7 @@ impl Connection {
         stop: &CancellationToken,
     ) -> Result<Reply, ModelError> {
         let times = &self.endpoint.times;
-        let bounds = Bounds { stop, idle: times.idle, total: times.total, ends: Instant::now() + times.total };
+        let bounds = Bounds::new(times, stop);
         let body = Bytes::from(self.form.request(&self.endpoint.model, request));
         let mut tried = 0;
         loop {

@@ -194,9 +194,8 @@ impl MessageReading {
     /// Says whether the reply ended inside of a call. One that is cut by its length is ended like any other.
     fn is_cut(&self, block: &Block, stop: Stop) -> bool {
         let is_last = self.blocks.last().is_some_and(|last| last.index == block.index);
-        let ended_well = matches!(stop, Stop::Calls | Stop::Finished | Stop::Paused);
         let is_open = block.input.is_empty() && whole_input(&block.sent).is_none();
-        !block.is_done || !ended_well && (!is_object(&block.arguments()) || is_last && is_open)
+        !block.is_done || !ended_well(stop) && (!is_object(&block.arguments()) || is_last && is_open)
     }
 
     /// Returns the text of a block for later requests; nothing where it would be refused.
@@ -204,8 +203,8 @@ impl MessageReading {
         match block.kind.as_str() {
             "text" if block.text("text").trim().is_empty() => None,
             "text" => Some(block.written(None)),
-            // A signature comes last; what has none yet cannot be shown again.
-            "thinking" if !block.is_done || stop == Stop::Length && block.text("signature").is_empty() => None,
+            // A signature comes last; what has none yet cannot be shown again. Some servers never sign.
+            "thinking" if !ended_well(stop) && block.text("signature").is_empty() => None,
             "tool_use" if self.is_cut(block, stop) => Some(block.written(Some("{}"))),
             _ if !block.is_done => None,
             _ => Some(block.written(None)),
@@ -331,6 +330,14 @@ impl From<Tokens> for Usage {
         let Tokens { fresh, output, cache_read, cache_written } = tokens;
         let input = fresh.saturating_add(cache_read).saturating_add(cache_written);
         Usage { input, output, cache_read, cache_written }
+    }
+}
+
+/// Says whether the model ended a reply where it wanted to.
+fn ended_well(stop: Stop) -> bool {
+    match stop {
+        Stop::Finished | Stop::Calls | Stop::Paused => true,
+        Stop::Length | Stop::Refused | Stop::Cut => false,
     }
 }
 

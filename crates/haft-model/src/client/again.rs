@@ -42,11 +42,15 @@ impl Failure {
         Failure::because(ModelErrorKind::Broken, "The provider's answer is empty.")
     }
 
-    /// Says that it is of no use to ask again, and what to do.
-    pub(super) fn final_with(mut self, next: &str) -> Failure {
-        self.is_final = true;
+    /// Says what to do about it.
+    pub(super) fn advising(mut self, next: &str) -> Failure {
         next.clone_into(&mut self.error.next);
         self
+    }
+
+    /// Says that it is of no use to ask again, and what to do.
+    pub(super) fn final_with(self, next: &str) -> Failure {
+        Failure { is_final: true, ..self.advising(next) }
     }
 
     /// Says how long the provider wants to be left alone, where it says so, and whether for ever.

@@ -7,6 +7,7 @@ use reqwest::Response;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::Times;
 use super::advice::Advice;
 use super::again::{Failure, asked_in};
 use super::transport::causes;
@@ -22,25 +23,36 @@ const LONGEST_REFUSAL: usize = 64 * 1024;
 /// How long the end of an answer is waited for that is known to be whole, so that the line can be used again.
 const FAREWELL: Duration = Duration::from_millis(20);
 
+/// A time that nobody waits for.
+const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
 /// What ends a wait.
 pub(super) struct Bounds<'a> {
-    pub(super) stop: &'a CancellationToken,
-    pub(super) idle: Duration,
-    pub(super) total: Duration,
-    pub(super) ends: Instant,
+    stop: &'a CancellationToken,
+    idle: Duration,
+    total: Duration,
+    ends: Instant,
 }
 
-impl Bounds<'_> {
+impl<'a> Bounds<'a> {
+    /// Sets the bounds of a reply that is asked for now.
+    pub(super) fn new(times: &Times, stop: &'a CancellationToken) -> Bounds<'a> {
+        let now = Instant::now();
+        // Whoever allows more than the clock can count means for ever.
+        let ends = now.checked_add(times.total).unwrap_or(now + FOR_EVER);
+        Bounds { stop, idle: times.idle, total: times.total, ends }
+    }
+
     /// Waits for something that must give a sign of life.
-    pub(super) async fn hold<T>(&self, coming: impl Future<Output = T>) -> Result<T, ModelError> {
+    pub(super) async fn hold<T>(&self, coming: impl Future<Output = T>) -> Result<T, Failure> {
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Err(stopped()),
+            () = self.stop.cancelled() => Err(stopped().into()),
             came = coming => Ok(came),
             () = tokio::time::sleep_until(self.ends) => Err(self.took_too_long()),
             () = tokio::time::sleep(self.idle) => {
                 let what = format!("The provider gave no sign of life for {} s.", self.idle.as_secs_f64());
-                Err(timed_out(what, "ask again; a local model may need a longer idle time"))
+                Err(timed_out(what).advising("ask again; a local model may need a longer idle time"))
             }
         }
     }
@@ -59,9 +71,9 @@ impl Bounds<'_> {
         self.ends.saturating_duration_since(Instant::now())
     }
 
-    fn took_too_long(&self) -> ModelError {
+    fn took_too_long(&self) -> Failure {
         let what = format!("The reply was not there after {} s, all tries counted.", self.total.as_secs_f64());
-        timed_out(what, "ask for less at once, or allow more time in total")
+        timed_out(what).final_with("ask for less at once, or allow more time in total")
     }
 }
 
@@ -73,8 +85,8 @@ fn stopped() -> ModelError {
     }
 }
 
-fn timed_out(what: String, next: &str) -> ModelError {
-    ModelError { kind: ModelErrorKind::TimedOut, what, next: next.to_owned() }
+fn timed_out(what: String) -> Failure {
+    Failure::because(ModelErrorKind::TimedOut, what)
 }
 
 /// An answer that is read.
@@ -183,9 +195,8 @@ fn web_page(body: &[u8]) -> Failure {
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title: String = title.map_or("", |(title, _)| title.trim()).chars().take(100).collect();
     let what = format!("A web page {title:?} comes where the reply should be.");
-    let mut failure = Failure::because(ModelErrorKind::Unreachable, what);
-    failure.error.next = "check the base URL, and whether a gateway wants you to sign in".to_owned();
-    failure
+    Failure::because(ModelErrorKind::Unreachable, what)
+        .advising("check the base URL, and whether a gateway wants you to sign in")
 }
 
 async fn next(response: &mut Response, bounds: &Bounds<'_>) -> Result<Option<Bytes>, Failure> {

@@ -106,15 +106,22 @@ pub(super) fn failure(error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
         return unreachable(what);
     }
     if error.is_connect() {
-        return unreachable(format!("{place} cannot be reached: {}.", causes(error)));
+        let why = causes(error);
+        // What rustls says when plain text comes where it begins to speak.
+        let is_plain = why.contains("InvalidContentType");
+        let failure = unreachable(format!("{place} cannot be reached: {why}."));
+        return if is_plain {
+            failure.advising("write http:// in the base URL: the server there has no TLS")
+        } else {
+            failure
+        };
     }
     Failure::because(ModelErrorKind::Broken, format!("{place} broke off before it answered: {}.", causes(error)))
 }
 
 fn unreachable(what: String) -> Failure {
-    let mut failure = Failure::because(ModelErrorKind::Unreachable, what);
-    failure.error.next = "check that the server runs, the base URL and the network".to_owned();
-    failure
+    Failure::because(ModelErrorKind::Unreachable, what)
+        .advising("check that the server runs, the base URL and the network")
 }
 
 /// Returns scheme, host and port of an address, and nothing else of it.

@@ -248,6 +248,15 @@ async fn an_address_at_which_nobody_answers_is_told_of_soon() {
 }
 
 #[tokio::test]
+async fn whoever_writes_https_to_a_server_without_it_is_told_to_write_http() {
+    let server = Server::start([Answered::bytes("HTTP/1.1 400 Bad Request\r\n\r\n", Ends::Closed)]).await;
+    let base_url = server.base_url.replace("http://", "https://");
+    let error = ask(endpoint_at(Wire::Anthropic, &base_url), &[said("Hello?")]).await.error();
+    assert!(error.starts_with("Unreachable: https://127.0.0.1:"), "{error}");
+    assert!(error.ends_with("write http:// in the base URL: the server there has no TLS"), "{error}");
+}
+
+#[tokio::test]
 async fn a_web_page_in_place_of_a_reply_names_the_base_url() {
     let page = Answered::with("200 OK", &[], "<html><title>Sign in</title>");
     let server = Server::start([page]).await;

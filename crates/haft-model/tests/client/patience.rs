@@ -32,7 +32,25 @@ async fn silence_and_slowness_have_words_of_their_own() {
 
     endpoint.times = Times { idle: Duration::from_secs(60), total: Duration::from_millis(30), ..idle };
     let error = ask(endpoint, &[said("Hello?")]).await.error();
-    assert!(error.starts_with("TimedOut: The reply was not there after 0.03 s, all tries counted."), "{error}");
+    assert_eq!(
+        error,
+        "TimedOut: The reply was not there after 0.03 s, all tries counted. Next: ask for less at once, or allow more time in total"
+    );
+}
+
+#[tokio::test]
+async fn whoever_allows_all_the_time_in_the_world_may_do_so() {
+    let server = Server::start([Answered::stream(STREAM)]).await;
+    let mut endpoint = endpoint(Wire::Anthropic, &server);
+    let most = Duration::MAX;
+    endpoint.times = Times { connect: most, idle: most, total: most, back_off: most, tries: u32::MAX };
+    assert!(ask(endpoint.clone(), &[said("Hello?")]).await.reply.is_ok());
+
+    let server = Server::start([Answered::with("500 Internal Server Error", &[], "")]).await;
+    endpoint.base_url.clone_from(&server.base_url);
+    let stop = CancellationToken::new();
+    let outcome = ask_until(&Connection::new(endpoint), &[said("Hello?")], &stop, |_| stop.cancel()).await;
+    assert!(outcome.error().starts_with("Stopped"), "{:?}", outcome.told);
 }
 
 #[tokio::test]

@@ -167,6 +167,11 @@ async fn request(stream: &mut TcpStream, read: &mut Vec<u8>, line: usize) -> Opt
                 return Some(Asked { first_line, headers, body, line });
             }
         }
+        // Whoever begins with a greeting of TLS is answered like anybody else.
+        if read.first() == Some(&0x16) {
+            read.clear();
+            return Some(Asked { first_line: "TLS".to_owned(), headers: Vec::new(), body: String::new(), line });
+        }
         match stream.read(&mut buffer).await {
             Ok(count) if count > 0 => read.extend_from_slice(&buffer[..count]),
             _ => return None,

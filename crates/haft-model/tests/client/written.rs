@@ -32,17 +32,58 @@ async fn written_streams_of_responses_are_read_and_go_back_byte_for_byte() {
     check_all(Wire::Responses, "responses").await;
 }
 
-async fn check_all(wire: Wire, folder: &str) {
+#[tokio::test]
+async fn wherever_a_stream_is_cut_the_next_request_is_one_that_the_provider_takes() {
+    for (wire, folder) in [(Wire::Anthropic, "anthropic"), (Wire::Responses, "responses")] {
+        for (name, stream) in streams(folder) {
+            let mut ends: Vec<usize> = stream.match_indices("\n\n").map(|(at, _)| at + 2).collect();
+            // The last one is the whole.
+            ends.pop();
+            for end in ends {
+                check_cut(wire, &stream[..end], &format!("{name} up to {end}")).await;
+            }
+        }
+    }
+}
+
+/// Plays a stream that ends early, and asks once more where something came of it.
+async fn check_cut(wire: Wire, stream: &str, place: &str) {
+    let mut messages = vec![said("Begin."), Message::Model(earlier(wire)), answer_to_earlier(wire)];
+    let server = Server::start([Answered::stream(stream)]).await;
+    let mut endpoint = endpoint(wire, &server);
+    endpoint.times = Times { tries: 1, ..endpoint.times };
+    let outcome = ask(endpoint.clone(), &messages).await;
+    let Ok(reply) = outcome.reply else {
+        assert!(outcome.told.iter().all(|piece| piece.starts_with("usage")), "{place}: {:?}", outcome.told);
+        return;
+    };
+    if reply.stop == Stop::Cut {
+        let told = outcome.told.iter().filter(|piece| piece.starts_with("call")).count();
+        assert_eq!(reply.calls().count(), told, "{place}: {:?}", outcome.told);
+    }
+    messages.push(Message::Model(reply.clone()));
+    messages.extend(next_after(&reply));
+    let _ = ask(endpoint, &messages).await;
+    published::check(wire, &server.asked()[1].body);
+}
+
+/// Returns the streams of a folder with their names.
+fn streams(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(folder);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&folder).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "sse"));
     files.sort();
     assert!(files.len() >= 20, "{} situations", files.len());
-    for file in files {
-        let name = file.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
-        let story = story(wire, &std::fs::read_to_string(&file).expect("a stream")).await;
-        insta::with_settings!({ snapshot_path => folder.clone(), prepend_module_to_snapshot => false, omit_expression => true }, {
+    let name = |file: &Path| file.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
+    files.iter().map(|file| (name(file), std::fs::read_to_string(file).expect("a stream"))).collect()
+}
+
+async fn check_all(wire: Wire, folder: &str) {
+    for (name, stream) in streams(folder) {
+        let story = story(wire, &stream).await;
+        let path = Path::new("../streams").join(folder);
+        insta::with_settings!({ snapshot_path => path, prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!(name, story);
         });
     }
