@@ -21,9 +21,9 @@ pub(super) fn record(told: Told<'_>) -> Option<Value> {
             "v": VERSION, "event": "call", "id": call.id, "tool": call.name, "arguments": arguments(call)
         })),
         Told::CallEnded { result, .. } => {
-            let mut record = of_result(result);
-            if let Some(fields) = record.as_object_mut() {
-                fields.insert("event".to_owned(), "result".into());
+            let mut record = json!({ "v": VERSION, "event": "result" });
+            if let (Some(fields), Value::Object(result)) = (record.as_object_mut(), of_result(result)) {
+                fields.extend(result);
             }
             Some(record)
         }

@@ -4,7 +4,6 @@
 
 use bytes::BytesMut;
 use serde_json::Value;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::again::Failure;
@@ -19,8 +18,7 @@ const LONGEST_LIST: usize = 16 * 1024 * 1024;
 impl Connection {
     /// Asks which models there are; returns their names, in the provider's order.
     pub async fn models(&self, stop: &CancellationToken) -> Result<Vec<String>, ModelError> {
-        let times = &self.endpoint.times;
-        let bounds = Bounds { stop, idle: times.idle, total: times.total, ends: Instant::now() + times.total };
+        let bounds = Bounds::new(&self.endpoint.times, stop);
         self.list(&bounds).await.map_err(|failure| failure.without(self.key()).error)
     }
 
