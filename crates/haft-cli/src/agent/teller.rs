@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::kept::Keeping;
 use super::shown::{Tools, call_line};
 use super::stream;
+use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
 
 /// Tells what an agent does.
@@ -28,6 +29,8 @@ pub(super) struct Teller<'a> {
     pub(super) streams: bool,
     /// Stops everything when whoever reads our records has gone.
     stop: &'a CancellationToken,
+    /// What a running call prints, which goes before anything else is printed.
+    pub(super) line: LiveLine,
     state: Mutex<State>,
 }
 
@@ -45,7 +48,7 @@ struct State {
 impl<'a> Teller<'a> {
     pub(super) fn new(keeping: &'a Keeping, is_json: bool, stop: &'a CancellationToken) -> Self {
         let streams = !is_json && io::stderr().is_terminal();
-        Self { keeping, is_json, streams, stop, state: Mutex::default() }
+        Self { keeping, is_json, streams, stop, line: LiveLine::default(), state: Mutex::default() }
     }
 
     /// Tells one thing.
@@ -89,6 +92,7 @@ impl<'a> Teller<'a> {
 
     /// Ends a line of text that has no end.
     pub(super) fn end_line(&self) {
+        self.line.clear();
         let mut state = self.state();
         if std::mem::take(&mut state.is_in_line) {
             let _ = writeln!(io::stderr());

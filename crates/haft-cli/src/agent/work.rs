@@ -68,7 +68,7 @@ impl Work<'_> {
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);
-            attended(working, desk, &stop, &id).await?
+            attended(working, Live::new(desk.runtime.events()).on(teller.line.clone()), &stop, &id).await?
         };
         teller.end_line();
         let exit = exit_of(&outcome.ended);
@@ -95,13 +95,12 @@ impl Work<'_> {
 /// Waits for the end; meanwhile Ctrl-C stops it, and what a running call prints is shown.
 async fn attended(
     working: impl Future<Output = Outcome>,
-    desk: &Desk,
+    mut live: Live,
     stop: &CancellationToken,
     id: &str,
 ) -> anyhow::Result<Outcome> {
     // One listener for the whole time: a signal between two looks must not be lost.
     let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut live = Live::new(desk.runtime.events());
     tokio::pin!(working);
     loop {
         tokio::select! {

@@ -59,16 +59,16 @@ fn a_session_goes_on_with_everything_that_was_said_whatever_the_form() {
 #[test]
 fn a_session_is_found_by_its_name_and_a_message_may_come_from_stdin() {
     let place = Place::new();
-    ran(&place, "first");
+    ran(&place, "the first matter");
     let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_owned();
-    ran(&place, "second");
+    ran(&place, "the other matter");
     let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("from a pipe"))]));
     let mut child =
         place.with(&model, Wire::Chat, &["resume", &id]).stdin(Stdio::piped()).spawn().expect("it can be started");
     child.stdin.take().expect("it is piped").write_all(b"from a pipe\n").expect("it reads");
     let resumed = said_of(child.wait_with_output().expect("it ends"));
     assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
-    assert!(model.requests()[0].text.contains("first") && !model.requests()[0].text.contains("second"));
+    assert!(model.requests()[0].text.contains("first matter") && !model.requests()[0].text.contains("other matter"));
     assert_eq!(place.sessions()[0]["id"], id.as_str());
 
     let missing = said(place.bare(&["resume", "0000-0000", "x"]));

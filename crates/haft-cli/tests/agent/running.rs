@@ -135,7 +135,7 @@ fn a_model_that_cannot_be_reached_exits_1_and_says_where() {
 #[test]
 fn the_key_is_in_no_output_no_session_and_no_child() {
     let place = Place::new();
-    let look = Turn::call("bash", json!({ "command": "env; cat /proc/self/environ | tr '\\0' '\\n'" }));
+    let look = Turn::call("bash", json!({ "command": "env" }));
     let model = ScriptedModel::start(Script::of([look, Turn::text("Done.")]));
     let said = place.haft(&model, &["run", "--yes", "--json", "look"]);
     assert_eq!(said.code, Some(0), "{}", said.err);

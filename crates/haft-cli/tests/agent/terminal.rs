@@ -96,7 +96,7 @@ fn a_yes_for_the_session_answers_the_next_question_too() {
     let place = Place::new();
     let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Both are written.")]));
     let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
-    terminal.shows("> ").types("1\n");
+    terminal.shows("> ").types("2\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     assert!(place.has("b.txt") && place.has("c.txt"), "{}", terminal.seen);
 }
