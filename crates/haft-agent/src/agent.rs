@@ -56,6 +56,8 @@ pub(crate) struct Run<'r> {
     /// How often in a row the model was asked to go on, and how often the provider has paused.
     goings_on: u32,
     pauses: u32,
+    /// Whether the next reply goes on with the text of the last one.
+    continues: bool,
 }
 
 impl<'a> Agent<'a> {
@@ -103,7 +105,8 @@ impl<'a> Agent<'a> {
     pub async fn run(&mut self, prompt: String, told: Telling<'_>, stop: &CancellationToken) -> Outcome {
         let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire());
         let usage = Usage::default();
-        let mut run = Run { tools, told, stop, steps: 0, usage, answer: String::new(), goings_on: 0, pauses: 0 };
+        let (steps, answer, goings_on, pauses, continues) = (0, String::new(), 0, 0, false);
+        let mut run = Run { tools, told, stop, steps, usage, answer, goings_on, pauses, continues };
         if !self.last_is_new {
             // The last run may have been dropped in the middle of its calls.
             let messages = std::mem::take(&mut self.messages);
@@ -154,6 +157,9 @@ impl<'a> Agent<'a> {
         }
         match reply.stop {
             Stop::Refused => Err(Ended::Refused),
+            _ if has_calls && reply.calls().all(|call| call.is_cut) => {
+                run.try_on("it ends inside a call again and again")
+            }
             _ if has_calls => run.is_under_way(),
             Stop::Paused => run.pause(),
             Stop::Length => self.ask_to_go_on(run, "it is as long as one may be"),
@@ -167,10 +173,8 @@ impl<'a> Agent<'a> {
     }
 
     fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &'static str) -> Result<(), Ended> {
-        if run.goings_on >= MOST_GOINGS_ON {
-            return Err(Ended::Unfinished(why));
-        }
-        run.goings_on += 1;
+        run.try_on(why)?;
+        run.continues = true;
         (run.told)(Told::GoesOn(why));
         self.keep(Message::User {
             text: format!("[haft: your last reply is not whole: {why}. Go on exactly where it stopped.]"),
@@ -213,14 +217,23 @@ impl Run<'_> {
             return Err(Ended::Unfinished("the provider paused again and again"));
         }
         self.pauses += 1;
+        self.continues = true;
+        Ok(())
+    }
+
+    /// Counts how often in a row a reply is not whole.
+    fn try_on(&mut self, why: &'static str) -> Result<(), Ended> {
+        if self.goings_on >= MOST_GOINGS_ON {
+            return Err(Ended::Unfinished(why));
+        }
+        self.goings_on += 1;
         Ok(())
     }
 
     /// Keeps the last words of the model; a reply that goes on with another is one with it.
     fn note_words_of(&mut self, reply: &Reply) {
-        let goes_on = self.goings_on > 0 || self.pauses > 0;
         let text = reply.text();
-        if !goes_on && !text.trim().is_empty() {
+        if !std::mem::take(&mut self.continues) && !text.trim().is_empty() {
             self.answer.clear();
         }
         self.answer.push_str(&text);

@@ -229,3 +229,6 @@ fn size_of_reply(reply: &Reply) -> usize {
     // What the provider sent may hold more than can be seen: signatures, encrypted thoughts.
     reply.native.json.get().len().max(parts.sum())
 }
+
+#[cfg(test)]
+mod tests;

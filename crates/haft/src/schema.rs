@@ -227,4 +227,38 @@ mod tests {
             })
         );
     }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    struct Listing {
+        /// "tree", or "flat" for one path in each line.
+        view: View,
+        /// What to leave out.
+        without: Vec<Name>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum View {
+        /// As a tree.
+        Tree,
+        /// One path in each line.
+        Flat,
+    }
+
+    /// A name.
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    struct Name {
+        /// The glob.
+        glob: String,
+    }
+
+    #[test]
+    fn what_an_argument_says_itself_is_not_said_again_for_its_type() {
+        let properties = &of::<Listing>()["properties"];
+        assert_eq!(properties["view"]["description"], "\"tree\", or \"flat\" for one path in each line.");
+        assert_eq!(properties["without"]["items"].get("description"), None);
+        assert_eq!(properties["without"]["items"]["properties"]["glob"]["description"], "The glob.");
+    }
 }

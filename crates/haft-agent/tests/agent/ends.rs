@@ -105,6 +105,30 @@ async fn a_call_that_the_end_of_a_reply_cut_is_told_and_not_run() {
 }
 
 #[tokio::test]
+async fn a_model_whose_calls_never_fit_a_reply_is_not_asked_for_ever() {
+    let cut = |id: u32| {
+        let call = cut_call(&id.to_string(), "write_file", r#"{"path":"a.txt","content":"x"#);
+        Turn::Says(vec![Part::Text("I write.".into()), call], Stop::Length)
+    };
+    let worked = check((1..9).map(cut)).await;
+    assert_eq!(worked.outcome.ended, Ended::Unfinished("it ends inside a call again and again"));
+    assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps), ("I write.", 3));
+    let smaller = calls([call("s", "add", json!({ "a": 1, "b": 2 }))]);
+    let worked = check([cut(1), cut(2), smaller, cut(3), cut(4), says("Now.")]).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Now."));
+}
+
+#[tokio::test]
+async fn a_reply_with_a_thousand_calls_has_a_thousand_answers() {
+    let add = |id: u32| call(&id.to_string(), "add", json!({ "a": id, "b": 1 }));
+    // More than are remembered, and two with one id.
+    let worked = check([calls((0..1_100).map(add).chain([add(0)])), calls([add(5)])]).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let answers = worked.answers();
+    assert_eq!((answers.len(), answers[1_099], answers[1_100]), (1_102, ("1099", "1100"), ("0", "1")));
+}
+
+#[tokio::test]
 async fn a_reply_that_broke_off_is_gone_on_with_twice_and_is_then_not_whole() {
     let worked = check([says_until("One, ", Stop::Cut), says_until("two, ", Stop::Length), says("three.")]).await;
     assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "One, two, three."));
