@@ -88,21 +88,21 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::os::unix::fs::PermissionsExt;
 
-    fn read(text: &str, mode: &str) -> Result<Keys, String> {
+    #[expect(clippy::disallowed_methods, reason = "a test puts a file there as a person would")]
+    fn read(text: &str, mode: u32) -> Result<Keys, String> {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let script = format!("umask 077; cat > keys.toml <<'END'\n{text}\nEND\nchmod {mode} keys.toml");
-        #[expect(clippy::disallowed_methods, reason = "a test puts a file there as a person would")]
-        let done = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).status();
-        assert!(done.expect("there is a shell").success());
+        let path = folder.path().join("keys.toml");
+        std::fs::write(&path, text).expect("a file can be written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
         let place = format!("{}/", folder.path().display());
         Keys::read(folder.path()).map_err(|mistake| mistake.to_string().replace(&place, ""))
     }
 
     #[test]
     fn keys_of_the_file_are_found_by_name_and_never_shown() {
-        let keys = read("HAFT_TEST_KEY = \"sk-1\"\nEMPTY = \" \"", "600").expect("it is in order");
+        let keys = read("HAFT_TEST_KEY = \"sk-1\"\nEMPTY = \" \"", 0o600).expect("it is in order");
         let key = keys.find("HAFT_TEST_KEY").expect("it is there");
         assert_eq!(key.value.expose_secret(), "sk-1");
         assert!(key.from.to_string().ends_with("keys.toml"), "{}", key.from);
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_file_that_others_may_read_is_refused() {
-        let told = read("A = \"sk-1\"", "640").expect_err("the group may read it");
+        let told = read("A = \"sk-1\"", 0o640).expect_err("the group may read it");
         assert_eq!(
             told,
             "keys.toml:1: cannot be used: others may read it: its mode is 640; make it yours alone: chmod 600 keys.toml"
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_mistake_is_told_without_what_is_in_the_file() {
         for text in ["A = \"b\"\nsk-secret", "A = \"b\"\nB = [\"sk-secret\"]"] {
-            let told = read(text, "600").expect_err("there is a mistake");
+            let told = read(text, 0o600).expect_err("there is a mistake");
             assert!(told.starts_with("keys.toml:2: this is no key; ") && !told.contains("sk-secret"), "{told}");
         }
     }

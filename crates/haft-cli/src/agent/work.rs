@@ -68,9 +68,13 @@ impl Work<'_> {
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);
-            attended(working, Live::new(desk.runtime.events()).on(teller.line.clone()), &stop, &id).await?
+            attended(working, Live::new(desk.runtime.events()).on(teller.line.clone()), &stop).await?
         };
         teller.end_line();
+        let Some(outcome) = outcome else {
+            screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
+            return Ok(Exit::Interrupted);
+        };
         let exit = exit_of(&outcome.ended);
         keeping.end(&outcome.ended.to_string());
         let took = began.elapsed().as_secs_f64();
@@ -92,13 +96,12 @@ impl Work<'_> {
     }
 }
 
-/// Waits for the end; meanwhile Ctrl-C stops it, and what a running call prints is shown.
+/// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints is shown.
 async fn attended(
     working: impl Future<Output = Outcome>,
     mut live: Live,
     stop: &CancellationToken,
-    id: &str,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Option<Outcome>> {
     // One listener for the whole time: a signal between two looks must not be lost.
     let mut interrupted = signal(SignalKind::interrupt())?;
     tokio::pin!(working);
@@ -107,14 +110,12 @@ async fn attended(
             biased;
             _ = interrupted.recv() => {
                 if stop.is_cancelled() {
-                    live.clear();
-                    screen::talk(&format!("\nEnded at once. To go on: haft resume {id}"));
                     // Whatever still runs ends with this process, and the session has everything up to here.
-                    std::process::exit(130);
+                    return Ok(None);
                 }
                 stop.cancel();
             }
-            outcome = &mut working => return Ok(outcome),
+            outcome = &mut working => return Ok(Some(outcome)),
             () = live.step() => {}
         }
     }
