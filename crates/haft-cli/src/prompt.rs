@@ -32,13 +32,21 @@ pub(crate) fn forget_what_was_typed() {
     }
 }
 
-/// Asks at the terminal about the one call of a session.
-pub(crate) struct AtTerminal;
+/// Asks at the terminal.
+pub(crate) enum AtTerminal {
+    /// About the one call of a session.
+    ForOneCall,
+    /// About calls of a session that goes on, so that a yes may hold for more than one.
+    ForSession,
+}
 
 impl Approver for AtTerminal {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
-        // A yes for the session would end with this call, and promise more than it holds.
-        let request = ApprovalRequest { offers: Vec::new(), ..request.clone() };
+        let request = match self {
+            // A yes for the session would end with this call, and promise more than it holds.
+            AtTerminal::ForOneCall => ApprovalRequest { offers: Vec::new(), ..request.clone() },
+            AtTerminal::ForSession => request.clone(),
+        };
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || {
                 forget_what_was_typed();

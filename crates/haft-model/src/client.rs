@@ -11,6 +11,7 @@ mod address;
 mod advice;
 mod again;
 mod answer;
+mod listing;
 mod moment;
 mod transport;
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::{Client, Proxy, Url, redirect};
+use reqwest::{Client, Proxy, RequestBuilder, Url, redirect};
 
 use super::Endpoint;
 use super::again::Failure;
@@ -40,24 +40,19 @@ impl Transport {
         headers: Vec<(&'static str, String)>,
         body: Bytes,
     ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, Failure> {
-        let client = self.client(&url)?;
-        let mut request = client.post(url);
-        for (name, value) in headers {
-            let Ok(mut value) = HeaderValue::from_str(&value) else {
-                let what = format!("The header {name:?} would have characters that no header can carry.");
-                let failure = Failure::because(ModelErrorKind::NotAdmitted, what);
-                return Err(failure.final_with("check the key for line ends and other characters that are not its own"));
-            };
-            // What is sensitive is not shown by anybody's debugging output.
-            value.set_sensitive(true);
-            request = request.header(HeaderName::from_static(name), value);
-        }
-        let request = request
-            .header("content-type", "application/json")
-            .header("accept", "text/event-stream, application/json")
-            .header("user-agent", concat!("haft/", env!("CARGO_PKG_VERSION")))
-            .body(body);
-        Ok(request.send())
+        let request = self.client(&url)?.post(url).header("content-type", "application/json");
+        let request = request.header("accept", "text/event-stream, application/json").body(body);
+        Ok(with_headers(request, headers)?.send())
+    }
+
+    /// Asks for what lies at an address, and returns what sends that.
+    pub(super) fn get(
+        &self,
+        url: Url,
+        headers: Vec<(&'static str, String)>,
+    ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, Failure> {
+        let request = self.client(&url)?.get(url).header("accept", "application/json");
+        Ok(with_headers(request, headers)?.send())
     }
 
     fn client(&self, url: &Url) -> Result<&Client, Failure> {
@@ -86,6 +81,21 @@ impl Transport {
             Failure::because(ModelErrorKind::Unreachable, what).final_with("check the certificates of this machine")
         })
     }
+}
+
+/// Adds what carries the key, and who asks.
+fn with_headers(mut request: RequestBuilder, headers: Vec<(&'static str, String)>) -> Result<RequestBuilder, Failure> {
+    for (name, value) in headers {
+        let Ok(mut value) = HeaderValue::from_str(&value) else {
+            let what = format!("The header {name:?} would have characters that no header can carry.");
+            let failure = Failure::because(ModelErrorKind::NotAdmitted, what);
+            return Err(failure.final_with("check the key for line ends and other characters that are not its own"));
+        };
+        // What is sensitive is not shown by anybody's debugging output.
+        value.set_sensitive(true);
+        request = request.header(HeaderName::from_static(name), value);
+    }
+    Ok(request.header("user-agent", concat!("haft/", env!("CARGO_PKG_VERSION"))))
 }
 
 /// Says why a request got no answer, without its address: there may be a key in it.
