@@ -18,14 +18,20 @@ const MOST: usize = 64;
 /// Notes that wait to be written down. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Notes {
-    waiting: Arc<Mutex<Vec<(Arc<dyn Books>, ToolResult)>>>,
+    waiting: Arc<Mutex<Vec<Note>>>,
+}
+
+/// A call that has ended, and where that is written down.
+struct Note {
+    books: Arc<dyn Books>,
+    result: ToolResult,
 }
 
 impl Notes {
     /// Adds a note; it is written down soon.
     pub(crate) fn add(&self, books: Arc<dyn Books>, result: ToolResult) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push((books, result));
+        waiting.push(Note { books, result });
         let (count, notes) = (waiting.len(), self.clone());
         drop(waiting);
         if count == 1 {
@@ -41,7 +47,7 @@ impl Notes {
     /// Writes down what waits. May take a while.
     pub(crate) fn write_down(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        for (books, result) in waiting {
+        for Note { books, result } in waiting {
             books.called(&result);
         }
     }
