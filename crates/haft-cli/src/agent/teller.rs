@@ -74,7 +74,9 @@ impl<'a> Teller<'a> {
                 self.tell_rule(result);
             }
             Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
-            Told::Again(after, why) => self.note(&format!("{why} Asked again in {}.", seconds(after))),
+            Told::Again(after, why) => {
+                self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
+            }
             Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
             Told::Compacted(done) => self.note(&format!(
                 "Room was made: {} results and {} replies left out, {} → {} tokens.",

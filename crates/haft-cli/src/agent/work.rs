@@ -26,7 +26,7 @@ use super::kept::Keeping;
 use super::stream;
 use super::teller::Teller;
 use crate::arguments::Common;
-use crate::desk::{Caller, Desk};
+use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::screen::{self, Part};
@@ -61,7 +61,7 @@ impl Work<'_> {
         } else {
             screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
-        let session = desk.session_named(&id, common, Caller::Agent);
+        let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let mut agent = agent.with_settings(settings(desk, common, how_far)?).going_on(past);
