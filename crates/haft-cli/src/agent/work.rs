@@ -51,7 +51,7 @@ impl Work<'_> {
         keeping.begin(&endpoint.model, endpoint.wire, &endpoint.base_url).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
-        let teller = Teller::new(&keeping, common.json, &stop);
+        let teller = Teller::new(&keeping, common, &stop);
         if common.json {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);
             teller.print(&json!({
