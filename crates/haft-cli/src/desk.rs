@@ -29,6 +29,7 @@ use crate::brought::Manner;
 use crate::defined::{self, Found};
 use crate::ground::{Ground, open_workspace};
 use crate::hooked::with_hooks;
+use crate::live::LiveLine;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
 use crate::screen;
@@ -133,13 +134,17 @@ impl Desk {
 
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
-        self.session_named("call", common, caller)
+        self.session_named("call", common, approver(common, caller, LiveLine::default()))
     }
 
-    /// Opens a session of this name.
-    pub(crate) fn session_named(&self, name: &str, common: &Common, caller: Caller) -> Session {
+    /// Opens a session for a model at work, which others may know by its name. What its calls print is on this line.
+    pub(crate) fn session_of_agent(&self, name: &str, common: &Common, line: LiveLine) -> Session {
+        self.session_named(name, common, approver(common, Caller::Agent, line))
+    }
+
+    fn session_named(&self, name: &str, common: &Common, approver: Box<dyn Approver>) -> Session {
         let keeping = if common.no_cache { Keeping::Off } else { Keeping::On };
-        let session = self.runtime.session(name, approver(common, caller)).with_keeping(keeping);
+        let session = self.runtime.session(name, approver).with_keeping(keeping);
         session.set_mode(mode(common));
         session
     }
@@ -198,10 +203,10 @@ pub(crate) fn origin(common: &Common, caller: Caller) -> Origin {
     }
 }
 
-fn approver(common: &Common, caller: Caller) -> Box<dyn Approver> {
+fn approver(common: &Common, caller: Caller, line: LiveLine) -> Box<dyn Approver> {
     let base: Box<dyn Approver> = match caller {
         Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
-        Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession),
+        Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
         Caller::OneCall | Caller::Agent => {
             Box::new(Nobody::there("run it with --yes, or at a terminal where somebody can answer"))
         }

@@ -5,7 +5,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use haft_runtime::events::{EventKind, Events, Subscription, What};
@@ -29,9 +29,27 @@ pub(crate) struct Live {
 pub(crate) struct LiveLine {
     /// How many columns are in use.
     columns: Arc<AtomicUsize>,
+    /// Whether somebody is asked meanwhile, and nothing is to come over the question.
+    is_held: Arc<AtomicBool>,
+}
+
+/// Keeps a line from being shown.
+pub(crate) struct HeldLine(Arc<AtomicBool>);
+
+impl Drop for HeldLine {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 impl LiveLine {
+    /// Takes the line away and shows nothing, as long as the answer lives.
+    pub(crate) fn hold(&self) -> HeldLine {
+        self.is_held.store(true, Ordering::Relaxed);
+        self.clear();
+        HeldLine(self.is_held.clone())
+    }
+
     /// Takes the line away.
     pub(crate) fn clear(&self) {
         let columns = self.columns.swap(0, Ordering::Relaxed);
@@ -79,6 +97,9 @@ impl Live {
 
     fn show(&mut self) {
         let Some(line) = self.waiting.take() else { return };
+        if self.line.is_held.load(Ordering::Relaxed) {
+            return;
+        }
         let (text, columns) = cut(&safe(&line), talk_width().saturating_sub(1));
         // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
         let rest = self.line.columns.swap(columns, Ordering::Relaxed).saturating_sub(columns);

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::flags::ModelFlags;
 use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
 
-/// How long is waited for a server on this machine: it answers at once, or is not there.
+/// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
 const LOCAL_TOTAL: Duration = Duration::from_secs(2);
 /// How long is waited for a list of models.
@@ -176,7 +176,7 @@ impl Choice {
 
     /// Returns the model of a place that has only one.
     async fn only_model_of(&self, place: &Place) -> anyhow::Result<String> {
-        let models = match place.models(Place::is_local(place)).await {
+        let models = match place.models().await {
             Ok(models) => models,
             Err(error) => bail!(
                 "no model is named, and {} does not say which there are: {} Name one with --model or HAFT_MODEL",
@@ -232,7 +232,7 @@ impl Choice {
 /// Looks at all usual ports of this machine at once; returns who answers with a list of models.
 async fn found_locally() -> Vec<(Place, Vec<String>)> {
     let asked = Place::all_local().into_iter().map(|place| async {
-        let models = place.models(true).await.ok()?;
+        let models = place.models().await.ok()?;
         Some((place, models))
     });
     join_all(asked).await.into_iter().flatten().collect()
@@ -265,11 +265,11 @@ impl Place {
         self.key.as_ref().map_or_else(|| self.because.clone(), |key| format!("key: {}", key.from))
     }
 
-    /// Asks which models it has.
-    pub(crate) async fn models(&self, is_quick: bool) -> Result<Vec<String>, String> {
+    /// Asks which models it has. Whoever is on this machine answers at once, or is not there.
+    pub(crate) async fn models(&self) -> Result<Vec<String>, String> {
         let mut endpoint = self.endpoint(String::new());
-        let total = if is_quick { LOCAL_TOTAL } else { LIST_TOTAL };
-        let connect = if is_quick { LOCAL_CONNECT } else { endpoint.times.connect };
+        let (connect, total) =
+            if self.is_local() { (LOCAL_CONNECT, LOCAL_TOTAL) } else { (endpoint.times.connect, LIST_TOTAL) };
         endpoint.times = Times { connect, idle: total, total, ..endpoint.times };
         let listed = connection(endpoint).models(&CancellationToken::new()).await;
         listed.map_err(|error| format!("{} Next: {}.", error.what, error.next))

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft::kinds::ErrorKind;
-use haft::result::{Status, ToolResult};
+use haft::result::ToolResult;
 use haft_agent::told::Told;
 use haft_runtime::record;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::kept::Keeping;
 use super::shown::{Tools, call_line};
 use super::stream;
+use crate::arguments::Common;
 use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
 
@@ -46,7 +47,8 @@ struct State {
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(keeping: &'a Keeping, is_json: bool, stop: &'a CancellationToken) -> Self {
+    pub(super) fn new(keeping: &'a Keeping, common: &Common, stop: &'a CancellationToken) -> Self {
+        let is_json = common.json;
         let streams = !is_json && io::stderr().is_terminal();
         Self { keeping, is_json, streams, stop, line: LiveLine::default(), state: Mutex::default() }
     }
@@ -74,7 +76,9 @@ impl<'a> Teller<'a> {
                 self.tell_rule(result);
             }
             Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
-            Told::Again(after, why) => self.note(&format!("{why} Asked again in {}.", seconds(after))),
+            Told::Again(after, why) => {
+                self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
+            }
             Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
             Told::Compacted(done) => self.note(&format!(
                 "Room was made: {} results and {} replies left out, {} → {} tokens.",
@@ -115,7 +119,6 @@ impl<'a> Teller<'a> {
     /// Says once per rule what would allow a call that nobody was there to be asked about.
     fn tell_rule(&self, result: &ToolResult) {
         let Some(error) = result.error.as_ref().filter(|error| error.kind == ErrorKind::NeedsApproval) else { return };
-        debug_assert_eq!(result.status, Status::Refused);
         let words = [Some(format!("{} Next: {}", error.what, error.next)), error.detail.clone()];
         let words = words.into_iter().flatten().collect::<Vec<_>>().join("\n");
         let mut state = self.state();

@@ -26,7 +26,7 @@ use super::kept::Keeping;
 use super::stream;
 use super::teller::Teller;
 use crate::arguments::Common;
-use crate::desk::{Caller, Desk};
+use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::screen::{self, Part};
@@ -51,7 +51,7 @@ impl Work<'_> {
         keeping.begin(&endpoint.model, endpoint.wire, &endpoint.base_url).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
-        let teller = Teller::new(&keeping, common.json, &stop);
+        let teller = Teller::new(&keeping, common, &stop);
         if common.json {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);
             teller.print(&json!({
@@ -61,7 +61,7 @@ impl Work<'_> {
         } else {
             screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
-        let session = desk.session_named(&id, common, Caller::Agent);
+        let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let mut agent = agent.with_settings(settings(desk, common, how_far)?).going_on(past);

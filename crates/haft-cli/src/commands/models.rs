@@ -24,7 +24,7 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
     let choice = Choice::new(flags, &settings, ModelSection::default())?;
     let (places, chosen) = block_on(async {
         let asked = choice.places().into_iter().map(|place| async {
-            let models = place.models(place.is_local()).await;
+            let models = place.models().await;
             Asked { place, models }
         });
         let places: Vec<Asked> = join_all(asked).await;

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use haft_agent::history::Past;
 use haft_config::model::ModelSection;
 use haft_workspace::state::sessions::Tally;
 
@@ -47,7 +48,7 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
         let chosen = choice.made().await?;
         let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
         let how_far = &arguments.how_far;
-        let work = Work { desk: &desk, common, how_far, keeping, chosen, past: Default::default() };
+        let work = Work { desk: &desk, common, how_far, keeping, chosen, past: Past::default() };
         work.on(prompt).await
     })?
 }
