@@ -17,7 +17,8 @@ pub(super) fn call_line(tool: &str, about: &str, result: Option<&ToolResult>) ->
         Some(result) => (result.status == Status::Ok, ending(result)),
     };
     let room = talk_width().clamp(40, USUAL).saturating_sub(ended.len() + tool.len() + 6);
-    (is_good, format!("• {tool} {} ({ended})", cut(about, room)))
+    let about = if about.is_empty() { String::new() } else { format!(" {}", cut(about, room)) };
+    (is_good, format!("• {tool}{about} ({ended})"))
 }
 
 fn ending(result: &ToolResult) -> String {
