@@ -7,10 +7,14 @@ use haft::schema_rules::is_safe_name;
 use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
+use crate::agent::flags::ModelFlags;
 use crate::commands::guard::Guard;
 use crate::commands::mcp::McpArguments;
 use crate::commands::new_tool::New;
+use crate::commands::resume::Resume;
 use crate::commands::rules::RulesArguments;
+use crate::commands::run::Run;
+use crate::commands::sessions::Sessions;
 
 /// The handle between a model and its tools.
 #[derive(Parser)]
@@ -88,6 +92,14 @@ pub(crate) enum Command {
     Undo(Undo),
     /// Take the last undo back
     Redo,
+    /// Let a model work on a task
+    Run(Run),
+    /// Go on with a session
+    Resume(Resume),
+    /// List the sessions of this workspace, those used last first
+    Sessions(Sessions),
+    /// List the models that can be used here, and where they were found
+    Models(ModelFlags),
     /// A five-second guided run of the real thing in a scratch folder
     Tour,
     /// Print a completion script for a shell

@@ -29,6 +29,8 @@ pub(crate) struct Loaded {
     pub(crate) tools: Vec<(String, String)>,
     /// Dialects.
     pub(crate) dialects: Vec<(String, String)>,
+    /// What the project says to agents: `AGENTS.md`.
+    pub(crate) words: Vec<(String, String)>,
     /// Files with the words of tools.
     pub(crate) prompts: Vec<(String, String)>,
     /// What was said of the rest.
@@ -46,6 +48,8 @@ pub(crate) enum Manner {
     Telling,
     /// Somebody is asked, where somebody is there; else it is said.
     Asking,
+    /// The same, and what the project says to agents is asked about too.
+    AskingForWords,
 }
 
 /// The paths of what is loaded.
@@ -54,6 +58,7 @@ pub(crate) const RULES: &str = ".haft/rules.toml";
 pub(crate) const TOOL_LIST: &str = ".haft/tools.yaml";
 const TOOLS: &str = ".haft/tools/";
 const PROMPTS: &str = ".haft/prompts/";
+const WORDS: [&str; 2] = ["AGENTS.md", ".haft/AGENTS.md"];
 const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.
@@ -61,16 +66,17 @@ pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manne
     let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
     let store = TrustStore::new(&settings.environment.state_folder);
     let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
-    let mut found = Found::of(&project, &trusted);
+    let mut found = Found::of(&project, &trusted, manner);
     // Whoever plans changes nothing, not even what is trusted.
-    let may_ask = manner == Manner::Asking && somebody_is_there() && !common.yes && !common.plan;
+    let may_ask =
+        matches!(manner, Manner::Asking | Manner::AskingForWords) && somebody_is_there() && !common.yes && !common.plan;
     if may_ask && found.has_untrusted() {
         forget_what_was_typed();
         let answer = ask_to_trust(&project, &found, (&mut io::stdin().lock(), &mut anstream::stderr()))?;
         if let Some(as_asked) = answer {
             trusted = as_asked;
             store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
-            found = Found::of(&project, &trusted);
+            found = Found::of(&project, &trusted, manner);
         }
     }
     let (warnings, told) = (found.warnings(), found.told());
@@ -94,7 +100,7 @@ pub(crate) fn load_again(
     let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
     let store = TrustStore::new(&settings.environment.state_folder);
     let trusted = vouched.cloned().unwrap_or_else(|| known(&store, workspace));
-    let found = Found::of(&project, &trusted);
+    let found = Found::of(&project, &trusted, Manner::Telling);
     let told = found.warnings().into_iter().chain(found.told()).collect();
     Ok((Loaded { trusted, ..found.loaded }, told))
 }
@@ -138,11 +144,12 @@ struct Found {
 }
 
 impl Found {
-    fn of(project: &Arc<Project>, trusted: &Trusted) -> Self {
+    fn of(project: &Arc<Project>, trusted: &Trusted, manner: Manner) -> Self {
         let had_rules = trusted.code.contains_key(RULES);
         let (refused, gone) = (project.refused().to_vec(), project.gone(trusted));
         let mut found = Self { refused, gone, had_rules, ..Self::default() };
-        for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER)) {
+        let for_agents = manner == Manner::AskingForWords;
+        for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER) || for_agents) {
             match project.standing(file, trusted) {
                 Standing::Trusted(text) if file.name == CONFIG => {
                     let held = Held::new(project.clone(), Arc::new(trusted.clone()), CONFIG);
@@ -157,6 +164,9 @@ impl Found {
                 }
                 Standing::Trusted(text) if file.name.starts_with(DIALECTS) => {
                     found.loaded.dialects.push((file.name.clone(), text));
+                }
+                Standing::Trusted(text) if WORDS.contains(&file.name.as_str()) => {
+                    found.loaded.words.push((file.name.clone(), text));
                 }
                 Standing::Trusted(_) => {}
                 Standing::New => found.new.push(file.name.clone()),

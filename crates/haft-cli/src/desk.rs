@@ -29,6 +29,7 @@ use crate::brought::Manner;
 use crate::defined::{self, Found};
 use crate::ground::{Ground, open_workspace};
 use crate::hooked::with_hooks;
+use crate::live::LiveLine;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::rulebook::Rulebook;
 use crate::screen;
@@ -41,6 +42,8 @@ pub(crate) struct Desk {
     pub(crate) state: WorkspaceState,
     pub(crate) history: History,
     pub(crate) runtime: Runtime,
+    /// What the project says to agents, as far as it is trusted: files and their texts.
+    pub(crate) words: Vec<(String, String)>,
     dialect: Option<Arc<dyn Dialect>>,
     /// What is looked at again at the start of each turn; nothing where nobody stays for a second one.
     again: Option<Again>,
@@ -53,6 +56,8 @@ pub(crate) enum Caller {
     OneCall,
     /// Lines from a program.
     Lines,
+    /// A model that works on a task.
+    Agent,
 }
 
 impl Desk {
@@ -66,6 +71,7 @@ impl Desk {
         let manner = match caller {
             Caller::OneCall => Manner::Asking,
             Caller::Lines => Manner::Telling,
+            Caller::Agent => Manner::AskingForWords,
         };
         Self::on(common, Ground::open(common, manner)?)
     }
@@ -89,6 +95,7 @@ impl Desk {
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings)).with_net(HttpDoor::new());
         let config = &settings.environment.config_folder;
         let dialect = spoken(common, config, loaded.as_ref())?;
+        let words = loaded.as_ref().map(|loaded| loaded.words.clone()).unwrap_or_default();
         let defined = loaded.map(|loaded| Found::in_folders(config, &path, loaded)).unwrap_or_default();
         if let Some(again) = &again {
             again.note(&defined);
@@ -103,7 +110,7 @@ impl Desk {
             None => runtime,
         };
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
-        Ok(Self { settings, workspace: path, state, history, runtime, dialect, again })
+        Ok(Self { settings, workspace: path, state, history, runtime, words, dialect, again })
     }
 
     /// Takes in tools that came, changed or went since the last look; returns whether there were any. Calls under way go on.
@@ -127,8 +134,17 @@ impl Desk {
 
     /// Opens a session for this caller.
     pub(crate) fn session(&self, common: &Common, caller: Caller) -> Session {
+        self.session_named("call", common, approver(common, caller, LiveLine::default()))
+    }
+
+    /// Opens a session for a model at work, which others may know by its name. What its calls print is on this line.
+    pub(crate) fn session_of_agent(&self, name: &str, common: &Common, line: LiveLine) -> Session {
+        self.session_named(name, common, approver(common, Caller::Agent, line))
+    }
+
+    fn session_named(&self, name: &str, common: &Common, approver: Box<dyn Approver>) -> Session {
         let keeping = if common.no_cache { Keeping::Off } else { Keeping::On };
-        let session = self.runtime.session("call", approver(common, caller)).with_keeping(keeping);
+        let session = self.runtime.session(name, approver).with_keeping(keeping);
         session.set_mode(mode(common));
         session
     }
@@ -181,16 +197,19 @@ pub(crate) fn mode(common: &Common) -> Mode {
 /// Says who makes the calls: a person sees the question and answers it.
 pub(crate) fn origin(common: &Common, caller: Caller) -> Origin {
     match caller {
-        Caller::Lines => Origin::Model,
+        Caller::Lines | Caller::Agent => Origin::Model,
         Caller::OneCall if somebody_is_there() && !common.yes => Origin::Person,
         Caller::OneCall => Origin::Script,
     }
 }
 
-fn approver(common: &Common, caller: Caller) -> Box<dyn Approver> {
+fn approver(common: &Common, caller: Caller, line: LiveLine) -> Box<dyn Approver> {
     let base: Box<dyn Approver> = match caller {
-        Caller::OneCall if somebody_is_there() => Box::new(AtTerminal),
-        Caller::OneCall => Box::new(Nobody::there("run it with --yes, or at a terminal where somebody can answer")),
+        Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
+        Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
+        Caller::OneCall | Caller::Agent => {
+            Box::new(Nobody::there("run it with --yes, or at a terminal where somebody can answer"))
+        }
         // Even at a terminal: what is typed there are calls, not answers.
         Caller::Lines => {
             Box::new(Nobody::there("run it with --yes, or call the tool alone at a terminal: haft call TOOL …"))

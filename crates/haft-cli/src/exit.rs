@@ -27,15 +27,22 @@ impl From<Status> for Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(match exit {
+impl Exit {
+    /// Returns the number that the shell gets.
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Exit::Ok => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Refused => 3,
             Exit::TimedOut => 4,
             Exit::Interrupted => 130,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
     }
 }

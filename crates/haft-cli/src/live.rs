@@ -4,6 +4,8 @@
 //! nobody to entertain, and nothing is written.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use haft_runtime::events::{EventKind, Events, Subscription, What};
@@ -19,8 +21,42 @@ pub(crate) struct Live {
     subscription: Option<Subscription>,
     waiting: Option<String>,
     next_show: Instant,
+    line: LiveLine,
+}
+
+/// The line on the screen: whoever prints something else takes it away first.
+#[derive(Clone, Default)]
+pub(crate) struct LiveLine {
     /// How many columns are in use.
-    shown: usize,
+    columns: Arc<AtomicUsize>,
+    /// Whether somebody is asked meanwhile, and nothing is to come over the question.
+    is_held: Arc<AtomicBool>,
+}
+
+/// Keeps a line from being shown.
+pub(crate) struct HeldLine(Arc<AtomicBool>);
+
+impl Drop for HeldLine {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+impl LiveLine {
+    /// Takes the line away and shows nothing, as long as the answer lives.
+    pub(crate) fn hold(&self) -> HeldLine {
+        self.is_held.store(true, Ordering::Relaxed);
+        self.clear();
+        HeldLine(self.is_held.clone())
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        let columns = self.columns.swap(0, Ordering::Relaxed);
+        if columns > 0 {
+            let _ = write!(io::stderr(), "\r{:columns$}\r", "");
+        }
+    }
 }
 
 impl Live {
@@ -28,7 +64,13 @@ impl Live {
     pub(crate) fn new(events: &Events) -> Self {
         let is_watched = io::stderr().is_terminal();
         let subscription = is_watched.then(|| events.subscribe_only(EventKind::OutputChunk));
-        Self { subscription, waiting: None, next_show: Instant::now(), shown: 0 }
+        Self { subscription, waiting: None, next_show: Instant::now(), line: LiveLine::default() }
+    }
+
+    /// Uses this line, which others take away too.
+    pub(crate) fn on(mut self, line: LiveLine) -> Self {
+        self.line = line;
+        self
     }
 
     /// Waits for the next line and shows it when its time has come.
@@ -49,20 +91,20 @@ impl Live {
 
     /// Takes the line away.
     pub(crate) fn clear(&mut self) {
-        if self.shown > 0 {
-            let _ = write!(io::stderr(), "\r{:width$}\r", "", width = self.shown);
-            self.shown = 0;
-        }
+        self.waiting = None;
+        self.line.clear();
     }
 
     fn show(&mut self) {
         let Some(line) = self.waiting.take() else { return };
+        if self.line.is_held.load(Ordering::Relaxed) {
+            return;
+        }
         let (text, columns) = cut(&safe(&line), talk_width().saturating_sub(1));
         // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
-        let rest = self.shown.saturating_sub(columns);
+        let rest = self.line.columns.swap(columns, Ordering::Relaxed).saturating_sub(columns);
         let _ = write!(io::stderr(), "\r{text}{:rest$}{:\u{8}<rest$}", "", "");
         let _ = io::stderr().flush();
-        self.shown = columns;
         self.next_show = Instant::now() + STAYS;
     }
 }

@@ -4,6 +4,7 @@
 //! configuration, 3 refused, 4 timed out, 130 interrupted.
 
 mod again;
+mod agent;
 mod arguments;
 mod brought;
 mod commands;
@@ -59,6 +60,10 @@ fn main() -> ExitCode {
         Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
         Some(Command::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
         Some(Command::Redo) => commands::undo::run_redo(&arguments.common),
+        Some(Command::Run(ref run)) => commands::run::run(&arguments.common, run),
+        Some(Command::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
+        Some(Command::Sessions(ref sessions)) => commands::sessions::run(&arguments.common, sessions),
+        Some(Command::Models(ref flags)) => commands::models::run(&arguments.common, flags),
         Some(Command::Tour) => commands::tour::run(&arguments.common),
         Some(Command::Completions { shell }) => commands::completions::run(shell),
     };

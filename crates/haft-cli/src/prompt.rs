@@ -15,6 +15,7 @@ use haft::BoxFuture;
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 
+use crate::live::LiveLine;
 use crate::screen::talk_width;
 use marked::Marks;
 use question::Paper;
@@ -32,14 +33,24 @@ pub(crate) fn forget_what_was_typed() {
     }
 }
 
-/// Asks at the terminal about the one call of a session.
-pub(crate) struct AtTerminal;
+/// Asks at the terminal.
+pub(crate) enum AtTerminal {
+    /// About the one call of a session.
+    ForOneCall,
+    /// About calls of a session that goes on, so that a yes may hold for more than one. What others of its calls print
+    /// on this line waits for the answer.
+    ForSession(LiveLine),
+}
 
 impl Approver for AtTerminal {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
-        // A yes for the session would end with this call, and promise more than it holds.
-        let request = ApprovalRequest { offers: Vec::new(), ..request.clone() };
+        let (request, line) = match self {
+            // A yes for the session would end with this call, and promise more than it holds.
+            AtTerminal::ForOneCall => (ApprovalRequest { offers: Vec::new(), ..request.clone() }, LiveLine::default()),
+            AtTerminal::ForSession(line) => (request.clone(), line.clone()),
+        };
         Box::pin(async move {
+            let _held = line.hold();
             let asked = tokio::task::spawn_blocking(move || {
                 forget_what_was_typed();
                 // Not locked: whoever interrupts the question has something to say while this waits for an answer.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::hooks::HooksSection;
+use crate::model::ModelSection;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::SandboxSection;
 
@@ -20,6 +21,8 @@ pub(crate) struct ConfigFile {
     pub(crate) sandbox: SandboxSection,
     #[serde(default)]
     pub(crate) hooks: HooksSection,
+    #[serde(default)]
+    pub(crate) model: ModelSection,
 }
 
 /// A mistake in a file, with its place and the fix.

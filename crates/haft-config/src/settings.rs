@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use haft::limits::Limits;
 
-use crate::environment::{Environment, NoHome};
+use crate::environment::{Environment, NoHome, variable};
 use crate::file::{Mistake, load, parse};
 use crate::hooks::HookSetting;
+use crate::model::ModelSection;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::{SandboxSection, Surroundings};
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub surroundings: Surroundings,
     /// The user's hooks, and behind them those of a project that is trusted.
     pub hooks: Vec<HookSetting>,
+    /// The model that the user's file names.
+    pub model: ModelSection,
     own: Own,
 }
 
@@ -50,20 +53,22 @@ impl Settings {
     /// Reads environment and files. A profile that a flag names goes before the one of the file.
     pub fn read(profile: Option<Profile>) -> Result<Self, SettingsError> {
         let variables: Vec<_> = std::env::vars_os().collect();
-        let environment = Environment::of(&variables)?;
+        let mut environment = Environment::of(&variables)?;
         let config_file = environment.config_folder.join("config.toml");
         let file = load(&config_file)?;
+        // Whatever the variable is called: a key is not for commands, and not to be shown.
+        environment.secrets.extend(file.model.key_env.as_deref().and_then(variable).filter(|key| !key.is_empty()));
         let own = Own { profile: profile.or(file.profile), limits: file.limits };
         let (profile, limits) = own.over(None, SomeLimits::default());
         is_in_order(&limits, &config_file)?;
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
-        Ok(Self { profile, limits, config_file, environment, surroundings, hooks, own })
+        Ok(Self { profile, limits, config_file, environment, surroundings, hooks, model: file.model, own })
     }
 
     /// Puts the settings of a project that is trusted beneath the user's: profile, limits and hooks.
     ///
-    /// What commands may reach is never a project's to say.
+    /// What commands may reach, and which model is told everything, is never a project's to say.
     pub fn with_project(mut self, file: &Path, text: &str) -> Result<Self, Mistake> {
         let mistake = |(line, problem, fix)| Mistake { file: file.into(), line, problem, fix };
         let project = parse(text).map_err(mistake)?;
@@ -71,6 +76,11 @@ impl Settings {
             let line = text.lines().position(|line| line.contains("sandbox")).map_or(1, |line| line + 1);
             let problem = "a project cannot set what commands may reach".to_owned();
             return Err(mistake((line, problem, "move [sandbox] to your own config.toml".to_owned())));
+        }
+        if project.model != ModelSection::default() {
+            let line = text.lines().position(|line| line.contains("model")).map_or(1, |line| line + 1);
+            let problem = "a project cannot set which model is told what is said here".to_owned();
+            return Err(mistake((line, problem, "move [model] to your own config.toml".to_owned())));
         }
         (self.profile, self.limits) = self.own.over(project.profile, project.limits);
         is_in_order(&self.limits, file)?;
@@ -112,7 +122,7 @@ mod tests {
         let (profile, limits) = own.over(None, SomeLimits::default());
         let surroundings = Surroundings::of(file.sandbox, &variables, &[]);
         let hooks = file.hooks.of_user(&environment.config_folder, Path::new("/h"));
-        Settings { profile, limits, config_file: "c".into(), environment, surroundings, hooks, own }
+        Settings { profile, limits, config_file: "c".into(), environment, surroundings, hooks, model: file.model, own }
     }
 
     #[test]
@@ -123,6 +133,15 @@ mod tests {
         assert_eq!((both.profile, both.limits.read_lines, both.limits.line_length), (Profile::Ally, 7, 11));
         let kept = settings("profile = \"wyrm\"").with_project(Path::new("p"), "profile = \"ally\"");
         assert_eq!(kept.expect("the project is in order").profile, Profile::Wyrm);
+    }
+
+    #[test]
+    fn a_project_cannot_choose_who_is_told_what_is_said() {
+        let text = "profile = \"ally\"\n[model]\nbase_url = \"https://example.org\"\n";
+        let told = settings("").with_project(Path::new("p"), text).expect_err("it is refused").to_string();
+        let words =
+            "p:2: a project cannot set which model is told what is said here; move [model] to your own config.toml";
+        assert_eq!(told, words);
     }
 
     #[test]

@@ -5,4 +5,23 @@
 //!
 //! Not here: which tools there are (the catalogue) and what a call does (`haft-runtime`).
 
+mod anthropic;
+mod chat;
+pub mod client;
+pub mod conversation;
+mod foreign;
+mod form;
+mod gemini;
 pub mod lower;
+mod made_ids;
+mod offered_names;
+pub mod provider;
+pub mod quirks;
+mod raw_json;
+mod refused;
+mod responses;
+mod sse;
+pub mod wire;
+mod written_calls;
+#[cfg(test)]
+mod written_streams;

@@ -15,10 +15,11 @@ mod forms;
 mod gemini;
 mod merge;
 mod modern;
-mod names;
+pub(crate) mod names;
 mod plain;
 mod receipt;
 mod root;
+mod said_once;
 mod simplify;
 mod spot;
 mod strict;
@@ -204,8 +205,11 @@ pub fn lower(tool: &Offered<'_>, provider: Provider) -> Result<Lowered, Quaranti
 }
 
 fn lower_named(tool: &Offered<'_>, provider: Provider, name: String) -> Result<Lowered, Quarantined> {
-    let parameters = lower_schema(tool.input_schema, provider)
+    let mut parameters = lower_schema(tool.input_schema, provider)
         .map_err(|refusal| Quarantined { name: tool.name.to_owned(), reason: refusal.0 })?;
+    if provider != Provider::Mcp {
+        said_once::say_once(&mut parameters.schema);
+    }
     Ok(Lowered {
         value: forms::tool(provider, tool, &name, &parameters),
         name,

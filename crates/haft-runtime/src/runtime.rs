@@ -1,5 +1,6 @@
 //! The path of a call, readable in one function.
 
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use haft::call::ToolCall;
 use haft::dialect::Dialect;
@@ -152,9 +153,19 @@ impl Runtime {
 
     /// Runs the calls of one message together; the results are in the order of the calls.
     pub async fn call_all(&self, session: &Session, calls: Vec<ToolCall>) -> Vec<ToolResult> {
+        self.call_all_telling(session, calls, &|_| {}).await
+    }
+
+    /// Runs the calls of one message together, and tells of each as soon as it has ended.
+    pub async fn call_all_telling(
+        &self,
+        session: &Session,
+        calls: Vec<ToolCall>,
+        ended: &(dyn Fn(&ToolResult) + Send + Sync),
+    ) -> Vec<ToolResult> {
         // All take their places first: the order of the turn is the order in which they were made.
         let calls: Vec<_> = calls.into_iter().map(|call| self.call(session, call)).collect();
-        join_all(calls).await
+        join_all(calls.into_iter().map(|call| call.inspect(ended))).await
     }
 
     async fn drive(&self, cx: &CallContext<'_>, call: ToolCall) -> Result<Ran, Halt> {

@@ -121,6 +121,11 @@ impl Session {
         self.turn().stop.cancel();
     }
 
+    /// Returns whether the turn was stopped, also by whoever was asked about one of its calls.
+    pub fn is_turn_stopped(&self) -> bool {
+        self.turn().stop.is_cancelled()
+    }
+
     /// Stops one call, of this turn or an earlier one; returns whether it was there to be stopped.
     pub fn cancel(&self, id: &CallId) -> bool {
         let earlier = self.earlier_turns.lock().unwrap_or_else(PoisonError::into_inner).clone();

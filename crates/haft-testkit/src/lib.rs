@@ -12,5 +12,6 @@ pub mod mutator;
 pub mod parted;
 pub mod sample;
 pub mod scene;
+pub mod scripted_model;
 pub mod snapshot;
 pub mod tools;

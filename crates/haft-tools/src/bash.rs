@@ -40,13 +40,13 @@ pub struct Bash;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The command, as you would type it in bash.
+    /// The command.
     command: String,
-    /// What the command does, in five to ten words, for the user who is asked about it.
+    /// What it does, in five to ten words, for the user.
     description: Option<String>,
-    /// Longest time it may run, in seconds. Default: that of the profile (120); more than its maximum (600) is cut to it.
+    /// Longest time it may run, in seconds. Default: the profile's (120; at most 600).
     timeout: Option<f64>,
-    /// The folder it starts in, relative to the workspace. Default: the workspace itself.
+    /// The folder it starts in. Default: the workspace.
     working_dir: Option<RawPath>,
 }
 

@@ -28,12 +28,12 @@ pub struct EditFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, relative to the workspace. You must have read it. Goes with "edits".
+    /// The file, relative to the workspace.
     path: Option<RawPath>,
-    /// The edits, each found in the file as it is now, applied together or not at all. Goes with "path".
+    /// The edits of the file.
     #[schemars(length(min = 1, max = 200))]
     edits: Option<Vec<OneEdit>>,
-    /// Instead of "path" and "edits": several files with their edits, changed together or not at all.
+    /// Instead of "path" and "edits": several files, changed together or not at all.
     #[schemars(length(min = 1, max = 50))]
     files: Option<Vec<OneFile>>,
 }
@@ -43,9 +43,9 @@ pub struct Args {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct OneFile {
-    /// The file, relative to the workspace. You must have read it.
+    /// The file, relative to the workspace.
     path: RawPath,
-    /// The edits of this file.
+    /// The edits of the file.
     #[schemars(length(min = 1, max = 200))]
     edits: Vec<OneEdit>,
 }
@@ -55,11 +55,11 @@ pub struct OneFile {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct OneEdit {
-    /// The text to replace, exactly as it stands in the file, without line numbers.
+    /// The text to replace.
     old_text: String,
-    /// What shall stand there instead; empty removes the text.
+    /// What shall stand there instead.
     new_text: String,
-    /// How many places: "unique" (the text must occur once), "all", "first", or the exact number. Default "unique".
+    /// How many places: "unique", "all", "first" or the number. Default "unique".
     count: Option<HowMany>,
 }
 

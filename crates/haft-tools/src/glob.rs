@@ -20,15 +20,15 @@ pub struct Glob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The folder to look in, relative to the workspace. Default: the workspace itself.
+    /// The folder to look in. Default: the workspace.
     path: Option<RawPath>,
-    /// The glob: "*.rs" for names in any folder, "src/**/*.{c,h}" for paths below the folder, "*/" for folders.
+    /// The glob.
     pattern: String,
-    /// Whether capital letters count: "sensitive" is yes, "insensitive" no, "smart" if the pattern has one. Default "sensitive".
+    /// "sensitive", "insensitive", or "smart": capitals count if the pattern has one. Default "sensitive".
     case: Option<Capitals>,
-    /// Which paths come first: "name" is by path, "time" is those changed last. Default "name".
+    /// "name", or "time" for those changed last first. Default "name".
     sort: Option<Sort>,
-    /// Most paths to return, at least 1. Default: as many as the profile allows (1000). More are counted, not shown.
+    /// Most paths to return. Default: the profile's (1000).
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 }

@@ -20,26 +20,26 @@ pub struct Grep;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file or folder to search, relative to the workspace. Default: the workspace itself.
+    /// The file or folder to search. Default: the workspace.
     path: Option<RawPath>,
-    /// The regular expression, or the text when "literal" is true.
+    /// The regular expression.
     pattern: String,
-    /// Globs of files to search, such as "*.rs" or "src/**". Default: all.
+    /// Globs of files to search, such as "*.rs". Default: all.
     include: Option<Vec<String>>,
-    /// Globs of files and folders to leave out, such as "*.lock" or "vendor".
+    /// Globs of files and folders to leave out.
     exclude: Option<Vec<String>>,
     /// Whether the pattern is plain text. Default false.
     literal: Option<bool>,
-    /// Whether capital letters count: "smart" is only when the pattern has one, or "sensitive", or "insensitive". Default "smart".
+    /// "sensitive", "insensitive", or "smart": capitals count if the pattern has one. Default "smart".
     case: Option<CaseWord>,
-    /// Lines to show before and behind each match, 0–20. Default 0.
+    /// Lines to show around each match, 0–20. Default 0.
     #[schemars(range(min = 0, max = 20))]
     context: Option<usize>,
-    /// Whether a match may reach over line ends; use (?s) to let "." do so. Default false.
+    /// Whether a match may reach over line ends. Default false.
     multiline: Option<bool>,
-    /// What to return: "content" is the matching lines, "files" the files that have one, "count" how many each file has. Default "content".
+    /// "content" returns lines, "files" the files, "count" how many each file has. Default "content".
     mode: Option<Mode>,
-    /// Most matches to return, or files where only files are returned; at least 1. Default: as many as the profile allows (100). It stops there.
+    /// Most matches, or files, to return. Default: the profile's (100).
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 }

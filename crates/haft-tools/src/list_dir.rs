@@ -20,16 +20,16 @@ pub struct ListDir;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The folder, relative to the workspace. Default: the workspace itself.
+    /// The folder. Default: the workspace.
     path: Option<RawPath>,
-    /// How many levels to show, 1–20. Default 1: the folder's own entries.
+    /// Levels to show, 1–20. Default 1.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
-    /// Whether names that begin with a dot are shown. Default false.
+    /// Whether to show dot files. Default false.
     hidden: Option<bool>,
-    /// How it is shown: "tree" indents what lies below a folder, "flat" has a whole path in each line. Default "tree".
+    /// "tree", or "flat" for a whole path in each line. Default "tree".
     view: Option<View>,
-    /// Globs of names to leave out, such as "*.log" or "node_modules".
+    /// Globs of names to leave out, such as "*.log".
     ignore: Option<Vec<String>>,
 }
 

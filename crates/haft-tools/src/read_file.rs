@@ -33,15 +33,15 @@ pub struct ReadFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, relative to the workspace; or "spill:ID" for the rest of a long result. Either this or "paths".
+    /// The file, relative to the workspace, or "spill:ID".
     path: Option<RawPath>,
-    /// Several files, or globs such as "src/**/*.rs", at most 100 files, each read from "offset". Either this or "path".
+    /// Instead of "path": several files, or globs such as "src/**/*.rs".
     #[schemars(length(min = 1, max = 100))]
     paths: Option<Vec<RawPath>>,
-    /// First line to read, counted from 1. Default 1.
+    /// First line, counted from 1. Default 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// Most lines to read of each file, at least 1. Default: as many as the profile allows (2000).
+    /// Most lines of each file. Default: the profile's (2000).
     #[schemars(range(min = 1))]
     limit: Option<usize>,
 }

@@ -30,11 +30,11 @@ pub struct WriteFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, relative to the workspace. Missing folders are made.
+    /// The file, relative to the workspace.
     path: RawPath,
     /// The whole new content.
     content: String,
-    /// What to do when the file exists: "create" fails, "overwrite" replaces it, "overwrite-if-read" replaces it if you have read it and it has not changed since. Default: as the profile says (overwrite-if-read).
+    /// When the file exists: "create" fails, "overwrite" replaces it, "overwrite-if-read" does so if you have read it. Default: the profile's (overwrite-if-read).
     write_mode: Option<Mode>,
 }
 

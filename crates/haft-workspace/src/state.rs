@@ -8,11 +8,12 @@ mod new_files;
 pub(crate) mod private;
 mod recent;
 mod results;
+pub mod sessions;
 mod spill;
 mod store;
 pub mod trust;
 
-pub use config_file::{list_config_folder, read_config_file, real_path_of, stamps_of};
+pub use config_file::{list_config_folder, read_config_file, read_secret_file, real_path_of, stamps_of};
 pub use journal::JournalLimits;
 pub use new_files::{create_new_files, link_below};
 pub use private::ScratchFolder;
@@ -24,6 +25,7 @@ pub use store::StateStore;
 use std::path::{Path, PathBuf};
 
 use journal::Journal;
+use sessions::Sessions;
 
 /// The state of one workspace, in a private folder of its own.
 #[derive(Clone, Debug)]
@@ -86,6 +88,11 @@ impl WorkspaceState {
     /// Returns where it is remembered which wide folders commands may write, because a person said so.
     pub(crate) fn agreed(&self) -> PathBuf {
         self.folder.join("agreed")
+    }
+
+    /// Returns the sessions of agents in the workspace.
+    pub fn sessions(&self) -> Sessions {
+        Sessions::new(self.folder.join("sessions"))
     }
 
     /// Returns the last calls of the workspace.

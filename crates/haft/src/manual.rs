@@ -1,11 +1,14 @@
 //! The words of a tool, from its `name.md`.
 //!
 //! A manual has a title (`# Read file`), the words that the model reads, and examples in fenced
-//! `json` blocks. The examples stay part of the words; the conformance test runs every one of them
-//! in the sample workspace, so they cannot drift from the code. The first one is shown when a call
-//! does not fit.
+//! `json` blocks. Those among the words are read by the model with every request; those under
+//! `## Examples` are for people. The conformance test runs every one of them in the sample workspace,
+//! so they cannot drift from the code. The first one is shown when a call does not fit.
 
 use serde_json::Value;
+
+/// What stands above examples that the model does not read.
+const EXAMPLES: &str = "\n## Examples\n";
 
 /// The words of a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +40,8 @@ impl Manual {
             }
             None => ("", text.trim()),
         };
-        Self { title: title.to_owned(), words: words.to_owned(), examples: examples_in(words) }
+        let for_model = words.split_once(EXAMPLES).map_or(words, |(for_model, _)| for_model.trim_end());
+        Self { title: title.to_owned(), words: for_model.to_owned(), examples: examples_in(words) }
     }
 
     /// Makes a manual from plain words, with a title made from the name.
@@ -76,6 +80,13 @@ mod tests {
         assert_eq!(manual.title, "Read file");
         assert!(manual.words.starts_with("Reads.") && manual.words.ends_with("More."));
         assert_eq!(manual.examples, [Example { arguments: json!({ "path": "a" }), contains: Some("1".into()) }]);
+    }
+
+    #[test]
+    fn examples_under_their_own_heading_are_not_for_the_model() {
+        let manual = Manual::read("# T\n\nDoes.\n\n## Examples\n\nOne:\n\n```json\n{}\n```\n→ 1\n");
+        assert_eq!(manual.words, "Does.");
+        assert_eq!(manual.examples, [Example { arguments: json!({}), contains: Some("1".into()) }]);
     }
 
     #[test]

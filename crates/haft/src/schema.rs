@@ -79,6 +79,13 @@ fn simplify(schema: &mut Value) {
         }
         close(object);
     }
+    if object.contains_key("description")
+        && let Some(Value::Object(items)) = object.get_mut("items")
+        && items.contains_key("properties")
+    {
+        // The list says what its items are; the doc of their type is for Rust.
+        items.shift_remove("description");
+    }
     for key in ["items", "additionalProperties", "not"] {
         if let Some(inner) = object.get_mut(key) {
             simplify(inner);
@@ -140,14 +147,15 @@ fn fold_documented_choices(object: &mut Map<String, Value>) {
             return;
         }
     }
-    object.shift_remove("oneOf");
-    object.insert("type".to_owned(), "string".into());
-    object.insert("enum".to_owned(), Value::from(choices));
-    if !words.is_empty() {
-        let before = object.get("description").and_then(Value::as_str).unwrap_or_default();
+    let before = object.get("description").and_then(Value::as_str).unwrap_or_default();
+    let is_said = |choice: &Value| before.contains(&choice.to_string());
+    if !words.is_empty() && !choices.iter().all(is_said) {
         let joined = format!("{before}\n{}", words.join("\n"));
         object.insert("description".to_owned(), joined.trim().into());
     }
+    object.shift_remove("oneOf");
+    object.insert("type".to_owned(), "string".into());
+    object.insert("enum".to_owned(), Value::from(choices));
 }
 
 #[cfg(test)]
@@ -218,5 +226,39 @@ mod tests {
                 "additionalProperties": false
             })
         );
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    struct Listing {
+        /// "tree", or "flat" for one path in each line.
+        view: View,
+        /// What to leave out.
+        without: Vec<Name>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum View {
+        /// As a tree.
+        Tree,
+        /// One path in each line.
+        Flat,
+    }
+
+    /// A name.
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    struct Name {
+        /// The glob.
+        glob: String,
+    }
+
+    #[test]
+    fn what_an_argument_says_itself_is_not_said_again_for_its_type() {
+        let properties = &of::<Listing>()["properties"];
+        assert_eq!(properties["view"]["description"], "\"tree\", or \"flat\" for one path in each line.");
+        assert_eq!(properties["without"]["items"].get("description"), None);
+        assert_eq!(properties["without"]["items"]["properties"]["glob"]["description"], "The glob.");
     }
 }

@@ -106,7 +106,8 @@ fn files(set: &ChangeSet) -> String {
     }
 }
 
-fn ago(at: u64) -> String {
+/// Says how long ago a moment is, given in milliseconds since 1970.
+pub(super) fn ago(at: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     match now.saturating_sub(at / 1_000) {
         0..60 => "just now".to_owned(),

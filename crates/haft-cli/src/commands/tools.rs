@@ -98,5 +98,11 @@ fn show_one(entry: &Entry) -> anyhow::Result<()> {
         let kind = format!(" ({kind}{})  ", if needed { ", required" } else { "" });
         screen::line(&[Part::Plain("  "), Part::Strong(name), Part::Faint(&kind), Part::Plain(words)])?;
     }
+    if !spec.manual.examples.is_empty() {
+        screen::line(&[Part::Strong("Examples")])?;
+    }
+    for example in &spec.manual.examples {
+        screen::line(&[Part::Plain("  "), Part::Plain(&example.arguments.to_string())])?;
+    }
     Ok(())
 }

@@ -19,6 +19,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
         ("haft tour", "see it work, in five seconds"),
         ("haft tools", "see what a model would see"),
         ("haft call list_dir", "be the model: make a call yourself"),
+        ("haft run \"TASK\"", "let a model work on a task (which: haft models)"),
         ("haft --help", "everything else"),
     ] {
         screen::line(&[Part::Strong(&format!("  {command:<20}")), Part::Plain(does)])?;

@@ -9,7 +9,7 @@ fn every_tool_writes_a_prompt_file_that_is_in_order() {
         let name = &tool.spec().name;
         let said = place.haft(&["tools", name, "--xml"], "");
         assert_eq!((said.code, said.err.as_str()), (0, ""));
-        assert!(said.out.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tool_prompt>\n    <description>\n"));
+        assert!(said.out.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tool_prompt>\n    <description>"));
         put(&place, &format!(".haft/prompts/{name}_prompt.xml"), &said.out);
     }
     assert_eq!(check(&place, "."), (String::new(), 0));

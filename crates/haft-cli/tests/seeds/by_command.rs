@@ -132,7 +132,8 @@ fn say_that_it_was_not_tried() {
     eprintln!("not tried, this machine does not allow it: a process of another user");
 }
 
-fn haft(place: &Path, around: &[String], arguments: &[&str], input: &str) -> Output {
+/// Runs the command in a place of its own.
+pub(crate) fn haft(place: &Path, around: &[String], arguments: &[&str], input: &str) -> Output {
     let mut command = match around {
         [] => Command::new(env!("CARGO_BIN_EXE_haft")),
         [program, words @ ..] => {

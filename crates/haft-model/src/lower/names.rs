@@ -36,7 +36,7 @@ pub(super) fn free_names(native: &[&str], kept: &[&str]) -> Vec<String> {
 }
 
 /// Returns the name of a tool that stands alone.
-pub(super) fn safe_name(native: &str) -> String {
+pub(crate) fn safe_name(native: &str) -> String {
     if is_safe(native) {
         return native.to_owned();
     }

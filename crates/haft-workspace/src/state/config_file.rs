@@ -1,7 +1,7 @@
 //! Reads the files and folders of haft's own configuration.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -18,17 +18,40 @@ const MOST_NAMES: usize = 1_000;
 ///
 /// A link to nothing, in its place or in that of a folder above it, is an error: somebody has written something.
 pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
+    opened(path)?.map(text_of).transpose()
+}
+
+/// Returns the text of a file that holds secrets, or nothing when there is no such file.
+///
+/// One that belongs to another user, or that others may read or change, is an error.
+pub fn read_secret_file(path: &Path) -> io::Result<Option<String>> {
+    let Some(file) = opened(path)? else { return Ok(None) };
+    let facts = file.metadata()?;
+    if facts.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
+    }
+    if facts.mode() & 0o077 != 0 {
+        let problem = format!("others may read it: its mode is {:03o}", facts.mode() & 0o777);
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    text_of(file).map(Some)
+}
+
+fn opened(path: &Path) -> io::Result<Option<File>> {
     // A person may link to the file; a pipe in its place answers at once instead of waiting for somebody to write.
-    let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return no_dangling_link(path).map(|()| None),
-        file => super::private::regular(file?)?,
-    };
+    match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => no_dangling_link(path).map(|()| None),
+        file => super::private::regular(file?).map(Some),
+    }
+}
+
+fn text_of(file: File) -> io::Result<String> {
     let mut text = String::new();
     file.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MiB"));
     }
-    Ok(Some(text))
+    Ok(text)
 }
 
 /// Returns where a file really is, from `/` and without links; as it was named where that cannot be said.
@@ -113,6 +136,19 @@ mod tests {
         }
         let told = list_config_folder(folder.path()).expect_err("they are too many").to_string();
         assert_eq!(told, "it has more than 1,000 names");
+    }
+
+    #[test]
+    fn a_file_with_secrets_is_the_users_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("keys.toml");
+        assert_eq!(read_secret_file(&path).expect("it is not there"), None);
+        std::fs::write(&path, "text").expect("a file can be written");
+        for (mode, is_read) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o620, false)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+            assert_eq!(read_secret_file(&path).is_ok(), is_read, "{mode:o}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!
 //! Not here: changing files (`files::transaction`), taking changes back (`history`).
 
-mod frame;
+pub(super) mod frame;
 mod objects;
 mod record;
 mod room;

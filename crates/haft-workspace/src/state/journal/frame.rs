@@ -1,4 +1,4 @@
-//! Frames: how a record lies in the journal, so that damage is found and costs no more than it touched.
+//! Frames: how a record lies in a file of records, so that damage is found and costs no more than it touched.
 //!
 //! A frame begins with a mark and ends with a checksum over everything in it *and its place in the
 //! file*: bytes that look like a frame inside somebody's saved content are not taken for one when a
@@ -17,45 +17,45 @@ const HEAD: usize = 8 + 4 + 8 + 8;
 /// Checksum, length of the body, end.
 const TAIL: usize = 16 + 4 + 4;
 /// No body is longer; a length beyond it is damage.
-pub(super) const LONGEST_BODY: usize = 512 * 1024 * 1024;
+pub(in crate::state) const LONGEST_BODY: usize = 512 * 1024 * 1024;
 /// How much is looked through at once for the next mark.
 const STEP: usize = 256 * 1024;
 
 /// What every frame says before its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(in crate::state) struct Head {
     /// The number of the record, higher than that of every record before it.
-    pub(super) number: u64,
-    /// The highest number of a change set up to here.
-    pub(super) sets: u64,
+    pub(in crate::state) number: u64,
+    /// The highest number of a change set up to here; nothing in a log that has none.
+    pub(in crate::state) sets: u64,
 }
 
 /// A whole frame that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
-    pub(super) head: Head,
+pub(in crate::state) struct Frame {
+    pub(in crate::state) head: Head,
     /// Where the body lies in the file.
-    pub(super) body: Range<u64>,
+    pub(in crate::state) body: Range<u64>,
 }
 
 impl Frame {
     /// Returns where the next frame would begin.
-    pub(super) fn end(&self) -> u64 {
+    pub(in crate::state) fn end(&self) -> u64 {
         self.body.end + TAIL as u64
     }
 }
 
 /// What a scan found besides frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scan {
+pub(in crate::state) struct Scan {
     /// Where the last whole frame ends; what lies behind it is torn.
-    pub(super) end: u64,
+    pub(in crate::state) end: u64,
     /// Stretches between whole frames that are none.
-    pub(super) damaged: Vec<Range<u64>>,
+    pub(in crate::state) damaged: Vec<Range<u64>>,
 }
 
 /// Frames a body that is to be written at `offset`.
-pub(super) fn frame(offset: u64, head: Head, body: &[u8]) -> Vec<u8> {
+pub(in crate::state) fn frame(offset: u64, head: Head, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("a body is shorter than 512 MiB");
     let mut bytes = Vec::with_capacity(HEAD + body.len() + TAIL);
     bytes.extend(MARK);
@@ -71,7 +71,7 @@ pub(super) fn frame(offset: u64, head: Head, body: &[u8]) -> Vec<u8> {
 }
 
 /// Finds the last frame of a file by its end, if that is whole.
-pub(super) fn last(file: &File, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
+pub(in crate::state) fn last(file: &File, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
     if length < (HEAD + TAIL) as u64 {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ pub(super) fn last(file: &File, length: u64) -> io::Result<Option<(Frame, Vec<u8
 }
 
 /// Goes through all whole frames of a file, over whatever is damaged.
-pub(super) fn scan(
+pub(in crate::state) fn scan(
     file: &File,
     length: u64,
     visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
@@ -108,7 +108,7 @@ pub(super) fn scan(
 }
 
 /// Reads the frame that begins here, if a whole one does.
-fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
+pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
     if length.saturating_sub(offset) < (HEAD + TAIL) as u64 {
         return Ok(None);
     }

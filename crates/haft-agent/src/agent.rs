@@ -1,0 +1,241 @@
+//! The turn loop: ask, run what is called, feed back, until it is enough.
+//!
+//! Not here: asking (`ask`), running calls (`calls`), what a valid history is (`history`).
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use haft_model::conversation::{Message, Reply, Stop, Usage};
+use haft_model::provider::Model;
+use haft_runtime::runtime::Runtime;
+use haft_runtime::session::Session;
+use tokio_util::sync::CancellationToken;
+
+use crate::gauge::Gauge;
+use crate::guard::Guard;
+use crate::history::{self, Mended, Past};
+use crate::offered::OfferedTools;
+use crate::outcome::{Ended, Outcome};
+use crate::record::Record;
+use crate::settings::Settings;
+use crate::state::ShownState;
+use crate::told::{Telling, Told};
+
+/// How often in a row a model is asked to go on with a reply that is not whole.
+const MOST_GOINGS_ON: u32 = 2;
+/// How often in a row a provider may pause.
+const MOST_PAUSES: u32 = 20;
+
+/// A model at work in a session.
+///
+/// It lives as long as the conversation; each prompt is one [`Agent::run`].
+pub struct Agent<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) session: &'a Session,
+    pub(crate) model: &'a dyn Model,
+    pub(crate) record: &'a dyn Record,
+    pub(crate) settings: Settings,
+    /// The settings' instructions as one text.
+    pub(crate) instructions: String,
+    pub(crate) messages: Vec<Message>,
+    /// Whether the last message has still to be written down.
+    last_is_new: bool,
+    pub(crate) gauge: Gauge,
+    pub(crate) guard: Guard,
+    pub(crate) state: Arc<ShownState>,
+}
+
+/// What belongs to one prompt.
+pub(crate) struct Run<'r> {
+    pub(crate) tools: OfferedTools,
+    pub(crate) told: Telling<'r>,
+    pub(crate) stop: &'r CancellationToken,
+    pub(crate) steps: u32,
+    pub(crate) usage: Usage,
+    answer: String,
+    /// How often in a row the model was asked to go on, and how often the provider has paused.
+    goings_on: u32,
+    pauses: u32,
+    /// Whether the next reply goes on with the text of the last one.
+    continues: bool,
+}
+
+impl<'a> Agent<'a> {
+    /// Puts a model to work in a session, with the default settings and nothing said yet.
+    pub fn new(runtime: &'a Runtime, session: &'a Session, model: &'a dyn Model, record: &'a dyn Record) -> Self {
+        let state = Arc::new(ShownState::default());
+        session.set_agent_state(state.clone());
+        let agent = Self {
+            runtime,
+            session,
+            model,
+            record,
+            settings: Settings::default(),
+            instructions: String::new(),
+            messages: Vec::new(),
+            last_is_new: false,
+            gauge: Gauge::default(),
+            guard: Guard::default(),
+            state,
+        };
+        agent.with_settings(Settings::default())
+    }
+
+    /// Keeps to these settings.
+    pub fn with_settings(mut self, settings: Settings) -> Self {
+        self.instructions = settings.instructions.text();
+        self.settings = settings;
+        self
+    }
+
+    /// Goes on with a conversation. Calls that have no answer get one that says what is known of them.
+    pub fn going_on(mut self, past: Past) -> Self {
+        self.take_up(past.mended());
+        self
+    }
+
+    /// Returns what was said so far. Every call has its answer.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Works on a prompt until the model has nothing more to call, a limit is reached, or somebody stops it.
+    ///
+    /// An empty prompt lets the model go on. However it ends, the conversation is valid and the next prompt works.
+    pub async fn run(&mut self, prompt: String, told: Telling<'_>, stop: &CancellationToken) -> Outcome {
+        let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire());
+        let usage = Usage::default();
+        let (steps, answer, goings_on, pauses, continues) = (0, String::new(), 0, 0, false);
+        let mut run = Run { tools, told, stop, steps, usage, answer, goings_on, pauses, continues };
+        if !self.last_is_new {
+            // The last run may have been dropped in the middle of its calls.
+            let messages = std::mem::take(&mut self.messages);
+            self.take_up(Mended::of_dropped(messages));
+        }
+        // The user may have changed anything since the last prompt.
+        self.guard = Guard::default();
+        let Err(ended) = self.converse(prompt, &mut run).await;
+        Outcome { ended, answer: run.answer, steps: run.steps, usage: run.usage }
+    }
+
+    async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, Ended> {
+        self.keep_answers_of_the_past()?;
+        self.keep(Message::User { text: if prompt.trim().is_empty() { "Go on.".to_owned() } else { prompt } })?;
+        loop {
+            self.check_limits(run)?;
+            let reply = self.ask(run).await?;
+            run.note_words_of(&reply);
+            if !reply.parts.is_empty() {
+                self.keep(Message::Model(reply.clone()))?;
+            }
+            if reply.calls().next().is_some() {
+                let answers = self.answer_calls(&reply, run).await;
+                self.keep(Message::Tools { answers })?;
+            }
+            self.go_on_after(&reply, run)?;
+        }
+    }
+
+    fn check_limits(&self, run: &Run<'_>) -> Result<(), Ended> {
+        let used = run.usage.input + run.usage.output;
+        match self.settings.token_budget {
+            _ if run.stop.is_cancelled() => Err(Ended::Stopped),
+            _ if run.steps >= self.settings.max_steps => Err(Ended::OutOfSteps(self.settings.max_steps)),
+            Some(budget) if used >= budget => Err(Ended::OutOfBudget { used, budget }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Decides whether the model is asked again after this reply, and what it is told before.
+    fn go_on_after(&mut self, reply: &Reply, run: &mut Run<'_>) -> Result<(), Ended> {
+        let has_calls = reply.calls().next().is_some();
+        if run.stop.is_cancelled() || has_calls && self.session.is_turn_stopped() {
+            return Err(Ended::Stopped);
+        }
+        if let Some(circle) = self.guard.circle() {
+            return Err(Ended::GoesInCircles { tool: circle.tool.clone(), times: circle.times });
+        }
+        match reply.stop {
+            Stop::Refused => Err(Ended::Refused),
+            _ if has_calls && reply.calls().all(|call| call.is_cut) => {
+                run.try_on("it ends inside a call again and again")
+            }
+            _ if has_calls => run.is_under_way(),
+            Stop::Paused => run.pause(),
+            Stop::Length => self.ask_to_go_on(run, "it is as long as one may be"),
+            Stop::Cut => self.ask_to_go_on(run, "the connection broke off"),
+            Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => match run.goings_on {
+                MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
+                _ => self.ask_to_go_on(run, "it has neither text nor a call"),
+            },
+            Stop::Finished | Stop::Calls => Err(Ended::Finished),
+        }
+    }
+
+    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &'static str) -> Result<(), Ended> {
+        run.try_on(why)?;
+        run.continues = true;
+        (run.told)(Told::GoesOn(why));
+        self.keep(Message::User {
+            text: format!("[haft: your last reply is not whole: {why}. Go on exactly where it stopped.]"),
+        })
+    }
+
+    /// Writes a message down, then adds it. What calls came to is added in any case: it has happened.
+    fn keep(&mut self, message: Message) -> Result<(), Ended> {
+        let recorded = self.record.message(&message);
+        if recorded.is_ok() || matches!(message, Message::Tools { .. }) {
+            history::push(&mut self.messages, message);
+        }
+        recorded.map_err(|error| Ended::NotRecorded(error.to_string()))
+    }
+
+    fn take_up(&mut self, mended: Mended) {
+        self.messages = mended.messages;
+        self.last_is_new = mended.last_is_new;
+    }
+
+    fn keep_answers_of_the_past(&mut self) -> Result<(), Ended> {
+        if let (true, Some(last)) = (self.last_is_new, self.messages.last()) {
+            self.record.message(last).map_err(|error| Ended::NotRecorded(error.to_string()))?;
+        }
+        self.last_is_new = false;
+        Ok(())
+    }
+}
+
+impl Run<'_> {
+    /// The model has called something, so whatever broke off before is mended.
+    fn is_under_way(&mut self) -> Result<(), Ended> {
+        self.goings_on = 0;
+        self.pauses = 0;
+        Ok(())
+    }
+
+    fn pause(&mut self) -> Result<(), Ended> {
+        if self.pauses >= MOST_PAUSES {
+            return Err(Ended::Unfinished("the provider paused again and again"));
+        }
+        self.pauses += 1;
+        self.continues = true;
+        Ok(())
+    }
+
+    /// Counts how often in a row a reply is not whole.
+    fn try_on(&mut self, why: &'static str) -> Result<(), Ended> {
+        if self.goings_on >= MOST_GOINGS_ON {
+            return Err(Ended::Unfinished(why));
+        }
+        self.goings_on += 1;
+        Ok(())
+    }
+
+    /// Keeps the last words of the model; a reply that goes on with another is one with it.
+    fn note_words_of(&mut self, reply: &Reply) {
+        let text = reply.text();
+        if !std::mem::take(&mut self.continues) && !text.trim().is_empty() {
+            self.answer.clear();
+        }
+        self.answer.push_str(&text);
+    }
+}

@@ -1,0 +1,127 @@
+//! Asks the model for one reply, in a request that fits.
+
+use std::time::Duration;
+
+use haft::call::CallId;
+use haft_model::conversation::{Reply, Usage};
+use haft_model::provider::{ModelError, ModelErrorKind, Piece, Request};
+
+use crate::agent::{Agent, Run};
+use crate::compaction::{self, Compacted};
+use crate::outcome::Ended;
+use crate::told::Told;
+
+/// How long a model may take to stop after it was told to.
+const GRACE: Duration = Duration::from_millis(500);
+/// The share of the window that is used before room is made, in percent; the rest is for the reply.
+const FULL: u64 = 80;
+/// The share of it that is used afterwards: room is made seldom, because it spoils the provider's cache.
+const AFTERWARDS: u64 = 50;
+
+impl Agent<'_> {
+    /// Asks for the next reply. Where the conversation is longer than the model takes, room is made and it is asked again.
+    pub(crate) async fn ask(&mut self, run: &mut Run<'_>) -> Result<Reply, Ended> {
+        self.make_room(run);
+        run.steps += 1;
+        self.state.at_step(run.steps);
+        (run.told)(Told::Step(run.steps));
+        let reply = match self.ask_once(run).await {
+            Err(error) if error.kind == ModelErrorKind::TooLong && self.make_room_for_smaller_window(run) => {
+                self.ask_once(run).await
+            }
+            replied => replied,
+        };
+        let reply = reply.map_err(|error| match error.kind {
+            ModelErrorKind::Stopped => Ended::Stopped,
+            _ => Ended::Failed(error),
+        })?;
+        self.count(&reply, run);
+        Ok(reply)
+    }
+
+    async fn ask_once(&self, run: &Run<'_>) -> Result<Reply, ModelError> {
+        let request = Request {
+            instructions: &self.instructions,
+            tools: &run.tools.list,
+            messages: &self.messages,
+            most_tokens: self.settings.most_tokens,
+            must_call: false,
+        };
+        let heard = |piece: Piece<'_>| match piece {
+            Piece::Text(text) => (run.told)(Told::Text(text)),
+            Piece::Thinking(text) => (run.told)(Told::Thinking(text)),
+            Piece::CallBegins(_, name) => (run.told)(Told::Writing(name)),
+            Piece::Again(after, why) => (run.told)(Told::Again(after, why)),
+            Piece::Arguments(..) | Piece::Usage(_) => {}
+        };
+        let too_late = async {
+            run.stop.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            biased;
+            replied = self.model.reply(&request, &heard, run.stop) => replied,
+            // Whoever does not stop by itself is left behind.
+            () = too_late => Err(ModelError {
+                kind: ModelErrorKind::Stopped,
+                what: "The model was stopped.".to_owned(),
+                next: "ask again".to_owned(),
+            }),
+        }
+    }
+
+    /// Adds up what replies cost. A provider that counts nothing is counted for.
+    fn count(&mut self, reply: &Reply, run: &mut Run<'_>) {
+        let size = self.size_of_request(run);
+        self.gauge.learn(size, &reply.usage);
+        let estimated = Usage {
+            input: self.gauge.tokens(size),
+            output: self.gauge.tokens(reply.native.json.get().len()),
+            ..Usage::default()
+        };
+        let usage = if reply.usage == Usage::default() { estimated } else { reply.usage };
+        let Usage { input, output, cache_read, cache_written } = &mut run.usage;
+        *input += usage.input;
+        *output += usage.output;
+        *cache_read += usage.cache_read;
+        *cache_written += usage.cache_written;
+        (run.told)(Told::Replied { usage, total: run.usage });
+    }
+
+    fn size_of_request(&self, run: &Run<'_>) -> usize {
+        self.instructions.len() + run.tools.size + compaction::size(&self.messages)
+    }
+
+    fn make_room(&mut self, run: &Run<'_>) {
+        let window = self.settings.window;
+        let reply = u64::from(self.settings.most_tokens.unwrap_or(0));
+        let full = (window * FULL / 100).min(window.saturating_sub(reply));
+        if self.gauge.tokens(self.size_of_request(run)) > full {
+            self.compact_to(full.min(window * AFTERWARDS / 100), run);
+        }
+    }
+
+    /// Believes the model that the conversation is too long for it; returns whether it is shorter now.
+    fn make_room_for_smaller_window(&mut self, run: &Run<'_>) -> bool {
+        let tokens = self.gauge.tokens(self.size_of_request(run));
+        self.settings.window = self.settings.window.min(tokens);
+        self.compact_to(tokens * AFTERWARDS / 100, run)
+    }
+
+    fn compact_to(&mut self, tokens: u64, run: &Run<'_>) -> bool {
+        let before = self.size_of_request(run);
+        let fixed = before - compaction::size(&self.messages);
+        let most = self.gauge.bytes(tokens).saturating_sub(fixed);
+        let done = compaction::compact(&mut self.messages, most);
+        let now = self.size_of_request(run);
+        if now == before {
+            return false;
+        }
+        for call in &done.calls {
+            self.session.text_dropped(&CallId::new(call));
+        }
+        let (tokens_before, tokens_now) = (self.gauge.tokens(before), self.gauge.tokens(now));
+        (run.told)(Told::Compacted(&Compacted { tokens_before, tokens_now, ..done }));
+        now < before
+    }
+}

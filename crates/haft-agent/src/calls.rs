@@ -1,0 +1,140 @@
+//! Runs the calls of a reply: each gets exactly one answer, in their order.
+
+use std::sync::{Mutex, PoisonError};
+
+use haft::call::ToolCall;
+use haft::result::{Status, ToolResult};
+use haft_model::conversation::{Answer, Call, Reply, Stop};
+
+use haft_runtime::runtime::Runtime;
+use haft_runtime::session::Session;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Agent, Run};
+use crate::guard::Guard;
+use crate::history::not_run;
+use crate::preview::preview;
+use crate::record::Record;
+use crate::told::{Telling, Told};
+
+const STOPPED: &str = "Not run: stopped by the user. Nothing was done.";
+const REFUSED: &str = "Not run: the reply that called it was refused. Nothing was done.";
+const CUT_BY_LENGTH: &str = "Not run: the reply was as long as one may be and ended inside this call, so its arguments are \
+    not whole. Nothing was done. Next: send it again with less in one call; write a large file in parts.";
+const CUT: &str = "Not run: the connection broke off inside this call, so its arguments are not whole. Nothing was done. \
+    Next: send it again.";
+
+/// The calls of a reply while they run.
+struct Answering<'r> {
+    calls: Vec<&'r Call>,
+    answers: Mutex<Vec<Option<Answer>>>,
+    guard: Mutex<&'r mut Guard>,
+    record: &'r dyn Record,
+    told: Telling<'r>,
+}
+
+impl Agent<'_> {
+    /// Runs the calls of a reply; returns one answer for each.
+    pub(crate) async fn answer_calls(&mut self, reply: &Reply, run: &Run<'_>) -> Vec<Answer> {
+        self.session.begin_turn();
+        let calls: Vec<&Call> = reply.calls().collect();
+        let mut answers: Vec<Option<Answer>> =
+            calls.iter().map(|call| self.why_not(call, reply, run).map(|why| not_run(call, &why))).collect();
+        for (call, answer) in calls.iter().zip(&mut answers) {
+            if answer.is_none() {
+                *answer = self.begin(call, run);
+            }
+            if let Some(answer) = answer {
+                (run.told)(Told::NotRun { call, answer });
+            }
+        }
+        let to_run = calls.iter().zip(&answers).filter(|(_, answer)| answer.is_none());
+        let to_run: Vec<_> = to_run.map(|(call, _)| run.tools.tool_call(call)).collect();
+        let (guard, answers) = (Mutex::new(&mut self.guard), Mutex::new(answers));
+        let answering = Answering { calls, answers, guard, record: self.record, told: run.told };
+        let lent = self.state.lend(&mut self.messages);
+        run_until_stopped((self.runtime, self.session), to_run, &|result| answering.end(result), run.stop).await;
+        drop(lent);
+        answering.into_answers()
+    }
+
+    /// Returns why a call shall not be run.
+    fn why_not(&mut self, call: &Call, reply: &Reply, run: &Run<'_>) -> Option<String> {
+        match reply.stop {
+            _ if run.stop.is_cancelled() => Some(STOPPED.to_owned()),
+            Stop::Refused => Some(REFUSED.to_owned()),
+            Stop::Length if call.is_cut => Some(CUT_BY_LENGTH.to_owned()),
+            _ if call.is_cut => Some(CUT.to_owned()),
+            Stop::Finished | Stop::Calls | Stop::Length | Stop::Paused | Stop::Cut => self.guard.earlier(call),
+        }
+    }
+
+    /// Writes down that a call begins. One that cannot be written down does not.
+    fn begin(&self, call: &Call, run: &Run<'_>) -> Option<Answer> {
+        match self.record.began(call) {
+            Ok(()) => {
+                (run.told)(Told::CallBegan { call, preview: &preview(call) });
+                None
+            }
+            Err(error) => Some(not_run(
+                call,
+                &format!("Not run: the session cannot be written down ({error}). Nothing was done."),
+            )),
+        }
+    }
+}
+
+/// Runs calls together. When told to stop they are, and what they say of that is their result.
+async fn run_until_stopped(
+    (runtime, session): (&Runtime, &Session),
+    calls: Vec<ToolCall>,
+    ended: &(dyn Fn(&ToolResult) + Send + Sync),
+    stop: &CancellationToken,
+) {
+    let running = runtime.call_all_telling(session, calls, ended);
+    tokio::pin!(running);
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {
+            session.stop_turn();
+            running.await;
+        }
+        _ = &mut running => {}
+    }
+}
+
+impl Answering<'_> {
+    /// Answers a call that has ended: written down first, then told.
+    fn end(&self, result: &ToolResult) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_this =
+            |(call, answer): &(&&Call, &mut Option<Answer>)| call.id == result.id.as_str() && answer.is_none();
+        let Some((call, place)) = self.calls.iter().zip(answers.iter_mut()).find(is_this) else { return };
+        let hint = self.guard.lock().unwrap_or_else(PoisonError::into_inner).note(call, result);
+        let answer = answer(call, result, hint);
+        // What cannot be written down is not lost yet: the message with all answers says so if it cannot either.
+        let _is_in_the_message = self.record.answered(&answer);
+        (self.told)(Told::CallEnded { call, result, answer: &answer });
+        *place = Some(answer);
+    }
+
+    fn into_answers(self) -> Vec<Answer> {
+        let answers = self.answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let lost = |call: &Call| not_run(call, "The result of this call is lost, which is a defect of haft.");
+        answers.into_iter().zip(self.calls).map(|(answer, call)| answer.unwrap_or_else(|| lost(call))).collect()
+    }
+}
+
+fn answer(call: &Call, result: &ToolResult, hint: Option<String>) -> Answer {
+    let mut text = result.text();
+    let images = result.images().count();
+    let notes = [hint, (images > 0).then(|| format!("{images} of its pictures cannot be shown to you here"))];
+    for note in notes.into_iter().flatten() {
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{gap}[note: {note}]"));
+    }
+    if text.is_empty() {
+        text.push_str("[no output]");
+    }
+    Answer { call: call.id.clone(), name: call.name.clone(), text, is_error: result.status != Status::Ok }
+}

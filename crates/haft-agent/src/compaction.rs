@@ -1,0 +1,234 @@
+//! Makes room in a conversation that has become too long for its model.
+//!
+//! Oldest first: results, then large arguments of calls, then whole replies with their answers; what the user said stays,
+//! and so does the newest exchange, whose results are only shortened. Calls stay paired with their answers all the time.
+//! What was left out is said where it was, so that the model knows that it knew.
+//!
+//! Nothing of this is written down: a session on disk is whole, and is compacted again when it is taken up and needs it.
+
+use haft::grouped::Grouped;
+use haft::head_and_tail::{whole_lines_after, whole_lines_before};
+use haft_model::conversation::{Answer, Message, Part, Reply};
+use serde_json::{Value, json};
+
+/// Results up to this length are not worth a note in their place, in bytes.
+const SMALL_RESULT: usize = 400;
+/// Arguments up to this length stay, in bytes.
+const SMALL_ARGUMENTS: usize = 1_000;
+/// Texts in arguments up to this length stay, in bytes.
+const SMALL_TEXT: usize = 200;
+/// The shortest that results of the newest exchange are cut to, in bytes.
+const LEAST_OF_NEWEST: usize = 1_000;
+/// What a message needs beside its words, in bytes.
+const FRAME: usize = 60;
+/// Stands where whole replies were.
+const REPLIES_LEFT_OUT: &str = "[haft: replies and results that stood here were left out to save room.]";
+
+/// What was left out to make room.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// How many results.
+    pub results: usize,
+    /// The arguments of how many calls.
+    pub arguments: usize,
+    /// How many whole replies, with what their calls came to.
+    pub replies: usize,
+    /// About how many tokens the request had before.
+    pub tokens_before: u64,
+    /// About how many it has now.
+    pub tokens_now: u64,
+    /// The ids of the calls whose results the model cannot see any more.
+    pub calls: Vec<String>,
+}
+
+/// Returns how long a conversation is in a request, in bytes.
+pub(crate) fn size(messages: &[Message]) -> usize {
+    messages.iter().map(size_of).sum()
+}
+
+/// Leaves out as much as is needed for a conversation of at most so many bytes, and says what.
+pub(crate) fn compact(messages: &mut Vec<Message>, most: usize) -> Compacted {
+    let mut compaction = Compaction { size: size(messages), most, done: Compacted::default() };
+    compaction.drop_results(messages);
+    compaction.shorten_arguments(messages);
+    compaction.drop_replies(messages);
+    compaction.shorten_newest(messages);
+    compaction.done
+}
+
+struct Compaction {
+    size: usize,
+    most: usize,
+    done: Compacted,
+}
+
+impl Compaction {
+    fn is_enough(&self) -> bool {
+        self.size <= self.most
+    }
+
+    fn drop_results(&mut self, messages: &mut [Message]) {
+        let newest = newest_reply(messages);
+        for answer in messages[..newest].iter_mut().flat_map(answers) {
+            if self.is_enough() {
+                return;
+            }
+            if answer.text.len() > SMALL_RESULT {
+                let note = format!(
+                    "[This result of {} was left out to save room. Call the tool again if you need it.]",
+                    Grouped(answer.text.len() as u64).of("byte")
+                );
+                self.size -= answer.text.len() - note.len();
+                answer.text = note;
+                self.done.results += 1;
+                self.done.calls.push(answer.call.clone());
+            }
+        }
+    }
+
+    fn shorten_arguments(&mut self, messages: &mut [Message]) {
+        let newest = newest_reply(messages);
+        for message in &mut messages[..newest] {
+            if self.is_enough() {
+                return;
+            }
+            let before = size_of(message);
+            let Message::Model(reply) = message else { continue };
+            let large = reply.calls().filter(|call| call.arguments.len() > SMALL_ARGUMENTS).count();
+            if large == 0 {
+                continue;
+            }
+            let parts = reply.parts.iter().map(with_short_arguments).collect();
+            let shorter = Message::Model(reply.clone().put_differently(parts));
+            self.size = self.size - before + size_of(&shorter);
+            *message = shorter;
+            self.done.arguments += large;
+        }
+    }
+
+    fn drop_replies(&mut self, messages: &mut Vec<Message>) {
+        let mut kept = Vec::with_capacity(messages.len());
+        let newest = newest_reply(messages);
+        for (index, message) in std::mem::take(messages).into_iter().enumerate() {
+            let follows_dropped =
+                matches!(message, Message::Tools { .. }) && !matches!(kept.last(), Some(Message::Model(_)));
+            let is_left_out = match &message {
+                Message::Tools { .. } => follows_dropped,
+                Message::Model(_) => index < newest && !self.is_enough(),
+                Message::User { .. } => false,
+            };
+            if !is_left_out {
+                crate::history::push(&mut kept, message);
+                continue;
+            }
+            self.size -= size_of(&message);
+            match &message {
+                Message::Tools { answers } => self.done.calls.extend(answers.iter().map(|answer| answer.call.clone())),
+                Message::Model(_) | Message::User { .. } => {
+                    self.done.replies += 1;
+                    self.size += say_that_replies_are_left_out(&mut kept);
+                }
+            }
+        }
+        *messages = kept;
+    }
+
+    /// Shortens the results that the model has not seen yet: one reply may ask for more than fits.
+    fn shorten_newest(&mut self, messages: &mut [Message]) {
+        let newest = newest_reply(messages);
+        let longest_first = |messages: &mut [Message]| {
+            messages[newest..].iter_mut().flat_map(answers).map(|answer| answer.text.len()).max().unwrap_or(0)
+        };
+        let mut most = longest_first(messages);
+        while !self.is_enough() && most > LEAST_OF_NEWEST {
+            most = (most / 2).max(LEAST_OF_NEWEST);
+            for answer in messages[newest..].iter_mut().flat_map(answers).filter(|answer| answer.text.len() > most) {
+                let shorter = head_and_tail(&answer.text, most);
+                self.size = self.size + shorter.len() - answer.text.len();
+                answer.text = shorter;
+                if !self.done.calls.contains(&answer.call) {
+                    self.done.results += 1;
+                    self.done.calls.push(answer.call.clone());
+                }
+            }
+        }
+    }
+}
+
+/// The place of the newest reply: it and what is behind it is what the model works on.
+fn newest_reply(messages: &[Message]) -> usize {
+    messages.iter().rposition(|message| matches!(message, Message::Model(_))).unwrap_or(messages.len())
+}
+
+fn answers(message: &mut Message) -> &mut [Answer] {
+    match message {
+        Message::Tools { answers } => answers,
+        Message::User { .. } | Message::Model(_) => &mut [],
+    }
+}
+
+/// Says once that something is missing; returns how much longer the conversation is by that.
+fn say_that_replies_are_left_out(kept: &mut Vec<Message>) -> usize {
+    let before = size(kept);
+    match kept.last() {
+        Some(Message::User { text }) if text.ends_with(REPLIES_LEFT_OUT) => {}
+        _ => crate::history::push(kept, Message::User { text: REPLIES_LEFT_OUT.to_owned() }),
+    }
+    size(kept) - before
+}
+
+fn with_short_arguments(part: &Part) -> Part {
+    match part {
+        Part::Call(call) if call.arguments.len() > SMALL_ARGUMENTS => {
+            let arguments = match serde_json::from_str(&call.arguments) {
+                Ok(value) => short(value).to_string(),
+                // Providers want an object, whatever the model wrote.
+                Err(_) => json!({ "arguments": short(call.arguments.as_str().into()) }).to_string(),
+            };
+            Part::Call(haft_model::conversation::Call { arguments, ..call.clone() })
+        }
+        Part::Call(_) | Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => part.clone(),
+    }
+}
+
+fn short(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.len() > SMALL_TEXT => {
+            format!("[{} left out to save room]", Grouped(text.len() as u64).of("byte")).into()
+        }
+        Value::Array(items) => items.into_iter().map(short).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, short(field))).collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+fn head_and_tail(text: &str, most: usize) -> String {
+    let head_end = text.floor_char_boundary(most / 2);
+    let tail_start = text.ceil_char_boundary(text.len() - most / 4);
+    let (head, tail) = (whole_lines_before(&text[..head_end]), whole_lines_after(&text[tail_start..]));
+    let left_out = Grouped((text.len() - head.len() - tail.len()) as u64).of("byte");
+    format!("{head}\n[… {left_out} left out to save room; ask for a part of it …]\n{tail}")
+}
+
+fn size_of(message: &Message) -> usize {
+    FRAME
+        + match message {
+            Message::User { text } => text.len(),
+            Message::Model(reply) => size_of_reply(reply),
+            Message::Tools { answers } => {
+                answers.iter().map(|answer| answer.text.len() + answer.call.len() + FRAME).sum()
+            }
+        }
+}
+
+fn size_of_reply(reply: &Reply) -> usize {
+    let parts = reply.parts.iter().map(|part| match part {
+        Part::Text(text) | Part::Thinking(text) | Part::Refusal(text) => text.len(),
+        Part::Call(call) => call.arguments.len() + call.name.len() + call.id.len() + FRAME,
+    });
+    // What the provider sent may hold more than can be seen: signatures, encrypted thoughts.
+    reply.native.json.get().len().max(parts.sum())
+}
+
+#[cfg(test)]
+mod tests;

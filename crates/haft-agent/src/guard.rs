@@ -1,0 +1,200 @@
+//! Notices when a model goes in circles, and says so with growing weight.
+//!
+//! A call goes in circles when it is made again, ends in the same way, and nothing was changed in between: the same test
+//! after an edit is progress, the same failing edit is not. First the result says so, then the earlier result is given
+//! instead of another run, and in the end the model is not asked any more. What the session's own memory says of calls
+//! that failed before stands in their results already, and is not said twice.
+//!
+//! A reader of what was done: whether something changed is what the doors say, not what the call looks like.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use haft::kinds::ErrorKind;
+use haft::result::{Did, ToolResult};
+use haft_model::conversation::Call;
+use serde_json::Value;
+
+/// The same call with the same result is mentioned from this time on.
+const HINT_AT: u32 = 2;
+/// From this time on it is not run; the earlier result is the answer.
+const EARLIER_AT: u32 = 4;
+/// When it is made so often, it is enough.
+const ENOUGH_AT: u32 = 6;
+/// Most calls that are remembered; beyond that everything is forgotten, which only costs hints.
+const MOST_CALLS: usize = 1_000;
+/// Longest part of an earlier result that is told again, in bytes.
+const LONGEST_EXCERPT: usize = 2_000;
+
+/// Remembers what the calls since the last prompt came to.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    /// How many calls have brought a change that was not there before.
+    changes: u64,
+    calls: HashMap<u64, Seen>,
+    circle: Option<Circle>,
+}
+
+/// A call that was made often enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Circle {
+    pub(crate) tool: String,
+    pub(crate) times: u32,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+struct Seen {
+    call: String,
+    outcome: u64,
+    /// How often it came to that, with nothing changed in between.
+    times: u32,
+    /// The changes there had been when it ended.
+    changes: u64,
+    excerpt: String,
+}
+
+impl Guard {
+    /// Returns the answer to a call that shall not be run again, because it would come to the same.
+    pub(crate) fn earlier(&mut self, call: &Call) -> Option<String> {
+        let seen = self.calls.get_mut(&key(call))?;
+        if seen.changes != self.changes || seen.times + 1 < EARLIER_AT {
+            return None;
+        }
+        seen.times += 1;
+        if seen.times >= ENOUGH_AT {
+            self.circle = Some(Circle { tool: call.name.clone(), times: seen.times });
+        }
+        Some(format!(
+            "Not run: exactly this call came to the same {} times, and nothing was changed in between. Its last result \
+             (call {}) was:\n{}\nNext: do something else, or tell the user what is missing. To wait for something, wait \
+             inside one command.",
+            EARLIER_AT - 1,
+            seen.call,
+            seen.excerpt
+        ))
+    }
+
+    /// Notes what a call came to; returns what the model should know about that.
+    pub(crate) fn note(&mut self, call: &Call, result: &ToolResult) -> Option<String> {
+        let kind = result.error.as_ref().map(|error| error.kind);
+        if kind == Some(ErrorKind::Cancelled) {
+            return None;
+        }
+        if self.calls.len() >= MOST_CALLS {
+            self.calls.clear();
+        }
+        let (key, outcome) = (key(call), outcome(result));
+        let earlier = self.calls.get(&key).filter(|seen| seen.outcome == outcome);
+        let times = match earlier {
+            Some(seen) if seen.changes == self.changes => seen.times + 1,
+            // The same again after a change by another call is how work goes.
+            Some(_) => 1,
+            None => {
+                self.changes += u64::from(result.did != Did::Nothing);
+                1
+            }
+        };
+        let seen = Seen { call: call.id.clone(), outcome, times, changes: self.changes, excerpt: excerpt(result) };
+        self.calls.insert(key, seen);
+        let is_said_by_memory = kind.is_some_and(|kind| !kind.is_refusal());
+        (times >= HINT_AT && !is_said_by_memory).then(|| {
+            format!(
+                "Exactly this call has now come to the same {times} times, and nothing was changed in between. Do \
+                 something else, or tell the user what is missing."
+            )
+        })
+    }
+
+    /// Returns the call that was made often enough.
+    pub(crate) fn circle(&self) -> Option<&Circle> {
+        self.circle.as_ref()
+    }
+}
+
+fn key(call: &Call) -> u64 {
+    let arguments = match serde_json::from_str(&call.arguments) {
+        Ok(value) => sorted(value).to_string(),
+        Err(_) => call.arguments.clone(),
+    };
+    hash((&call.name, arguments))
+}
+
+/// The order of keys does not make another call.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Object(fields) => {
+            let mut fields: Vec<(String, Value)> =
+                fields.into_iter().map(|(key, field)| (key, sorted(field))).collect();
+            fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+            fields.into_iter().collect()
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+/// How a call ended, without what differs each time: notes about earlier calls, how long something took.
+fn outcome(result: &ToolResult) -> u64 {
+    match &result.error {
+        Some(error) => hash((error.kind, result.exit_code)),
+        None => {
+            let text = result.text();
+            let lines = text.lines().filter(|line| !line.starts_with("[note: "));
+            hash((result.exit_code, lines.map(without_times).collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// Leaves out numbers that have a unit of time behind them.
+fn without_times(line: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut left = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let number = &rest[start..];
+        let end = number.find(|c| !is_number(c)).unwrap_or(number.len());
+        let behind = number[end..].trim_start_matches(' ');
+        let unit = behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        let is_time = ["ns", "us", "µs", "ms", "s", "sec", "seconds", "m", "min"].contains(&unit);
+        left.push_str(&rest[..start]);
+        left.push_str(if is_time { "#" } else { &number[..end] });
+        rest = &number[end..];
+    }
+    left + rest
+}
+
+fn excerpt(result: &ToolResult) -> String {
+    let text = result.text();
+    match text.char_indices().take_while(|(at, _)| *at < LONGEST_EXCERPT).last() {
+        Some((at, c)) if at + c.len_utf8() < text.len() => format!("{} […]", &text[..at]),
+        _ => text,
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_do_not_make_another_result() {
+        assert_eq!(without_times("ok, 12 tests in 0.53s; 3 ms"), "ok, 12 tests in #s; # ms");
+        assert_eq!(without_times("é 1.5 seconds"), "é # seconds");
+        assert_ne!(without_times("12 failed"), without_times("13 failed"));
+    }
+
+    #[test]
+    fn the_order_of_keys_does_not_make_another_call() {
+        let call =
+            |arguments: &str| Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
+        assert_eq!(key(&call(r#"{"a":[{"c":1,"d":2}],"b":2}"#)), key(&call(r#"{"b":2, "a":[{"d":2,"c":1}]}"#)));
+        assert_ne!(key(&call(r#"{"a":1}"#)), key(&call(r#"{"a":2}"#)));
+        assert_ne!(key(&call("{\"a\":")), key(&call("{\"a\": ")));
+    }
+}

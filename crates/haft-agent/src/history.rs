@@ -1,0 +1,113 @@
+//! What was said so far, valid whenever a model is asked.
+//!
+//! Valid means: the user begins, every reply with calls is followed by exactly one answer for each of them in their
+//! order, answers stand nowhere else, and nobody speaks twice in a row but a model that had paused. What comes from a
+//! process that was killed, or from a log that lost a piece, is mended to that when it is taken up again.
+
+use haft_model::conversation::{Answer, Call, Message, Stop};
+
+/// What is left of a session when it is taken up again.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// The messages, in their order.
+    pub messages: Vec<Message>,
+    /// The ids of the calls that had begun behind the last message.
+    pub began: Vec<String>,
+    /// What came of calls behind the last message.
+    pub answers: Vec<Answer>,
+}
+
+/// A past that is valid again.
+#[derive(Clone, Debug)]
+pub(crate) struct Mended {
+    pub(crate) messages: Vec<Message>,
+    /// Whether the last message is an answer that was not in the past: it has to be written down.
+    pub(crate) last_is_new: bool,
+}
+
+/// The answer to a call that was running when the process ended.
+const INTERRUPTED: &str = "Interrupted: the process ended while this call ran. It may have happened, wholly or in part; look before you repeat it.";
+/// The answer to a call that had not begun.
+const NOT_BEGUN: &str = "Not run: the process ended before this call began. Nothing was done.";
+/// The answer to a call whose own is lost.
+const LOST: &str = "The answer to this call is lost. It may have happened; look before you repeat it.";
+/// What stands for a message that is lost.
+const GAP: &str = "[haft: what was said here is lost.]";
+
+impl Past {
+    pub(crate) fn mended(self) -> Mended {
+        let mut messages: Vec<Message> = Vec::with_capacity(self.messages.len() + 1);
+        for message in self.messages {
+            if !matches!(message, Message::Tools { .. }) {
+                answer_open_calls(&mut messages, |call| not_run(call, LOST));
+            }
+            match message {
+                Message::Tools { answers } => {
+                    answer_open_calls(&mut messages, |call| answer_among(&answers, call, LOST));
+                }
+                Message::Model(reply) if reply.parts.is_empty() => {}
+                Message::Model(_) if !may_reply(messages.last()) => {
+                    push(&mut messages, Message::User { text: GAP.to_owned() });
+                    messages.push(message);
+                }
+                Message::Model(_) | Message::User { .. } => push(&mut messages, message),
+            }
+        }
+        let last_is_new = answer_open_calls(&mut messages, |call| {
+            let otherwise = if self.began.contains(&call.id) { INTERRUPTED } else { NOT_BEGUN };
+            answer_among(&self.answers, call, otherwise)
+        });
+        Mended { messages, last_is_new }
+    }
+}
+
+impl Mended {
+    /// Takes up what a run left that was dropped in the middle of its calls: any of them may have happened.
+    pub(crate) fn of_dropped(messages: Vec<Message>) -> Self {
+        let began = match messages.last() {
+            Some(Message::Model(reply)) => reply.calls().map(|call| call.id.clone()).collect(),
+            Some(Message::User { .. } | Message::Tools { .. }) | None => Vec::new(),
+        };
+        Past { messages, began, answers: Vec::new() }.mended()
+    }
+}
+
+/// Adds a message. What the user says twice in a row is one message.
+pub(crate) fn push(messages: &mut Vec<Message>, message: Message) {
+    match (messages.last_mut(), message) {
+        (Some(Message::User { text: before }), Message::User { text }) => {
+            before.push_str("\n\n");
+            before.push_str(&text);
+        }
+        (_, message) => messages.push(message),
+    }
+}
+
+/// Returns the answer to a call that was not run, for this reason.
+pub(crate) fn not_run(call: &Call, why: &str) -> Answer {
+    Answer { call: call.id.clone(), name: call.name.clone(), text: why.to_owned(), is_error: true }
+}
+
+fn may_reply(last: Option<&Message>) -> bool {
+    match last {
+        None => false,
+        Some(Message::Model(reply)) => reply.stop == Stop::Paused,
+        Some(Message::User { .. } | Message::Tools { .. }) => true,
+    }
+}
+
+/// Answers the calls of the last message; returns whether there were any.
+fn answer_open_calls(messages: &mut Vec<Message>, answer: impl Fn(&Call) -> Answer) -> bool {
+    let Some(Message::Model(reply)) = messages.last() else { return false };
+    let answers: Vec<Answer> = reply.calls().map(answer).collect();
+    let is_open = !answers.is_empty();
+    if is_open {
+        messages.push(Message::Tools { answers });
+    }
+    is_open
+}
+
+fn answer_among(answers: &[Answer], call: &Call, otherwise: &str) -> Answer {
+    let found = answers.iter().find(|answer| answer.call == call.id).cloned();
+    found.unwrap_or_else(|| not_run(call, otherwise))
+}

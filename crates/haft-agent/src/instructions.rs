@@ -1,0 +1,130 @@
+//! What a model is told before everything else: haft's own words, those of the user's files, and the mode.
+//!
+//! Not here: which files there are and whether they are trusted. They come as values.
+
+use haft::grouped::Grouped;
+
+/// haft's own words.
+const OWN: &str = include_str!("instructions.md");
+/// Longest text of one file that is passed on, in bytes.
+const LONGEST_WORDS: usize = 32 * 1024;
+
+/// What a model is told before everything else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Instructions {
+    /// The workspace, as it is shown.
+    pub workspace: Option<String>,
+    /// What people wrote for agents, the most general first.
+    pub words: Vec<Words>,
+    /// How the session runs.
+    pub manner: Manner,
+}
+
+/// What somebody wrote for agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// The file, as it is shown.
+    pub from: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// How a session runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// By the rules, with somebody or nobody there to ask.
+    #[default]
+    Normal,
+    /// Nothing is changed.
+    Plan,
+    /// What commands change is shown and thrown away.
+    Try,
+    /// Ordinary questions are answered with yes.
+    Yolo,
+}
+
+impl Manner {
+    fn words(self) -> Option<&'static str> {
+        match self {
+            Manner::Normal => None,
+            Manner::Plan => Some(
+                "The user wants a plan, not changes. Files cannot be changed, and what commands change is thrown away. Look \
+                 around, then say what you would do: which files, what in them, how you would check it.",
+            ),
+            Manner::Try => {
+                Some("What commands change is shown to you and then thrown away, so the next command does not see it.")
+            }
+            Manner::Yolo => Some(
+                "The user has said yes to ordinary changes and commands beforehand, so do not wait for anyone; what is \
+                 dangerous is still refused.",
+            ),
+        }
+    }
+}
+
+impl Instructions {
+    /// Returns all of it as one text.
+    pub fn text(&self) -> String {
+        let mut text = OWN.trim_end().to_owned();
+        if let Some(workspace) = &self.workspace {
+            text.push_str(&format!("\n\nThe workspace is {workspace}."));
+        }
+        if let Some(words) = self.manner.words() {
+            text.push_str("\n\n");
+            text.push_str(words);
+        }
+        for words in self.words.iter().filter(|words| !words.text.trim().is_empty()) {
+            text.push_str(&format!("\n\n# From {}\n\n{}", words.from, bounded(words)));
+        }
+        text
+    }
+}
+
+fn bounded(words: &Words) -> String {
+    let text = words.text.trim();
+    if text.len() <= LONGEST_WORDS {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(LONGEST_WORDS);
+    let left_out = Grouped((text.len() - end) as u64).of("byte");
+    format!("{}\n[… {left_out} left out; read {} for the rest …]", &text[..end], words.from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_words_come_first_then_the_mode_then_what_people_wrote() {
+        let words = |from: &str, text: &str| Words { from: from.into(), text: text.into() };
+        let instructions = Instructions {
+            workspace: Some("/home/u/project".into()),
+            words: vec![
+                words("~/.config/haft/AGENTS.md", "Be brief.\n"),
+                words("AGENTS.md", "\n"),
+                words("b", "Use tabs."),
+            ],
+            manner: Manner::Plan,
+        };
+        let text = instructions.text();
+        let behind = text.strip_prefix(OWN.trim_end()).unwrap();
+        assert!(behind.starts_with("\n\nThe workspace is /home/u/project.\n\nThe user wants a plan"), "{behind}");
+        assert!(
+            behind.ends_with("\n\n# From ~/.config/haft/AGENTS.md\n\nBe brief.\n\n# From b\n\nUse tabs."),
+            "{behind}"
+        );
+    }
+
+    #[test]
+    fn own_words_are_few() {
+        assert!(OWN.lines().count() <= 40 && OWN.len() <= 2_200, "{} bytes", OWN.len());
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_says_so() {
+        let words = Words { from: "AGENTS.md".into(), text: "é".repeat(40_000) };
+        let text = Instructions { words: vec![words], ..Instructions::default() }.text();
+        assert!(text.ends_with("é\n[… 47,232 bytes left out; read AGENTS.md for the rest …]"));
+        assert!(text.len() < LONGEST_WORDS + OWN.len() + 200);
+    }
+}

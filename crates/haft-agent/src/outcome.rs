@@ -1,0 +1,95 @@
+//! How a run of an agent ended.
+
+use std::fmt;
+
+use haft::grouped::Grouped;
+use haft_model::conversation::Usage;
+use haft_model::provider::ModelError;
+
+/// How a run ended, and what it came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Why it ended.
+    pub ended: Ended,
+    /// The last words of the model.
+    pub answer: String,
+    /// How often the model was asked.
+    pub steps: u32,
+    /// What that cost.
+    pub usage: Usage,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The model has nothing more to do.
+    Finished,
+    /// Somebody stopped it.
+    Stopped,
+    /// The model was asked as often as it may be.
+    OutOfSteps(u32),
+    /// It has cost as many tokens as it may.
+    OutOfBudget {
+        /// So many it has cost.
+        used: u64,
+        /// So many it may.
+        budget: u64,
+    },
+    /// The model, or a filter before it, refused.
+    Refused,
+    /// The reply broke off again and again, or was longer than one may be.
+    Unfinished(&'static str),
+    /// The model neither says nor calls anything.
+    SaidNothing,
+    /// The model makes the same call again and again, which leads nowhere.
+    GoesInCircles {
+        /// The tool.
+        tool: String,
+        /// How often it made the call.
+        times: u32,
+    },
+    /// The model could not be asked.
+    Failed(ModelError),
+    /// The session cannot be written down, for this reason.
+    NotRecorded(String),
+}
+
+impl fmt::Display for Ended {
+    /// Writes what happened, and what to do about it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Finished => f.write_str("The model has finished."),
+            Ended::Stopped => f.write_str("Stopped. Next: resume the session with what shall be done instead."),
+            Ended::OutOfSteps(most) => write!(
+                f,
+                "Stopped after {}, which is the limit. Next: resume the session, or allow more steps.",
+                Grouped(u64::from(*most)).of("step")
+            ),
+            Ended::OutOfBudget { used, budget } => write!(
+                f,
+                "Stopped after {}; the budget is {}. Next: resume the session, or allow more tokens.",
+                Grouped(*used).of("token"),
+                Grouped(*budget)
+            ),
+            Ended::Refused => {
+                f.write_str("The model refused to go on. Next: ask for something else, or in other words.")
+            }
+            Ended::Unfinished(why) => {
+                write!(f, "The last reply is not whole: {why}. Next: resume the session, or ask for less at once.")
+            }
+            Ended::SaidNothing => f.write_str(
+                "The model said nothing and called nothing. Next: ask in other words, or use another model.",
+            ),
+            Ended::GoesInCircles { tool, times } => write!(
+                f,
+                "The model called \"{tool}\" {times} times in the same way with the same result. Next: resume the session \
+                 and say what it shall do instead."
+            ),
+            Ended::Failed(error) => write!(f, "{} Next: {}.", error.what, error.next),
+            Ended::NotRecorded(why) => write!(
+                f,
+                "The session cannot be written down: {why}. Next: make room or repair the state folder, then run it again."
+            ),
+        }
+    }
+}

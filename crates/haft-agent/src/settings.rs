@@ -1,0 +1,35 @@
+//! How far an agent may go, and what it is told first.
+
+use crate::instructions::Instructions;
+
+/// The tokens that a model takes where nobody says otherwise.
+pub const WINDOW: u64 = 128_000;
+/// How often a model is asked for one prompt where nobody says otherwise.
+pub const MOST_STEPS: u32 = 200;
+
+/// What an agent keeps to.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How often the model may be asked for one prompt.
+    pub max_steps: u32,
+    /// How many tokens one prompt may cost, of requests and replies together.
+    pub token_budget: Option<u64>,
+    /// How many tokens the model takes in one request, with its reply.
+    pub window: u64,
+    /// How long a reply may be, in tokens; what the provider has as default where nothing is said.
+    pub most_tokens: Option<u32>,
+    /// What the model is told before everything else.
+    pub instructions: Instructions,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_steps: MOST_STEPS,
+            token_budget: None,
+            window: WINDOW,
+            most_tokens: None,
+            instructions: Instructions::default(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What tools may see of the agent that calls them.
+//!
+//! The conversation is lent for the time in which calls run, and not copied: it may be long, and few tools look at it.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft::session_state::AgentState;
+use haft_model::conversation::{Message, Part};
+use serde_json::{Value, json};
+
+/// What tools see of one agent.
+#[derive(Default)]
+pub(crate) struct ShownState {
+    step: AtomicU32,
+    messages: Mutex<Vec<Message>>,
+}
+
+impl ShownState {
+    /// Says at which step the agent is.
+    pub(crate) fn at_step(&self, step: u32) {
+        self.step.store(step, Ordering::Release);
+    }
+
+    /// Shows the conversation until what is returned is dropped.
+    pub(crate) fn lend<'l>(&'l self, messages: &'l mut Vec<Message>) -> Lent<'l> {
+        *self.lent() = std::mem::take(messages);
+        Lent { state: self, owner: messages }
+    }
+
+    fn lent(&self) -> MutexGuard<'_, Vec<Message>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A conversation that tools can see. It goes back to its owner whatever happens.
+pub(crate) struct Lent<'l> {
+    state: &'l ShownState,
+    owner: &'l mut Vec<Message>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        *self.owner = std::mem::take(&mut self.state.lent());
+    }
+}
+
+impl AgentState for ShownState {
+    fn current_iteration(&self) -> u64 {
+        u64::from(self.step.load(Ordering::Acquire).max(1))
+    }
+
+    fn history_length(&self) -> usize {
+        self.lent().len()
+    }
+
+    fn history(&self, range: Range<usize>) -> Vec<Value> {
+        let messages = self.lent();
+        let end = range.end.min(messages.len());
+        messages.get(range.start.min(end)..end).unwrap_or_default().iter().map(shown).collect()
+    }
+}
+
+fn shown(message: &Message) -> Value {
+    match message {
+        Message::User { text } => json!({ "role": "user", "content": text }),
+        Message::Model(reply) => {
+            let calls = reply.parts.iter().filter_map(|part| match part {
+                Part::Call(call) => Some(json!({ "id": call.id, "name": call.name, "arguments": call.arguments })),
+                Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => None,
+            });
+            json!({ "role": "assistant", "content": reply.text(), "tool_calls": calls.collect::<Vec<_>>() })
+        }
+        Message::Tools { answers } => {
+            let answers = answers.iter().map(|answer| {
+                json!({ "call": answer.call, "name": answer.name, "text": answer.text, "is_error": answer.is_error })
+            });
+            json!({ "role": "tool", "content": answers.collect::<Vec<_>>() })
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What an agent tells while it works: enough to print a session as it happens.
+
+use std::time::Duration;
+
+use haft::result::ToolResult;
+use haft_model::conversation::{Answer, Call, Usage};
+
+use crate::compaction::Compacted;
+
+/// Is told what happens.
+pub type Telling<'a> = &'a (dyn Fn(Told<'_>) + Send + Sync);
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
+    /// The model is asked, for the how-manieth time since the prompt.
+    Step(u32),
+    /// More of the model's text.
+    Text(&'a str),
+    /// More of what the model thinks.
+    Thinking(&'a str),
+    /// The model begins to write a call of this tool; its arguments still come.
+    Writing(&'a str),
+    /// The provider is asked again after this time, for this reason.
+    Again(Duration, &'a str),
+    /// A reply is whole.
+    Replied {
+        /// What it cost.
+        usage: Usage,
+        /// What all of them have cost since the prompt.
+        total: Usage,
+    },
+    /// A call is about to run.
+    CallBegan {
+        /// The call.
+        call: &'a Call,
+        /// What it is about, on one short line.
+        preview: &'a str,
+    },
+    /// A call has ended.
+    CallEnded {
+        /// The call.
+        call: &'a Call,
+        /// How.
+        result: &'a ToolResult,
+        /// What the model reads of it.
+        answer: &'a Answer,
+    },
+    /// A call was not run; the answer says why.
+    NotRun {
+        /// The call.
+        call: &'a Call,
+        /// What the model reads instead of a result.
+        answer: &'a Answer,
+    },
+    /// The model was asked to go on, for this reason.
+    GoesOn(&'a str),
+    /// Room was made in the conversation.
+    Compacted(&'a Compacted),
+}

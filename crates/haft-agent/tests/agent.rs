@@ -1,0 +1,26 @@
+//! The loop from the outside: a model that follows a script, real tools in a scratch workspace.
+
+#![expect(clippy::disallowed_methods, reason = "some scenes look whether a file is there, past every door")]
+
+#[path = "agent/circles.rs"]
+mod circles;
+#[path = "agent/ends.rs"]
+mod ends;
+#[path = "agent/first_request.rs"]
+mod first_request;
+#[path = "agent/past.rs"]
+mod past;
+#[path = "agent/puppet.rs"]
+mod puppet;
+#[path = "agent/room.rs"]
+mod room;
+#[path = "agent/seen.rs"]
+mod seen;
+#[path = "agent/stops.rs"]
+mod stops;
+#[path = "agent/valid.rs"]
+mod valid;
+#[path = "agent/wires.rs"]
+mod wires;
+#[path = "agent/work.rs"]
+mod work;

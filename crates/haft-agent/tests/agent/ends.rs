@@ -1,0 +1,236 @@
+//! Every way in which a run ends, and every way in which a call does.
+
+use haft_agent::agent::Agent;
+use haft_agent::outcome::Ended;
+use haft_agent::settings::Settings;
+use haft_model::conversation::{Message, Part, Stop, Usage};
+use haft_model::provider::ModelErrorKind;
+use haft_testkit::snapshot;
+use serde_json::json;
+
+use crate::puppet::{Puppet, Turn, call, call_text, calls, cut_call, says, says_until};
+use crate::work::{Entry, Log, Worked, run, scene, work};
+
+async fn check(turns: impl IntoIterator<Item = Turn>) -> Worked {
+    work(&scene(), &Puppet::of(turns), Settings::default()).await
+}
+
+#[tokio::test]
+async fn a_model_reads_what_its_calls_came_to_and_has_the_last_word() {
+    let scene = scene();
+    let turns = [
+        Turn::Says(
+            vec![
+                Part::Thinking("hm".into()),
+                Part::Text("I look.".into()),
+                call("1", "add", json!({ "a": 1, "b": 2 })),
+                call("2", "read_file", json!({ "path": "notes.txt" })),
+            ],
+            Stop::Calls,
+        ),
+        calls([call("3", "write_file", json!({ "path": "new.txt", "content": "x\n" }))]),
+        says("It is done."),
+    ];
+    let worked = work(&scene, &Puppet::of(turns), Settings::default()).await;
+    assert_eq!((worked.outcome.ended.clone(), worked.outcome.answer.as_str()), (Ended::Finished, "It is done."));
+    assert_eq!((worked.outcome.steps, worked.outcome.usage.input, worked.outcome.usage.output), (3, 300, 30));
+    assert_eq!(scene.read("new.txt"), "x\n");
+    assert_eq!(worked.answer("1"), "3");
+    snapshot!(worked.told.join("\n"), @r"
+    step 1
+    thinking hm
+    text I l
+    text ook.
+    writing add
+    writing read_file
+    cost 100+10 of 100
+    began 1: add
+    began 2: read_file notes.txt
+    ended 1: ok
+    ended 2: ok
+    step 2
+    writing write_file
+    cost 100+10 of 200
+    began 3: write_file new.txt
+    ended 3: ok
+    step 3
+    text It is
+    text  done.
+    cost 100+10 of 300
+    ");
+}
+
+#[tokio::test]
+async fn every_call_has_an_answer_however_it_ended() {
+    let worked = check([calls([
+        call("1", "readfile", json!({})),
+        call_text("2", "add", "{\"a\": 1, \"b\": "),
+        call_text("3", "add", "rubbish"),
+        call_text("4", "add", ""),
+        call("5", "misbehave", json!({ "how": "panic_in_run" })),
+        call("6", "misbehave", json!({ "how": "panic_in_plan" })),
+        call("7", "bash", json!({ "command": "sudo rm -rf /" })),
+        cut_call("8", "add", "{\"a\": 1, \"b"),
+        call("9", "misbehave", json!({ "how": "flood" })),
+    ])])
+    .await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let firsts = worked.answers().into_iter().map(|(id, text)| {
+        let line: String = text.lines().next().unwrap_or_default().chars().take(110).collect();
+        format!("{id}: {line}\n")
+    });
+    snapshot!(firsts.collect::<String>(), @r#"
+    1: There is no tool "readfile".
+    2: add: $.b: expected a complete JSON object, received text that ends where a value belongs: "{\"a\": 1, \"b\": "
+    3: add: $: expected one JSON object, received "rubbish"; nothing was run; send the arguments as {"name": value, …
+    4: add: $.a: expected the property "a" (a whole number), received nothing.
+    5: The tool "misbehave" broke down: kaput.
+    6: The tool "misbehave" broke down: planned to panic.
+    7: The rule "rights" refuses this call. It would run it with the rights of another user.
+    8: Not run: the connection broke off inside this call, so its arguments are not whole. Nothing was done. Next: se
+    9: line 1
+    "#);
+}
+
+#[tokio::test]
+async fn a_call_that_the_end_of_a_reply_cut_is_told_and_not_run() {
+    let scene = scene();
+    let cut = |stop| Turn::Says(vec![cut_call("1", "write_file", r#"{"path":"a.txt","content":"x"#)], stop);
+    for (stop, words) in [(Stop::Length, "as long as one may be"), (Stop::Cut, "the connection broke off")] {
+        let worked = work(&scene, &Puppet::of([cut(stop)]), Settings::default()).await;
+        assert!(worked.answer("1").contains(words), "{}", worked.answer("1"));
+        assert_eq!(worked.outcome.ended, Ended::Finished);
+    }
+    assert!(!scene.root().join("a.txt").try_exists().unwrap_or(true));
+}
+
+#[tokio::test]
+async fn a_model_whose_calls_never_fit_a_reply_is_not_asked_for_ever() {
+    let cut = |id: u32| {
+        let call = cut_call(&id.to_string(), "write_file", r#"{"path":"a.txt","content":"x"#);
+        Turn::Says(vec![Part::Text("I write.".into()), call], Stop::Length)
+    };
+    let worked = check((1..9).map(cut)).await;
+    assert_eq!(worked.outcome.ended, Ended::Unfinished("it ends inside a call again and again"));
+    assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps), ("I write.", 3));
+    let smaller = calls([call("s", "add", json!({ "a": 1, "b": 2 }))]);
+    let worked = check([cut(1), cut(2), smaller, cut(3), cut(4), says("Now.")]).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Now."));
+}
+
+#[tokio::test]
+async fn a_reply_with_a_thousand_calls_has_a_thousand_answers() {
+    let add = |id: u32| call(&id.to_string(), "add", json!({ "a": id, "b": 1 }));
+    // More than are remembered, and two with one id.
+    let worked = check([calls((0..1_100).map(add).chain([add(0)])), calls([add(5)])]).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let answers = worked.answers();
+    assert_eq!((answers.len(), answers[1_099], answers[1_100]), (1_102, ("1099", "1100"), ("0", "1")));
+}
+
+#[tokio::test]
+async fn a_reply_that_broke_off_is_gone_on_with_twice_and_is_then_not_whole() {
+    let worked = check([says_until("One, ", Stop::Cut), says_until("two, ", Stop::Length), says("three.")]).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "One, two, three."));
+
+    let worked = check(["a", "b", "c"].map(|text| says_until(text, Stop::Cut))).await;
+    assert_eq!(worked.outcome.ended, Ended::Unfinished("the connection broke off"));
+    assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps), ("abc", 3));
+}
+
+#[tokio::test]
+async fn a_provider_that_pauses_is_asked_again_with_what_it_said() {
+    let worked = check([says_until("Wait, ", Stop::Paused), says("here.")]).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Wait, here."));
+    let worked = check((0..40).map(|_| says_until("Wait", Stop::Paused))).await;
+    assert_eq!(worked.outcome.ended, Ended::Unfinished("the provider paused again and again"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_the_end_and_its_calls_are_not_run() {
+    let parts = vec![Part::Refusal("No.".into()), call("1", "add", json!({ "a": 1, "b": 2 }))];
+    let worked = check([Turn::Says(parts, Stop::Refused)]).await;
+    assert_eq!((worked.outcome.ended.clone(), worked.outcome.answer.as_str()), (Ended::Refused, "No."));
+    assert!(worked.answer("1").starts_with("Not run: the reply that called it was refused."));
+}
+
+#[tokio::test]
+async fn a_model_that_says_nothing_is_asked_twice_more() {
+    let nothing = || Turn::Says(Vec::new(), Stop::Finished);
+    let thought = Turn::Says(vec![Part::Thinking("hm".into())], Stop::Finished);
+    let worked = check([nothing(), thought.clone(), says("Here.")]).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Here."));
+    let worked = check([nothing(), thought, nothing()]).await;
+    assert_eq!(worked.outcome.ended, Ended::SaidNothing);
+}
+
+#[tokio::test]
+async fn a_run_ends_when_it_is_out_of_steps_and_the_next_prompt_goes_on() {
+    let scene = scene();
+    let add = |id: u32| calls([call(&id.to_string(), "add", json!({ "a": id, "b": 1 }))]);
+    let (puppet, log) = (Puppet::of((1..=5).map(add)), Log::default());
+    let settings = Settings { max_steps: 3, ..Settings::default() };
+    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings);
+    let (agent, worked) = run(agent, usize::MAX).await;
+    assert_eq!((worked.outcome.ended.clone(), worked.outcome.steps), (Ended::OutOfSteps(3), 3));
+    assert!(worked.outcome.ended.to_string().starts_with("Stopped after 3 steps"), "{}", worked.outcome.ended);
+    let (_, worked) = run(agent, usize::MAX).await;
+    assert_eq!((worked.outcome.ended.clone(), worked.answers().len()), (Ended::Finished, 5));
+}
+
+#[tokio::test]
+async fn a_run_ends_when_its_tokens_are_used() {
+    let add = |id: u32| calls([call(&id.to_string(), "add", json!({ "a": id, "b": 1 }))]);
+    let settings = Settings { token_budget: Some(250), ..Settings::default() };
+    let worked = work(&scene(), &Puppet::of((1..9).map(add)), settings.clone()).await;
+    assert_eq!(worked.outcome.ended, Ended::OutOfBudget { used: 330, budget: 250 });
+    // A provider that counts nothing is counted for.
+    let silent = Puppet::of((1..9).map(add)).costing(Usage::default());
+    let worked = work(&scene(), &silent, settings).await;
+    assert!(matches!(worked.outcome.ended, Ended::OutOfBudget { used: 1_000.., .. }), "{:?}", worked.outcome.ended);
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_asked_is_told_with_what_to_do() {
+    let worked = check([Turn::Fails(ModelErrorKind::NotAdmitted)]).await;
+    assert_eq!(worked.outcome.ended.to_string(), "It is NotAdmitted. Next: wait.");
+    let worked = check([Turn::AskedAgain(vec![Part::Text("Hello.".into())])]).await;
+    assert!(worked.told.contains(&"again after 2 s: too many requests".to_owned()), "{:?}", worked.told);
+}
+
+#[tokio::test]
+async fn nothing_is_run_that_cannot_be_written_down() {
+    let turns = || {
+        let write = |id: &str| call(id, "write_file", json!({ "path": id, "content": "x\n" }));
+        [calls([write("a"), write("b")]), says("done")]
+    };
+    for room in 0..20 {
+        let scene = scene();
+        let (puppet, log) = (Puppet::of(turns()), Log::with_room(room));
+        let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log);
+        let (_, worked) = run(agent, usize::MAX).await;
+        for file in ["a", "b"].into_iter().filter(|file| scene.root().join(file).try_exists().unwrap_or(true)) {
+            let is_known = |entry: &Entry| matches!(entry, Entry::Began(call) if call == file);
+            assert!(log.entries().iter().any(is_known), "{file} with room for {room}");
+        }
+        if room < 8 {
+            assert_eq!(worked.outcome.ended, Ended::NotRecorded("the disk is full".into()), "{room}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_written_down_is_what_was_said() {
+    let scene = scene();
+    let (puppet, log) = (Puppet::of([calls([call("1", "add", json!({ "a": 1, "b": 2 }))])]), Log::default());
+    let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log), usize::MAX).await;
+    let written: Vec<Message> = log
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match entry {
+            Entry::Message(message) => Some(message),
+            Entry::Began(_) | Entry::Answered(_) => None,
+        })
+        .collect();
+    assert_eq!(format!("{written:?}"), format!("{:?}", worked.messages));
+}

@@ -1,0 +1,86 @@
+//! Going on with what another process left.
+
+use haft_agent::agent::Agent;
+use haft_agent::history::Past;
+use haft_agent::outcome::Ended;
+use haft_model::conversation::{Answer, Message, Part, Stop};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::puppet::{Puppet, Turn, call, calls, says};
+use crate::valid::assert_valid;
+use crate::work::{Entry, Log, past, run, scene};
+
+fn turns() -> Vec<Turn> {
+    let write = |id: &str| call(id, "write_file", json!({ "path": id, "content": "x\n" }));
+    vec![
+        calls([write("a"), call("n", "add", json!({ "a": 1, "b": 2 })), write("b")]),
+        calls([write("c")]),
+        says("done"),
+    ]
+}
+
+#[tokio::test]
+async fn a_session_killed_at_any_entry_goes_on_and_says_what_may_have_happened() {
+    let scene = scene();
+    let (puppet, log) = (Puppet::of(turns()), Log::default());
+    run(Agent::new(scene.runtime(), scene.session(), &puppet, &log), usize::MAX).await;
+    let entries = log.entries();
+    assert!(entries.len() > 12, "{entries:?}");
+    for end in 0..=entries.len() {
+        let written = &entries[..end];
+        let (puppet, log) = (Puppet::of([says("on")]), Log::default());
+        let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past(written));
+        assert_valid(agent.messages());
+        let (_, worked) = run(agent, usize::MAX).await;
+        assert_eq!(worked.outcome.ended, Ended::Finished);
+        for (id, text) in worked.answers() {
+            let began = written.iter().any(|entry| matches!(entry, Entry::Began(call) if call == id));
+            let known = written.iter().any(|entry| match entry {
+                Entry::Answered(answer) => answer.call == id,
+                Entry::Message(Message::Tools { answers }) => answers.iter().any(|answer| answer.call == id),
+                Entry::Message(_) | Entry::Began(_) => false,
+            });
+            assert_eq!(text.starts_with("Interrupted: "), began && !known, "{id} at {end}: {text}");
+            assert_eq!(
+                text.starts_with("Not run: the process ended before"),
+                !began && !known,
+                "{id} at {end}: {text}"
+            );
+        }
+        // Both logs together are what a third process reads.
+        let both: Vec<Entry> = written.iter().cloned().chain(log.entries()).collect();
+        let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past(&both));
+        assert_eq!(format!("{:?}", agent.messages()), format!("{:?}", worked.messages), "at {end}");
+    }
+}
+
+fn any_message() -> impl Strategy<Value = Message> {
+    let id = || prop_oneof![Just("1"), Just("2"), Just("3")];
+    let parts = prop::collection::vec(
+        prop_oneof![Just(Part::Text("t".into())), id().prop_map(|id| call(id, "add", json!({}))),],
+        0..4,
+    );
+    let stop = prop_oneof![Just(Stop::Finished), Just(Stop::Paused), Just(Stop::Calls), Just(Stop::Cut)];
+    let answer = id().prop_map(|id| Answer { call: id.into(), name: "add".into(), text: "x".into(), is_error: false });
+    prop_oneof![
+        Just(Message::User { text: "u".into() }),
+        (parts, stop).prop_map(|(parts, stop)| Message::Model(crate::puppet::reply(parts, stop))),
+        prop::collection::vec(answer, 0..4).prop_map(|answers| Message::Tools { answers }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_left_of_a_session_is_made_valid(messages in prop::collection::vec(any_message(), 0..12)) {
+        let scene = scene();
+        let (puppet, log) = (Puppet::of([]), Log::default());
+        let past = Past { messages, ..Past::default() };
+        let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past.clone());
+        assert_valid(agent.messages());
+        // What is valid is not changed.
+        let again = Past { messages: agent.messages().to_vec(), ..Past::default() };
+        let same = Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(again);
+        prop_assert_eq!(format!("{:?}", same.messages()), format!("{:?}", agent.messages()));
+    }
+}

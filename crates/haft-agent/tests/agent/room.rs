@@ -1,0 +1,132 @@
+//! Room in a conversation: what is left out, in which order, and what stays.
+
+use haft_agent::agent::Agent;
+use haft_agent::outcome::Ended;
+use haft_agent::settings::Settings;
+use haft_model::conversation::{Message, Part, Usage};
+use haft_model::provider::ModelErrorKind;
+use serde_json::json;
+
+use crate::puppet::{Puppet, Turn, call, calls, says};
+use crate::work::{Log, run, scene, work};
+
+fn flood(id: u32) -> Turn {
+    calls([
+        call(&id.to_string(), "misbehave", json!({ "how": "flood" })),
+        call(&format!("{id}b"), "add", json!({ "a": id, "b": 0 })),
+    ])
+}
+
+fn settings(window: u64) -> Settings {
+    Settings { window, ..Settings::default() }
+}
+
+/// Costs nothing that is counted, so that sizes alone decide.
+fn puppet(turns: impl IntoIterator<Item = Turn>) -> Puppet {
+    Puppet::of(turns).costing(Usage::default())
+}
+
+fn size(messages: &[Message]) -> usize {
+    let answers = |message: &Message| match message {
+        Message::Tools { answers } => answers.iter().map(|answer| answer.text.len()).sum(),
+        Message::User { text } => text.len(),
+        Message::Model(reply) => reply.parts.iter().map(|part| format!("{part:?}").len()).sum::<usize>(),
+    };
+    messages.iter().map(answers).sum()
+}
+
+#[tokio::test]
+async fn the_oldest_results_go_first_and_small_ones_stay() {
+    let puppet = puppet((1..=10).map(flood));
+    let worked = work(&scene(), &puppet, settings(40_000)).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let asked = puppet.asked();
+    assert!(asked.iter().all(|messages| size(messages) < 40_000 * 35 / 10), "a request was too long");
+    assert!(worked.told.iter().any(|told| told.starts_with("compacted: ") && told.ends_with("0 arguments, 0 replies")));
+    assert!(worked.answer("1").starts_with("[This result of 32,"), "{}", worked.answer("1"));
+    assert_eq!(worked.answer("1b"), "1");
+    assert!(worked.answer("10").starts_with("line 1\n"));
+}
+
+#[tokio::test]
+async fn what_was_left_out_may_be_read_again_without_being_redundant() {
+    let scene = scene().file("big.txt", "A line of some length that fills the window.\n".repeat(600));
+    let read = |id: &str| calls([call(id, "read_file", json!({ "path": "big.txt" }))]);
+    let turns = [read("1"), flood(2), flood(3), flood(4), read("5")];
+    let worked = work(&scene, &puppet(turns), settings(40_000)).await;
+    assert!(worked.answer("1").starts_with("[This result of"), "{}", worked.answer("1"));
+    assert!(!worked.answer("5").contains("was read in an earlier turn"), "{}", worked.answer("5"));
+}
+
+#[tokio::test]
+async fn large_arguments_shrink_and_stay_arguments() {
+    let write = |id: u32| {
+        let content = "A line that was written.\n".repeat(800);
+        calls([call(&id.to_string(), "write_file", json!({ "path": format!("{id}.txt"), "content": content }))])
+    };
+    let puppet = puppet((1..=12).map(write));
+    let worked = work(&scene(), &puppet, settings(30_000)).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let Some(Message::Model(first)) = worked.messages.get(1) else { panic!("the first reply stays") };
+    let Some(Part::Call(first)) = first.parts.first() else { panic!("it has its call") };
+    assert_eq!(first.arguments, r#"{"path":"1.txt","content":"[20,000 bytes left out to save room]"}"#);
+}
+
+#[tokio::test]
+async fn what_the_user_said_stays_when_whole_replies_go() {
+    let scene = scene();
+    let talk = |number: u32| says(&format!("{number} {}", "Words and words. ".repeat(400)));
+    let (puppet, log) = (puppet((0..30).map(talk)), Log::default());
+    let mut agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(12_000));
+    let mut replies = 0;
+    for _ in 0..20 {
+        let (next, worked) = run(agent, usize::MAX).await;
+        assert_eq!(worked.outcome.ended, Ended::Finished);
+        replies += worked.told.iter().filter(|told| told.starts_with("compacted: 0 results, 0 arguments")).count();
+        agent = next;
+    }
+    assert!(replies > 2, "room was made {replies} times");
+    let said: String = agent.messages().iter().map(|message| format!("{message:?}")).collect();
+    assert_eq!(said.matches("Do it.").count(), 20);
+    assert!(said.contains("replies and results that stood here were left out to save room"));
+    assert!(size(agent.messages()) < 12_000 * 35 / 10);
+}
+
+#[tokio::test]
+async fn results_that_no_request_can_hold_are_shortened() {
+    let parts = (1..=8).map(|id| call(&id.to_string(), "misbehave", json!({ "how": "flood" })));
+    let puppet = puppet([calls(parts)]);
+    let worked = work(&scene(), &puppet, settings(20_000)).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert!(
+        worked.answer("1").starts_with("line 1\n")
+            && worked.answer("1").contains("left out to save room; ask for a part")
+    );
+    assert!(puppet.asked().iter().all(|messages| size(messages) < 20_000 * 35 / 10));
+}
+
+#[tokio::test]
+async fn a_model_that_finds_it_too_long_is_asked_once_more_with_less() {
+    let too_long = || Turn::Fails(ModelErrorKind::TooLong);
+    let puppet = puppet([flood(1), flood(2), too_long(), says("It fits.")]);
+    let worked = work(&scene(), &puppet, Settings::default()).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "It fits."));
+    let asked = puppet.asked();
+    assert!(size(&asked[3]) < size(&asked[2]) * 6 / 10, "{} and {}", size(&asked[2]), size(&asked[3]));
+
+    let worked = work(&scene(), &self::puppet([flood(1), too_long(), too_long()]), Settings::default()).await;
+    assert!(matches!(worked.outcome.ended, Ended::Failed(error) if error.kind == ModelErrorKind::TooLong));
+    // There is nothing to leave out.
+    let worked = work(&scene(), &self::puppet([too_long(), says("no")]), Settings::default()).await;
+    assert!(matches!(worked.outcome.ended, Ended::Failed(error) if error.kind == ModelErrorKind::TooLong));
+}
+
+#[tokio::test]
+async fn what_is_written_down_stays_whole() {
+    let scene = scene();
+    let (puppet, log) = (puppet((1..=10).map(flood)), Log::default());
+    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(40_000));
+    run(agent, usize::MAX).await;
+    let written: String = log.entries().iter().map(|entry| format!("{entry:?}")).collect();
+    assert!(!written.contains("to save room"));
+}

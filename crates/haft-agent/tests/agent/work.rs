@@ -1,0 +1,169 @@
+//! An agent at work in a scene, with everything noted that it tells and writes down.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft_agent::agent::Agent;
+use haft_agent::history::Past;
+use haft_agent::outcome::Outcome;
+use haft_agent::record::Record;
+use haft_agent::settings::Settings;
+use haft_agent::told::Told;
+use haft_model::conversation::{Answer, Call, Message};
+use haft_runtime::approval::YesToOrdinary;
+use haft_testkit::approver::nobody;
+use haft_testkit::scene::Scene;
+use haft_testkit::tools::{Add, Misbehave, Wait};
+use tokio_util::sync::CancellationToken;
+
+use crate::puppet::Puppet;
+use crate::valid::assert_valid;
+
+/// What was written down.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    Message(Message),
+    Began(String),
+    Answered(Answer),
+}
+
+/// A record in memory, that may be full.
+#[derive(Default)]
+pub struct Log {
+    entries: Mutex<Vec<Entry>>,
+    room: Option<usize>,
+}
+
+impl Log {
+    /// Has room for so many entries.
+    pub fn with_room(entries: usize) -> Self {
+        Self { room: Some(entries), ..Self::default() }
+    }
+
+    pub fn entries(&self) -> Vec<Entry> {
+        self.lock().clone()
+    }
+
+    fn write(&self, entry: Entry) -> io::Result<()> {
+        let mut entries = self.lock();
+        if self.room.is_some_and(|room| entries.len() >= room) {
+            return Err(io::Error::other("the disk is full"));
+        }
+        entries.push(entry);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Record for Log {
+    fn message(&self, message: &Message) -> io::Result<()> {
+        self.write(Entry::Message(message.clone()))
+    }
+
+    fn began(&self, call: &Call) -> io::Result<()> {
+        self.write(Entry::Began(call.id.clone()))
+    }
+
+    fn answered(&self, answer: &Answer) -> io::Result<()> {
+        self.write(Entry::Answered(answer.clone()))
+    }
+}
+
+/// Returns what a new process knows of a log.
+pub fn past(entries: &[Entry]) -> Past {
+    let mut past = Past::default();
+    for entry in entries {
+        match entry {
+            Entry::Message(message) => {
+                past.messages.push(message.clone());
+                past.began.clear();
+                past.answers.clear();
+            }
+            Entry::Began(call) => past.began.push(call.clone()),
+            Entry::Answered(answer) => past.answers.push(answer.clone()),
+        }
+    }
+    past
+}
+
+/// A scene with tools that add, wait and misbehave, in which ordinary questions are answered with yes.
+pub fn scene() -> Scene {
+    Scene::sample().tool(Add).tool(Wait::default()).tool(Misbehave).approver(YesToOrdinary::or_ask(nobody()))
+}
+
+/// What came of a run.
+pub struct Worked {
+    pub outcome: Outcome,
+    pub messages: Vec<Message>,
+    pub told: Vec<String>,
+}
+
+impl Worked {
+    /// Returns what the model read of its calls, by their ids.
+    pub fn answers(&self) -> Vec<(&str, &str)> {
+        let answers = self.messages.iter().filter_map(|message| match message {
+            Message::Tools { answers } => Some(answers),
+            Message::User { .. } | Message::Model(_) => None,
+        });
+        answers.flatten().map(|answer| (answer.call.as_str(), answer.text.as_str())).collect()
+    }
+
+    /// Returns what the model read of one call.
+    pub fn answer(&self, id: &str) -> &str {
+        let found = self.answers().into_iter().find(|(call, _)| *call == id);
+        found.map(|(_, text)| text).expect("the call has an answer")
+    }
+}
+
+/// Lets a model work on a prompt.
+pub async fn work(scene: &Scene, puppet: &Puppet, settings: Settings) -> Worked {
+    work_until(scene, puppet, settings, usize::MAX).await
+}
+
+/// Lets a model work on a prompt and stops it when so many things were told.
+pub async fn work_until(scene: &Scene, puppet: &Puppet, settings: Settings, stop_at: usize) -> Worked {
+    let log = Log::default();
+    let agent = Agent::new(scene.runtime(), scene.session(), puppet, &log).with_settings(settings);
+    run(agent, stop_at).await.1
+}
+
+/// Runs an agent and stops it when so many things were told.
+pub async fn run(mut agent: Agent<'_>, stop_at: usize) -> (Agent<'_>, Worked) {
+    let stop = CancellationToken::new();
+    let told = Mutex::new(Vec::new());
+    let telling = |news: Told<'_>| {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push(words(&news));
+        if told.len() >= stop_at {
+            stop.cancel();
+        }
+    };
+    let outcome = agent.run("Do it.".into(), &telling, &stop).await;
+    assert_valid(agent.messages());
+    let messages = agent.messages().to_vec();
+    (agent, Worked { outcome, messages, told: told.into_inner().unwrap_or_else(PoisonError::into_inner) })
+}
+
+fn words(told: &Told<'_>) -> String {
+    match told {
+        Told::Step(number) => format!("step {number}"),
+        Told::Text(text) => format!("text {text}"),
+        Told::Thinking(text) => format!("thinking {text}"),
+        Told::Writing(name) => format!("writing {name}"),
+        Told::Again(after, why) => format!("again after {} s: {why}", after.as_secs()),
+        Told::Replied { usage, total } => format!("cost {}+{} of {}", usage.input, usage.output, total.input),
+        Told::CallBegan { call, preview } => {
+            format!("began {}: {} {preview}", call.id, call.name).trim_end().to_owned()
+        }
+        Told::CallEnded { call, result, .. } => format!("ended {}: {}", call.id, result.status.code()),
+        Told::NotRun { call, .. } => format!("not run {}", call.id),
+        Told::GoesOn(why) => format!("goes on: {why}"),
+        Told::Compacted(compacted) => format!(
+            "compacted: {} results, {} arguments, {} replies",
+            compacted.results, compacted.arguments, compacted.replies
+        ),
+    }
+}

@@ -1,0 +1,12 @@
+//! A model at work, as the command line runs it: which one, what is shown of it, where its session is kept.
+//!
+//! Not here: the loop itself (`haft-agent`), the files (`haft-workspace`).
+
+pub(crate) mod choice;
+pub(crate) mod flags;
+pub(crate) mod kept;
+pub(crate) mod providers;
+mod shown;
+mod stream;
+mod teller;
+pub(crate) mod work;

@@ -1,0 +1,344 @@
+//! Which model: what was said about it, else what can be found, and never a guess.
+//!
+//! Flags go before the environment, that before the session that is taken up, that before `config.toml`. Where no address
+//! is said, it is found: a provider whose key is set, then a server on this machine. A key of a provider goes to that
+//! provider's own host and to nobody else.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use futures_util::future::join_all;
+use haft_config::keys::{Key, Keys};
+use haft_config::model::{ModelSection, WireName};
+use haft_config::proxy::proxy_for;
+use haft_config::settings::Settings;
+use haft_model::client::{Connection, Endpoint, Times};
+use haft_model::quirks::Quirks;
+use haft_model::wire::Wire;
+use tokio_util::sync::CancellationToken;
+
+use super::flags::ModelFlags;
+use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
+
+/// How long is waited for a server on this machine.
+const LOCAL_CONNECT: Duration = Duration::from_millis(150);
+const LOCAL_TOTAL: Duration = Duration::from_secs(2);
+/// How long is waited for a list of models.
+const LIST_TOTAL: Duration = Duration::from_secs(15);
+/// Most names that a message lists.
+const MOST_NAMES: usize = 8;
+
+/// A model that was chosen.
+pub(crate) struct Chosen {
+    pub(crate) endpoint: Endpoint,
+    /// Who is spoken to, and why: for people.
+    pub(crate) from: String,
+}
+
+/// Where models may be.
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) wire: Wire,
+    pub(crate) base_url: String,
+    pub(crate) key: Option<Key>,
+    /// Why it is looked at, where no key is the reason.
+    pub(crate) because: String,
+}
+
+/// Everything that was said about the model, and all keys.
+pub(crate) struct Choice {
+    said: ModelSection,
+    /// The key that was said to be the one.
+    key: Option<Key>,
+    keys: Keys,
+    config_file: String,
+}
+
+impl Choice {
+    /// Puts together what was said. `session` is what a session that is taken up was last spoken to with.
+    pub(crate) fn new(flags: &ModelFlags, settings: &Settings, session: ModelSection) -> anyhow::Result<Self> {
+        let keys = Keys::read(&settings.environment.config_folder)?;
+        let today = over(flags.said(), ModelSection::of_environment()?);
+        // Another model may be at another place than that of the session.
+        let is_another = today.name.is_some() && today.name != session.name;
+        let stronger = if is_another { today } else { over(today, session) };
+        // The key of the file is for the address of the file, not for one that somebody names today.
+        let is_for_it = stronger.base_url.is_none() || stronger.base_url == settings.model.base_url;
+        let named = settings.model.key_env.as_deref().filter(|_| is_for_it);
+        let of_file = named.map(|name| {
+            let missing =
+                || format!("the key is not there: {name}, named by key_env in {}", settings.config_file.display());
+            keys.find(name).with_context(|| format!("{}; set that variable, or put it into keys.toml", missing()))
+        });
+        let key = match keys.find("HAFT_API_KEY") {
+            Some(key) => Some(key),
+            None => of_file.transpose()?,
+        };
+        let said = over(stronger, settings.model.clone());
+        if let Some(url) = &said.base_url {
+            check_address(url)?;
+        }
+        Ok(Self { said, key, keys, config_file: settings.config_file.display().to_string() })
+    }
+
+    /// Returns what is to be hidden wherever something is shown.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        self.keys.secrets()
+    }
+
+    /// Returns the one model that was said, or that there is.
+    pub(crate) async fn made(&self) -> anyhow::Result<Chosen> {
+        let place = match (&self.said.base_url, &self.said.name) {
+            (Some(url), _) => self.place_at(url),
+            (None, name) => match self.keyed_place(name.as_deref()).await? {
+                Some(place) => place,
+                None => return self.on_this_machine().await,
+            },
+        };
+        let name = match &self.said.name {
+            Some(name) => name.clone(),
+            None => self.only_model_of(&place).await?,
+        };
+        Ok(place.chosen(name))
+    }
+
+    /// Returns all places where models may be.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let said = self.said.base_url.as_deref().map(|url| self.place_at(url));
+        let is_said = |url: &str| said.as_ref().is_some_and(|place| host_of(&place.base_url) == host_of(url));
+        let keyed = PROVIDERS.iter().filter(|provider| !is_said(provider.base_url));
+        let keyed: Vec<Place> =
+            keyed.filter_map(|provider| Some(Place::of(provider, provider.wire, provider.key(&self.keys)?))).collect();
+        let local: Vec<Place> = Place::all_local().into_iter().filter(|place| !is_said(&place.base_url)).collect();
+        said.into_iter().chain(keyed).chain(local).collect()
+    }
+
+    fn wire(&self) -> Option<Wire> {
+        self.said.wire.map(wire_of)
+    }
+
+    fn place_at(&self, base_url: &str) -> Place {
+        let provider = Provider::at(base_url);
+        let own_key = || provider.and_then(|provider| provider.key(&self.keys));
+        Place {
+            name: provider.map_or_else(|| host_of(base_url).unwrap_or_default(), |provider| provider.name.to_owned()),
+            wire: self.wire().or(provider.map(|provider| provider.wire)).unwrap_or(Wire::Chat),
+            base_url: base_url.to_owned(),
+            key: self.key.clone().or_else(own_key),
+            because: "no key".to_owned(),
+        }
+    }
+
+    /// Finds the provider whose key is set; nothing where none is.
+    async fn keyed_place(&self, name: Option<&str>) -> anyhow::Result<Option<Place>> {
+        let fits = |provider: &&Provider| self.wire().is_none_or(|wire| provider.speaks(wire));
+        let wire = |provider: &Provider| self.wire().unwrap_or(provider.wire);
+        if let Some(key) = &self.key {
+            let mut of_wire =
+                PROVIDERS.iter().filter(fits).filter(|_| self.wire().is_some_and(|wire| wire != Wire::Chat));
+            let by_name = PROVIDERS.iter().filter(fits).find(|provider| name.is_some_and(|name| provider.has(name)));
+            return match by_name.or_else(|| of_wire.next()) {
+                Some(provider) => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
+                None => bail!("{} is set, but not whose key it is; say so with --base-url or HAFT_BASE_URL", key.from),
+            };
+        }
+        let keyed = PROVIDERS.iter().filter(fits).filter_map(|provider| Some((provider, provider.key(&self.keys)?)));
+        let keyed: Vec<(&Provider, Key)> = keyed.collect();
+        let Some(name) = name else { return keyed.first().map(|_| Err(self.no_name(&keyed))).transpose() };
+        let mut fitting = keyed.iter().filter(|(provider, _)| provider.has(name));
+        if let Some((provider, key)) = fitting.next() {
+            return Ok(Some(Place::of(provider, wire(provider), key.clone())));
+        }
+        if keyed.is_empty() || self.local_place_with(name).await {
+            return Ok(None);
+        }
+        match keyed.as_slice() {
+            [(provider, key)] => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
+            several => {
+                let names: Vec<&str> = several.iter().map(|(provider, _)| provider.name).collect();
+                bail!(
+                    "the name {name:?} does not say which provider has it, and there are keys of {}; say so with --base-url",
+                    names.join(", ")
+                )
+            }
+        }
+    }
+
+    fn no_name(&self, keyed: &[(&Provider, Key)]) -> anyhow::Error {
+        let places: Vec<String> = keyed.iter().map(|(_, key)| key.from.to_string()).collect();
+        let is_set = if places.len() == 1 { "is set" } else { "are set" };
+        anyhow::anyhow!(
+            "{} {is_set}, but no model is named; \"haft models\" lists them; name one with --model, HAFT_MODEL, or name under [model] in {}",
+            places.join(" and "),
+            self.config_file
+        )
+    }
+
+    /// Returns the model of a place that has only one.
+    async fn only_model_of(&self, place: &Place) -> anyhow::Result<String> {
+        let models = match place.models().await {
+            Ok(models) => models,
+            Err(error) => bail!(
+                "no model is named, and {} does not say which there are: {} Name one with --model or HAFT_MODEL",
+                place.base_url,
+                error
+            ),
+        };
+        match models.as_slice() {
+            [model] => Ok(model.clone()),
+            [] => bail!("there is no model at {}; name one with --model or HAFT_MODEL", place.base_url),
+            several => {
+                bail!("no model is named, and {} has {}; name one with --model", place.base_url, some_of(several))
+            }
+        }
+    }
+
+    /// Finds a model on this machine.
+    async fn on_this_machine(&self) -> anyhow::Result<Chosen> {
+        if let Some(wire) = self.wire().filter(|wire| *wire != Wire::Chat) {
+            let provider = PROVIDERS.iter().find(|provider| provider.wire == wire);
+            let variable = provider.and_then(|provider| provider.variables.first()).copied().unwrap_or_default();
+            bail!("the key is missing: set {variable}, or say with --base-url where there is another server");
+        }
+        let mut found = found_locally().await;
+        if found.is_empty() {
+            bail!(
+                "no model was found: no key of a provider is set, and no server answers on this machine. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+                 another key and name a model with --model; or start Ollama, LM Studio, llama.cpp or vLLM; or say where one is with --base-url"
+            );
+        }
+        let all: Vec<String> = found.iter().flat_map(|(_, models)| models.clone()).collect();
+        match (&self.said.name, all.as_slice()) {
+            (Some(name), _) => match found.iter().position(|(_, models)| models.contains(name)) {
+                Some(at) => Ok(found.swap_remove(at).0.chosen(name.clone())),
+                None if all.is_empty() => bail!("no server on this machine has a model; load {name:?} there first"),
+                None => bail!("no server on this machine has {name:?}; there is {}", some_of(&all)),
+            },
+            (None, [model]) => {
+                let at = found.iter().position(|(_, models)| !models.is_empty()).unwrap_or_default();
+                Ok(found.swap_remove(at).0.chosen(model.clone()))
+            }
+            (None, []) => bail!("{} runs here, but has no model; load one there first", found[0].0.name),
+            (None, several) => bail!("no model is named, and there is {}; name one with --model", some_of(several)),
+        }
+    }
+
+    async fn local_place_with(&self, name: &str) -> bool {
+        let is_chat = self.wire().is_none_or(|wire| wire == Wire::Chat);
+        is_chat && found_locally().await.iter().any(|(_, models)| models.iter().any(|model| model == name))
+    }
+}
+
+/// Looks at all usual ports of this machine at once; returns who answers with a list of models.
+async fn found_locally() -> Vec<(Place, Vec<String>)> {
+    let asked = Place::all_local().into_iter().map(|place| async {
+        let models = place.models().await.ok()?;
+        Some((place, models))
+    });
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
+impl Place {
+    fn of(provider: &Provider, wire: Wire, key: Key) -> Self {
+        let (name, base_url) = (provider.name.to_owned(), provider.base_url.to_owned());
+        Self { name, wire, base_url, key: Some(key), because: String::new() }
+    }
+
+    fn all_local() -> Vec<Self> {
+        let place = |(name, url): (&str, &str)| Self {
+            name: name.to_owned(),
+            wire: Wire::Chat,
+            base_url: url.to_owned(),
+            key: None,
+            because: "answers on this machine".to_owned(),
+        };
+        LOCAL.into_iter().map(place).collect()
+    }
+
+    /// Returns whether it is one of the usual ports of this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        LOCAL.iter().any(|(_, url)| *url == self.base_url)
+    }
+
+    /// Returns why it is known.
+    pub(crate) fn from(&self) -> String {
+        self.key.as_ref().map_or_else(|| self.because.clone(), |key| format!("key: {}", key.from))
+    }
+
+    /// Asks which models it has. Whoever is on this machine answers at once, or is not there.
+    pub(crate) async fn models(&self) -> Result<Vec<String>, String> {
+        let mut endpoint = self.endpoint(String::new());
+        let (connect, total) =
+            if self.is_local() { (LOCAL_CONNECT, LOCAL_TOTAL) } else { (endpoint.times.connect, LIST_TOTAL) };
+        endpoint.times = Times { connect, idle: total, total, ..endpoint.times };
+        let listed = connection(endpoint).models(&CancellationToken::new()).await;
+        listed.map_err(|error| format!("{} Next: {}.", error.what, error.next))
+    }
+
+    fn endpoint(&self, model: String) -> Endpoint {
+        Endpoint {
+            wire: self.wire,
+            base_url: self.base_url.clone(),
+            model,
+            key: self.key.as_ref().map(|key| key.value.clone()),
+            quirks: Quirks::of(&self.base_url),
+            times: Times::default(),
+        }
+    }
+
+    fn chosen(self, model: String) -> Chosen {
+        let from = format!("{} ({})", self.base_url, self.from());
+        Chosen { endpoint: self.endpoint(model), from }
+    }
+}
+
+/// Makes a connection, through the proxy that the environment names for it.
+pub(crate) fn connection(endpoint: Endpoint) -> Connection {
+    let proxy = proxy_for(&endpoint.base_url);
+    let connection = Connection::new(endpoint);
+    match proxy {
+        Some(proxy) => connection.through(proxy),
+        None => connection,
+    }
+}
+
+fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {
+    ModelSection {
+        name: stronger.name.or(weaker.name),
+        wire: stronger.wire.or(weaker.wire),
+        base_url: stronger.base_url.or(weaker.base_url),
+        key_env: stronger.key_env.or(weaker.key_env),
+    }
+}
+
+pub(crate) fn wire_of(name: WireName) -> Wire {
+    match name {
+        WireName::Anthropic => Wire::Anthropic,
+        WireName::Responses => Wire::Responses,
+        WireName::Chat => Wire::Chat,
+        WireName::Gemini => Wire::Gemini,
+    }
+}
+
+/// Refuses an address that no request can go to, or that has a key in it: addresses are shown and kept.
+fn check_address(url: &str) -> anyhow::Result<()> {
+    let host = host_of(url).filter(|_| url.starts_with("http://") || url.starts_with("https://"));
+    match host {
+        Some(host) if host.contains('@') => {
+            bail!("the base URL has a name or password in it; put the key into HAFT_API_KEY or keys.toml instead")
+        }
+        Some(_) if url.contains(['?', '#']) || url.chars().any(|c| c.is_whitespace() || c.is_control()) => {
+            bail!("the base URL ends with its path; leave out what begins with ? or #, and blanks")
+        }
+        Some(_) => Ok(()),
+        None => bail!("{url:?} is no address of a provider; give it as https://HOST/… or http://HOST:PORT/…"),
+    }
+}
+
+fn some_of(models: &[String]) -> String {
+    let named = models.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match models.len().saturating_sub(MOST_NAMES) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}

@@ -1,0 +1,155 @@
+//! The records of a session, as they are kept on disk, and what is made of them when it is taken up again.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use haft_agent::history::Past;
+use haft_agent::record::Record;
+use haft_config::model::{ModelSection, WireName};
+use haft_model::conversation::{Answer, Call, Message};
+use haft_model::wire::Wire;
+use haft_workspace::state::sessions::{Kept, SessionLog, Tally};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One record of a session.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SessionRecord {
+    /// A run begins: which model is spoken to. Never its key.
+    Run { model: String, wire: Wire, base_url: String },
+    /// Something was said.
+    Message(Message),
+    /// A call is about to run.
+    Began(Call),
+    /// What came of a call, as the model reads it.
+    Answered(Answer),
+    /// The same as every program gets it, without what the model reads.
+    Result(Value),
+    /// The run ended like this.
+    Ended(String),
+}
+
+/// Writes a session down while an agent works.
+pub(crate) struct Keeping {
+    log: SessionLog,
+    tally: Mutex<Tally>,
+}
+
+impl Keeping {
+    pub(crate) fn new(log: SessionLog, tally: Tally) -> Self {
+        Self { log, tally: Mutex::new(tally) }
+    }
+
+    /// Returns the name of the session.
+    pub(crate) fn id(&self) -> String {
+        self.log.id().to_string()
+    }
+
+    /// Writes down that a run begins.
+    pub(crate) fn begin(&self, model: &str, wire: Wire, base_url: &str) -> io::Result<()> {
+        self.write(&SessionRecord::Run { model: model.to_owned(), wire, base_url: base_url.to_owned() })
+    }
+
+    /// Writes down a result. What the model reads of it is kept as its answer.
+    pub(crate) fn result(&self, mut record: Value) {
+        if let Some(fields) = record.as_object_mut() {
+            for left_out in ["content", "images", "data"] {
+                fields.remove(left_out);
+            }
+        }
+        // Nothing rests on it: whether it is there is of no matter to who takes the session up.
+        let _ = self.write(&SessionRecord::Result(record));
+    }
+
+    /// Writes down how a run ended.
+    pub(crate) fn end(&self, how: &str) {
+        // Whoever reads it finds everything else there.
+        let _ = self.write(&SessionRecord::Ended(how.to_owned()));
+    }
+
+    fn write(&self, record: &SessionRecord) -> io::Result<()> {
+        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        self.log.append(record, tally)
+    }
+}
+
+impl Record for Keeping {
+    fn message(&self, message: &Message) -> io::Result<()> {
+        if let Message::Model(reply) = message {
+            let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.steps += 1;
+            tally.input += reply.usage.input;
+            tally.output += reply.usage.output;
+        }
+        self.write(&SessionRecord::Message(message.clone()))
+    }
+
+    fn began(&self, call: &Call) -> io::Result<()> {
+        self.write(&SessionRecord::Began(call.clone()))
+    }
+
+    fn answered(&self, answer: &Answer) -> io::Result<()> {
+        self.write(&SessionRecord::Answered(answer.clone()))
+    }
+}
+
+/// A session as it was left.
+#[derive(Default)]
+pub(crate) struct Left {
+    pub(crate) past: Past,
+    /// The model of the last run.
+    pub(crate) model: ModelSection,
+    /// How many records cannot be read.
+    pub(crate) unread: usize,
+    /// Calls that had begun when the process ended, and of which nobody knows what came.
+    pub(crate) open: Vec<Call>,
+}
+
+impl Left {
+    /// Makes a conversation of what is left.
+    pub(crate) fn of(kept: &Kept) -> Self {
+        let mut left = Self::default();
+        for record in &kept.records {
+            match serde_json::from_str(record.get()) {
+                Ok(record) => left.note(record),
+                Err(_) => left.unread += 1,
+            }
+        }
+        left
+    }
+
+    fn note(&mut self, record: SessionRecord) {
+        match record {
+            SessionRecord::Run { model, wire, base_url } => {
+                let wire = Some(name_of(wire));
+                self.model = ModelSection { name: Some(model), wire, base_url: Some(base_url), key_env: None };
+            }
+            SessionRecord::Message(message) => {
+                self.past.messages.push(message);
+                // What was begun before it is answered by it.
+                self.past.began.clear();
+                self.past.answers.clear();
+                self.open.clear();
+            }
+            SessionRecord::Began(call) => {
+                self.past.began.push(call.id.clone());
+                self.open.push(call);
+            }
+            SessionRecord::Answered(answer) => {
+                self.open.retain(|call| call.id != answer.call);
+                self.past.answers.push(answer);
+            }
+            SessionRecord::Result(_) | SessionRecord::Ended(_) => {}
+        }
+    }
+}
+
+fn name_of(wire: Wire) -> WireName {
+    match wire {
+        Wire::Anthropic => WireName::Anthropic,
+        Wire::Responses => WireName::Responses,
+        Wire::Chat => WireName::Chat,
+        Wire::Gemini => WireName::Gemini,
+    }
+}

@@ -1,0 +1,149 @@
+//! Tells a person or a program what an agent does, while it does it.
+//!
+//! With a terminal at stderr the model's text comes there as it is written; without one only its calls do, a line each.
+//! Programs get records on stdout instead. What nobody was there to be asked is told with the rule that would allow it.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use haft::kinds::ErrorKind;
+use haft::result::ToolResult;
+use haft_agent::told::Told;
+use haft_runtime::record;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::kept::Keeping;
+use super::shown::{Tools, call_line};
+use super::stream;
+use crate::arguments::Common;
+use crate::live::LiveLine;
+use crate::screen::{self, Part, safe};
+
+/// Tells what an agent does.
+pub(super) struct Teller<'a> {
+    keeping: &'a Keeping,
+    is_json: bool,
+    /// Whether somebody watches the text come.
+    pub(super) streams: bool,
+    /// Stops everything when whoever reads our records has gone.
+    stop: &'a CancellationToken,
+    /// What a running call prints, which goes before anything else is printed.
+    pub(super) line: LiveLine,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tools: Tools,
+    /// What the calls that run are about, by their ids.
+    about: HashMap<String, String>,
+    /// Whether the last thing on the screen is text without a line end.
+    is_in_line: bool,
+    /// Rules that were told already.
+    told_rules: Vec<String>,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(keeping: &'a Keeping, common: &Common, stop: &'a CancellationToken) -> Self {
+        let is_json = common.json;
+        let streams = !is_json && io::stderr().is_terminal();
+        Self { keeping, is_json, streams, stop, line: LiveLine::default(), state: Mutex::default() }
+    }
+
+    /// Tells one thing.
+    pub(super) fn tell(&self, told: Told<'_>) {
+        if let Told::CallEnded { result, .. } = told {
+            self.keeping.result(record::of_result(result));
+            self.state().tools.note(&result.tool, result.took);
+        }
+        if self.is_json {
+            if let Some(record) = stream::record(told) {
+                self.print(&record);
+            }
+            return;
+        }
+        match told {
+            Told::Text(text) if self.streams => self.stream(text),
+            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) | Told::Step(_) => {}
+            Told::Replied { .. } => self.end_line(),
+            Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
+            Told::CallEnded { call, result, .. } => {
+                let about = self.state().about.remove(&call.id).unwrap_or_default();
+                self.part(&call_line(&call.name, &about, Some(result)));
+                self.tell_rule(result);
+            }
+            Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
+            Told::Again(after, why) => {
+                self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
+            }
+            Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
+            Told::Compacted(done) => self.note(&format!(
+                "Room was made: {} results and {} replies left out, {} → {} tokens.",
+                done.results, done.replies, done.tokens_before, done.tokens_now
+            )),
+        }
+    }
+
+    /// Prints a record; where nobody reads any more, everything stops.
+    pub(super) fn print(&self, record: &Value) {
+        if screen::answer(&record.to_string()).is_err() {
+            self.stop.cancel();
+        }
+    }
+
+    /// Ends a line of text that has no end.
+    pub(super) fn end_line(&self) {
+        self.line.clear();
+        let mut state = self.state();
+        if std::mem::take(&mut state.is_in_line) {
+            let _ = writeln!(io::stderr());
+        }
+    }
+
+    /// Returns how often each tool was called, and how long that took, in words.
+    pub(super) fn tools(&self) -> String {
+        self.state().tools.to_string()
+    }
+
+    fn stream(&self, text: &str) {
+        let mut state = self.state();
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{}", safe(text));
+        let _ = stderr.flush();
+        state.is_in_line = !text.ends_with('\n');
+    }
+
+    /// Says once per rule what would allow a call that nobody was there to be asked about.
+    fn tell_rule(&self, result: &ToolResult) {
+        let Some(error) = result.error.as_ref().filter(|error| error.kind == ErrorKind::NeedsApproval) else { return };
+        let words = [Some(format!("{} Next: {}", error.what, error.next)), error.detail.clone()];
+        let words = words.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let mut state = self.state();
+        if !state.told_rules.contains(&words) {
+            screen::talk(&words);
+            state.told_rules.push(words);
+        }
+    }
+
+    fn part(&self, part: &(bool, String)) {
+        self.end_line();
+        let (is_good, line) = part;
+        screen::talk_part(&if *is_good { Part::Faint(line) } else { Part::Bad(line) });
+    }
+
+    fn note(&self, words: &str) {
+        self.end_line();
+        screen::talk(&format!("note: {words}"));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}

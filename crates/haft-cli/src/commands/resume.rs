@@ -1,0 +1,115 @@
+//! `haft resume`: goes on with a session.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::bail;
+use clap::Args;
+use haft_workspace::state::sessions::{Damage, SessionId, Sessions};
+
+use super::run::from_stdin;
+use crate::agent::choice::Choice;
+use crate::agent::flags::{HowFar, ModelFlags};
+use crate::agent::kept::{Keeping, Left};
+use crate::agent::work::Work;
+use crate::arguments::Common;
+use crate::desk::{Caller, Desk, block_on};
+use crate::exit::Exit;
+use crate::screen;
+
+/// Arguments of `haft resume`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  haft resume
+  haft resume k3f9-q2bx \"now the same for the other file\"
+  echo \"and then?\" | haft resume
+
+Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.")]
+pub(crate) struct Resume {
+    /// The session, as "haft sessions" names it; the one used last in this workspace if left out. Then the message
+    #[arg(value_name = "ID] [MESSAGE")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+    #[command(flatten)]
+    pub(crate) how_far: HowFar,
+}
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
+    let (id, words) = match arguments.words.split_first() {
+        Some((first, rest)) => match first.parse::<SessionId>() {
+            Ok(id) => (Some(id), rest),
+            Err(_) => (None, arguments.words.as_slice()),
+        },
+        None => (None, arguments.words.as_slice()),
+    };
+    let desk = Desk::open_for(common, Caller::Agent)?;
+    let sessions = desk.state.sessions();
+    let id = id.map_or_else(|| newest(&sessions), Ok)?;
+    let (log, kept) = sessions.take_up(&id)?;
+    let left = Left::of(&kept);
+    tell_damage(&kept.damage, left.unread);
+    tell_open_calls(&left);
+    let message = message(words)?;
+    let choice = Choice::new(&arguments.model, &desk.settings, left.model)?;
+    desk.runtime.also_hide(choice.secrets());
+    block_on(async {
+        let chosen = choice.made().await?;
+        let keeping = Keeping::new(log, kept.tally);
+        let work = Work { desk: &desk, common, how_far: &arguments.how_far, keeping, chosen, past: left.past };
+        work.on(message).await
+    })?
+}
+
+fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
+    match sessions.list()?.into_iter().next() {
+        Some(session) => Ok(session.id),
+        None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),
+    }
+}
+
+fn message(words: &[String]) -> anyhow::Result<String> {
+    match words {
+        [dash] if dash == "-" => from_stdin(),
+        [] if !io::stdin().is_terminal() => from_stdin(),
+        [] => {
+            screen::talk("What shall it do next? Nothing lets it go on.");
+            let _ = write!(io::stderr(), "> ");
+            let mut line = String::new();
+            io::stdin().lock().read_line(&mut line)?;
+            Ok(line.trim().to_owned())
+        }
+        words => Ok(words.join(" ")),
+    }
+}
+
+fn tell_damage(damage: &Damage, unread: usize) {
+    if damage.torn > 0 {
+        screen::talk(&format!(
+            "note: the last record of the session was not whole ({} bytes); it is left out",
+            damage.torn
+        ));
+    }
+    if damage.places > 0 || unread > 0 {
+        screen::talk(&format!(
+            "warning: {} of the session cannot be read ({} bytes), so what was said there is lost; the model is told",
+            if damage.places + unread == 1 {
+                "one place".to_owned()
+            } else {
+                format!("{} places", damage.places + unread)
+            },
+            damage.bytes
+        ));
+    }
+}
+
+/// Says what may have happened without anybody knowing: the model is told the same.
+fn tell_open_calls(left: &Left) {
+    for call in &left.open {
+        let arguments: String = haft::path::one_line(&call.arguments).chars().take(100).collect();
+        screen::talk(&format!(
+            "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
+            call.name
+        ));
+    }
+}

@@ -1,0 +1,77 @@
+//! `haft run`: lets a model work on a task.
+
+use std::io::{self, IsTerminal, Read};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use haft_agent::history::Past;
+use haft_config::model::ModelSection;
+use haft_workspace::state::sessions::Tally;
+
+use crate::agent::choice::Choice;
+use crate::agent::flags::{HowFar, ModelFlags};
+use crate::agent::kept::Keeping;
+use crate::agent::work::Work;
+use crate::arguments::Common;
+use crate::desk::{Caller, Desk, block_on};
+use crate::exit::Exit;
+
+/// Longest message, in bytes.
+const LONGEST: u64 = 10 * 1024 * 1024;
+
+/// Arguments of `haft run`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  haft run \"make the tests pass\"
+  git diff | haft run --plan -
+  haft run --model qwen3:8b --base-url http://127.0.0.1:11434/v1 \"what is this project?\"
+
+Without --json stdout has the final answer and nothing else. Exit codes: 0 finished, 1 failed or out of steps,
+2 usage or configuration, 3 the model refused, 4 timed out, 130 stopped. \"haft undo --session\" takes back what it changed.")]
+pub(crate) struct Run {
+    /// What to do; or - to read it from stdin, which is done too when it is left out and stdin is no terminal
+    #[arg(value_name = "TASK")]
+    pub(crate) task: Vec<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelFlags,
+    #[command(flatten)]
+    pub(crate) how_far: HowFar,
+}
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
+    let prompt = task(&arguments.task)?;
+    let desk = Desk::open_for(common, Caller::Agent)?;
+    let choice = Choice::new(&arguments.model, &desk.settings, ModelSection::default())?;
+    desk.runtime.also_hide(choice.secrets());
+    block_on(async {
+        let chosen = choice.made().await?;
+        let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
+        let how_far = &arguments.how_far;
+        let work = Work { desk: &desk, common, how_far, keeping, chosen, past: Past::default() };
+        work.on(prompt).await
+    })?
+}
+
+fn task(words: &[String]) -> anyhow::Result<String> {
+    let task = match words {
+        [dash] if dash == "-" => from_stdin()?,
+        [] if !io::stdin().is_terminal() => from_stdin()?,
+        [] => bail!("say what to do: haft run \"make the tests pass\""),
+        words => words.join(" "),
+    };
+    if task.trim().is_empty() {
+        bail!("the task is empty; say what to do: haft run \"make the tests pass\"");
+    }
+    Ok(task)
+}
+
+/// Reads a message from stdin to its end.
+pub(super) fn from_stdin() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes).context("stdin cannot be read")?;
+    if bytes.len() as u64 > LONGEST {
+        bail!("the message on stdin is longer than 10 MiB; put it into a file of the workspace and name that");
+    }
+    String::from_utf8(bytes).context("the message on stdin is not UTF-8; put it into a file and name that")
+}

@@ -1,0 +1,74 @@
+//! `haft sessions`: which conversations there are to go on with, those used last first.
+
+use clap::Args;
+use haft::grouped::Grouped;
+use haft::path::one_line;
+use haft_workspace::state::sessions::Listed;
+use serde_json::{Value, json};
+
+use super::log::ago;
+use crate::arguments::Common;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// Most characters of the first words.
+const LONGEST_WORDS: usize = 60;
+
+/// Arguments of `haft sessions`.
+#[derive(Args)]
+#[command(
+    after_help = "The 500 sessions of a workspace that were used last are kept. To go on with one: haft resume ID"
+)]
+pub(crate) struct Sessions {
+    /// Most sessions to list
+    #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
+    pub(crate) most: usize,
+}
+
+/// Runs the command.
+pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit> {
+    let desk = Desk::open(common)?;
+    let all = desk.state.sessions().list()?;
+    let shown = &all[..all.len().min(arguments.most)];
+    if common.json {
+        let sessions: Vec<Value> = shown.iter().map(record).collect();
+        let record = json!({ "v": 1, "sessions": sessions, "older": all.len() - shown.len() });
+        screen::answer(&record.to_string())?;
+        return Ok(Exit::Ok);
+    }
+    if all.is_empty() {
+        screen::talk("No model has worked here yet. Begin: haft run \"make the tests pass\"");
+    }
+    for session in shown {
+        line(session)?;
+    }
+    if all.len() > shown.len() {
+        screen::talk(&format!("[{} older ones; show them with -n {}]", all.len() - shown.len(), all.len()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn line(session: &Listed) -> anyhow::Result<()> {
+    let words = one_line(session.words.as_deref().unwrap_or("(its beginning is lost)"));
+    let words = match words.char_indices().nth(LONGEST_WORDS) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words.into_owned(),
+    };
+    let tally = session.tally;
+    let cost = format!("  {}, {}", Grouped(tally.steps).of("step"), Grouped(tally.input + tally.output).of("token"));
+    screen::line(&[
+        Part::Strong(&format!("{}  ", session.id)),
+        Part::Faint(&format!("{:<11} ", ago(session.last_ms))),
+        Part::Plain(&words),
+        Part::Faint(&cost),
+    ])?;
+    Ok(())
+}
+
+fn record(session: &Listed) -> Value {
+    json!({
+        "id": session.id.to_string(), "began_ms": session.began_ms, "last_ms": session.last_ms, "words": session.words,
+        "steps": session.tally.steps, "input_tokens": session.tally.input, "output_tokens": session.tally.output
+    })
+}

@@ -1,0 +1,19 @@
+//! `haft run`, `resume`, `sessions` and `models` with a scripted model behind a real socket.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test lays out folders, starts processes and kills them"
+)]
+
+#[path = "agent/choosing.rs"]
+mod choosing;
+#[path = "agent/kills.rs"]
+mod kills;
+#[path = "agent/place.rs"]
+mod place;
+#[path = "agent/resuming.rs"]
+mod resuming;
+#[path = "agent/running.rs"]
+mod running;
+#[path = "agent/terminal.rs"]
+mod terminal;

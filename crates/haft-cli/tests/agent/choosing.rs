@@ -1,0 +1,153 @@
+//! Which model is taken: flags, environment, configuration, keys; and what is said where none can be.
+
+use std::process::Command;
+
+use haft_model::wire::Wire;
+use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use serde_json::{Value, json};
+
+use crate::place::{KEY, Place, said};
+
+fn models(mut command: Command) -> Value {
+    let said = said({
+        command.arg("--json");
+        command
+    });
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(!said.out.contains(KEY));
+    serde_json::from_str(&said.out).expect("it is a record")
+}
+
+#[test]
+fn flags_go_before_the_environment_and_that_before_the_file() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("1"), Turn::text("2"), Turn::text("3")]));
+    let url = model.base_url(Wire::Chat);
+    place.put(
+        "home/.config/haft/config.toml",
+        &format!("[model]\nname = \"of-file\"\nwire = \"chat\"\nbase_url = \"{url}\"\nkey_env = \"MY_SECRET_THING\"\n"),
+    );
+    let run = |flags: &[&str], environment: &[(&str, &str)]| {
+        let mut command = place.bare(&["run", "x"]);
+        command.args(flags).env("MY_SECRET_THING", KEY).envs(environment.iter().copied());
+        let said = said(command);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+    };
+    run(&[], &[]);
+    run(&[], &[("HAFT_MODEL", "of-environment"), ("HAFT_API_KEY", "another-key-of-mine")]);
+    run(&["--model", "of-flag"], &[("HAFT_MODEL", "of-environment")]);
+    let asked = model.requests();
+    assert_eq!(asked.iter().map(|asked| asked.model()).collect::<Vec<_>>(), ["of-file", "of-environment", "of-flag"]);
+    let keys: Vec<_> = asked.iter().map(|asked| asked.header("authorization").unwrap_or_default()).collect();
+    assert_eq!(keys, [&format!("Bearer {KEY}"), "Bearer another-key-of-mine", &format!("Bearer {KEY}")]);
+}
+
+#[test]
+fn a_key_of_a_provider_goes_to_nobody_else() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("1"), Turn::text("2")]));
+    for wire in [Wire::Anthropic, Wire::Chat] {
+        let mut command = place.bare(&["run", "x", "--model", "m", "--wire", wire.name(), "--base-url"]);
+        command.arg(model.base_url(wire)).env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", KEY);
+        assert_eq!(said(command).code, Some(0));
+    }
+    for asked in model.requests() {
+        assert!(!format!("{:?}", asked.headers).contains(KEY), "{:?}", asked.headers);
+    }
+}
+
+#[test]
+fn a_file_of_keys_counts_only_where_nobody_else_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.put("home/.config/haft/keys.toml", &format!("HAFT_API_KEY = \"{KEY}\"\n"));
+    let mode = |mode| {
+        let path = place.path("home/.config/haft/keys.toml");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let url = model.base_url(Wire::Chat);
+    let run = || said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
+    mode(0o644);
+    let refused = run();
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("others may read it") && refused.err.contains("chmod 600"), "{}", refused.err);
+    mode(0o600);
+    assert_eq!(run().code, Some(0));
+    assert_eq!(model.requests()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+}
+
+#[test]
+fn what_is_missing_is_said_with_what_to_set() {
+    let place = Place::new();
+    let told = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let mut command = place.bare(arguments);
+        command.envs(environment.iter().copied());
+        let said = said(command);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(!said.err.contains(KEY), "{}", said.err);
+        said.err
+    };
+    let err = told(&["run", "x"], &[("ANTHROPIC_API_KEY", KEY)]);
+    assert!(err.contains("ANTHROPIC_API_KEY is set, but no model is named") && err.contains("--model"), "{err}");
+    let both = [("MISTRAL_API_KEY", KEY), ("GROQ_API_KEY", KEY)];
+    let err = told(&["run", "x", "--model", "llama-unheard-of"], &both);
+    assert!(err.contains("keys of Groq, Mistral") && err.contains("--base-url"), "{err}");
+    let err = told(&["run", "x", "--model", "m"], &[("HAFT_API_KEY", KEY)]);
+    assert!(err.contains("not whose key it is"), "{err}");
+    let err = told(&["run", "x", "--model", "m", "--wire", "anthropic"], &[]);
+    assert!(err.contains("set ANTHROPIC_API_KEY"), "{err}");
+    let err = told(&["run", "x", "--model", "m", "--base-url", &format!("https://me:{KEY}@example.org")], &[]);
+    assert!(err.contains("put the key into HAFT_API_KEY"), "{err}");
+    let err = told(&["run", "x", "--model", "m", "--base-url", "example.org"], &[]);
+    assert!(err.contains("is no address of a provider"), "{err}");
+    let err = told(&["run", "x"], &[("HAFT_WIRE", "chatty")]);
+    assert!(err.contains("HAFT_WIRE: there is no wire \"chatty\""), "{err}");
+    assert!(place.sessions().is_empty(), "nothing was begun");
+}
+
+#[test]
+fn models_are_listed_with_where_they_are_and_what_run_would_take() {
+    let place = Place::new();
+    let server = Listing::start(r#"{"object":"list","data":[{"id":"only-one"}]}"#);
+    let mut command = place.bare(&["models", "--base-url", &server.url]);
+    command.env("HAFT_API_KEY", KEY);
+    let list = models(command);
+    let first = &list["providers"][0];
+    assert_eq!((&first["models"], &first["from"]), (&json!(["only-one"]), &json!("key: HAFT_API_KEY")), "{list}");
+    assert_eq!(list["chosen"], json!({ "model": "only-one", "wire": "chat", "base_url": server.url }));
+
+    let server = Listing::start(r#"{"object":"list","data":[{"id":"a"},{"id":"b"}]}"#);
+    let list = models(place.bare(&["models", "--base-url", &server.url]));
+    assert_eq!(list["providers"][0]["models"], json!(["a", "b"]));
+    assert!(list["needs"].as_str().is_some_and(|words| words.contains("has a, b; name one with --model")), "{list}");
+
+    let server = Listing::start("<html>");
+    let list = models(place.bare(&["models", "--base-url", &server.url]));
+    assert!(list["providers"][0]["error"].as_str().is_some_and(|words| words.contains("no list of models")), "{list}");
+}
+
+/// A server that answers every request with the same JSON.
+struct Listing {
+    url: String,
+}
+
+impl Listing {
+    fn start(body: &'static str) -> Self {
+        use std::io::{BufRead, BufReader, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let url = format!("http://{}/v1", listener.local_addr().expect("it listens"));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let head = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+                assert!(head.count() > 0);
+                let length = body.len();
+                // Whoever has gone does not want it.
+                let _ =
+                    write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+            }
+        });
+        Self { url }
+    }
+}

@@ -1,0 +1,120 @@
+//! Sessions that are listed, taken up again, damaged, or at work elsewhere.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use haft_model::wire::Wire;
+use haft_testkit::scripted_model::{Expect, Said as Spoken, Script, ScriptedModel, Turn};
+use serde_json::json;
+
+use crate::place::{Place, said, said_of};
+
+fn ran(place: &Place, prompt: &str) {
+    let look = Turn::call("read_file", json!({ "path": "a.txt" }));
+    let model = ScriptedModel::start(Script::of([look, Turn::text("It has two lines.")]));
+    let said = place.haft(&model, &["run", prompt]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+#[test]
+fn sessions_are_listed_newest_first_with_their_first_words() {
+    let place = Place::new();
+    let none = said(place.bare(&["sessions"]));
+    assert_eq!((none.out.as_str(), none.code), ("", Some(0)));
+    assert!(none.err.contains("haft run"), "{}", none.err);
+    ran(&place, "the\nfirst task");
+    ran(&place, "the second task");
+    let listed = said(place.bare(&["sessions"])).out;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[0].contains("the second task") && lines[1].contains("the first task"), "{listed}");
+    assert!(lines[0].contains("2 steps, "), "{listed}");
+    let sessions = place.sessions();
+    assert_eq!((&sessions[0]["words"], &sessions[0]["steps"]), (&json!("the second task"), &json!(2)));
+    assert!(said(place.bare(&["sessions", "-n", "1"])).err.contains("1 older"));
+}
+
+#[test]
+fn a_session_goes_on_with_everything_that_was_said_whatever_the_form() {
+    for wire in Wire::ALL {
+        let place = Place::new();
+        ran(&place, "how long is it?");
+        let model = ScriptedModel::start(Script::of([Turn::text("Still two.").expect(Expect::user_says("and now?"))]));
+        let resumed = said(place.with(&model, wire, &["resume", "and now?"]));
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Still two.\n", Some(0)), "{}", resumed.err);
+        let requests = model.requests();
+        let said = &requests[0].conversation.said;
+        let kinds: Vec<&str> = said
+            .iter()
+            .map(|said| match said {
+                Spoken::User(_) => "user",
+                Spoken::Model(..) => "model",
+                Spoken::Results(_) => "tools",
+            })
+            .collect();
+        assert_eq!(kinds, ["user", "model", "tools", "model", "user"], "{said:?}");
+        assert_eq!(place.sessions()[0]["steps"], 3);
+    }
+}
+
+#[test]
+fn a_session_is_found_by_its_name_and_a_message_may_come_from_stdin() {
+    let place = Place::new();
+    ran(&place, "the first matter");
+    let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_owned();
+    ran(&place, "the other matter");
+    let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("from a pipe"))]));
+    let mut child =
+        place.with(&model, Wire::Chat, &["resume", &id]).stdin(Stdio::piped()).spawn().expect("it can be started");
+    child.stdin.take().expect("it is piped").write_all(b"from a pipe\n").expect("it reads");
+    let resumed = said_of(child.wait_with_output().expect("it ends"));
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
+    assert!(model.requests()[0].text.contains("first matter") && !model.requests()[0].text.contains("other matter"));
+    assert_eq!(place.sessions()[0]["id"], id.as_str());
+
+    let missing = said(place.bare(&["resume", "0000-0000", "x"]));
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.err.contains("there is no session 0000-0000"), "{}", missing.err);
+    let nothing = said(Place::new().bare(&["resume", "go on"]));
+    assert_eq!((nothing.code, nothing.err.contains("there is no session in this workspace yet")), (Some(2), true));
+}
+
+#[test]
+fn the_model_of_the_session_is_used_again_and_its_key_is_not_kept() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("One."), Turn::text("Two.")]));
+    assert_eq!(place.haft(&model, &["run", "x"]).code, Some(0));
+    let resumed = said(place.bare(&["resume", "y"]));
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Two.\n", Some(0)), "{}", resumed.err);
+    assert_eq!(model.requests()[1].header("authorization"), None);
+    assert_eq!(model.requests()[1].model(), ScriptedModel::NAME);
+}
+
+#[test]
+fn two_cannot_be_at_work_in_one_session() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("Held.").held()]));
+    let mut child = place.with(&model, Wire::Chat, &["run", "x"]).spawn().expect("it can be started");
+    model.wait_until_asked(1);
+    let busy = place.haft(&model, &["resume", "y"]);
+    assert_eq!(busy.code, Some(2));
+    assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_torn_or_damaged_session_says_so_and_goes_on() {
+    let place = Place::new();
+    ran(&place, "how long is it?");
+    let file = place.session_file();
+    let whole = std::fs::read(&file).expect("it is there");
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 0x10;
+    for (bytes, words) in [(&whole[..whole.len() - 7], "was not whole"), (&damaged, "so what was said there is lost")] {
+        std::fs::write(&file, bytes).expect("it is ours");
+        let model = ScriptedModel::start(Script::of([Turn::text("Here.")]));
+        let resumed = place.haft(&model, &["resume", "go on"]);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Here.\n", Some(0)), "{}", resumed.err);
+        assert!(resumed.err.contains(words), "{}", resumed.err);
+    }
+}

@@ -1,0 +1,224 @@
+//! What `haft run` prints, where, and how it ends.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use haft_model::wire::Wire;
+use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn};
+use serde_json::json;
+
+use crate::place::{KEY, Place, records, said, said_of};
+
+fn write(name: &str) -> Turn {
+    Turn::call("write_file", json!({ "path": name, "content": "new\n" }))
+}
+
+#[test]
+fn stdout_has_the_final_answer_and_nothing_else_in_every_form() {
+    for wire in Wire::ALL {
+        let place = Place::new();
+        let look = Turn::text("First I look. ").and_call("read_file", json!({ "path": "a.txt" }));
+        let model = ScriptedModel::start(Script::of([look, Turn::text("It has two lines.")]));
+        let said = said(place.with(&model, wire, &["run", "how long is a.txt?"]));
+        assert_eq!((said.out.as_str(), said.code), ("It has two lines.\n", Some(0)), "{}", said.err);
+        assert!(said.err.contains("• read_file a.txt ("), "{}", said.err);
+        assert!(said.err.contains("2 steps, ") && said.err.contains("read_file 1× "), "{}", said.err);
+        model.assert_told();
+    }
+}
+
+#[test]
+fn the_task_may_come_from_stdin() {
+    for arguments in [&["run", "-"][..], &["run"]] {
+        let place = Place::new();
+        let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("is it so?"))]));
+        let mut child =
+            place.with(&model, Wire::Chat, arguments).stdin(Stdio::piped()).spawn().expect("it can be started");
+        child.stdin.take().expect("it is piped").write_all(b"is it so?\n").expect("it reads");
+        let said = said_of(child.wait_with_output().expect("it ends"));
+        assert_eq!((said.out.as_str(), said.code), ("Yes.\n", Some(0)), "{}", said.err);
+    }
+    let place = Place::new();
+    let empty = said(place.bare(&["run"]));
+    assert_eq!(empty.code, Some(2));
+    assert!(empty.err.contains("the task is empty"), "{}", empty.err);
+}
+
+#[test]
+fn records_come_one_by_one_with_the_result_as_every_program_gets_it() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([write("b.txt"), Turn::text("Done.")]));
+    let said = place.haft(&model, &["run", "--yes", "--json", "write b.txt"]);
+    let records = records(&said.out);
+    let events: Vec<&str> =
+        records.iter().map(|record| record["event"].as_str().expect("each says what it is")).collect();
+    assert_eq!(events, ["session", "replied", "call", "result", "text", "replied", "ended"], "{}", said.out);
+    let result = &records[3];
+    assert_eq!(
+        (&result["status"], &result["did"], &result["files"]),
+        (&json!("ok"), &json!("changed"), &json!(["b.txt"]))
+    );
+    let end = &records[6];
+    assert_eq!((&end["how"], &end["answer"], &end["exit_code"]), (&json!("finished"), &json!("Done."), &json!(0)));
+    assert_eq!(end["session"], records[0]["id"]);
+    assert!(place.has("b.txt"));
+}
+
+#[test]
+fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
+    let place = Place::new();
+    let told = Turn::text("I may not.").expect(Expect::tool_result_contains("nobody is there to answer"));
+    let run = Turn::call("bash", json!({ "command": "curl https://example.org" }));
+    let model = ScriptedModel::start(Script::of([write("b.txt"), run, told]));
+    let said = place.haft(&model, &["run", "write"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("refused: needs_approval"), "{}", said.err);
+    assert!(said.err.contains("run it with --yes"), "{}", said.err);
+    assert!(!place.has("b.txt"));
+    model.assert_told();
+}
+
+#[test]
+fn plan_changes_nothing_and_the_model_knows() {
+    let place = Place::new();
+    let expect = Expect { instructions_contain: vec!["wants a plan".into()], ..Expect::default() };
+    let model = ScriptedModel::start(Script::of([write("b.txt").expect(expect), Turn::text("This I would do.")]));
+    let said = place.haft(&model, &["run", "--plan", "--yes", "write"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(!place.has("b.txt"));
+}
+
+#[test]
+fn tools_have_the_names_of_the_dialect() {
+    let place = Place::new();
+    let expect = Expect { tools_include: vec!["run_shell_command".into()], ..Expect::default() };
+    let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" })).expect(expect);
+    let model = ScriptedModel::start(Script::of([call, Turn::text("Done.")]));
+    let said = place.haft(&model, &["--dialect", "nexau", "run", "--yes", "look"]);
+    assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
+}
+
+#[test]
+fn the_exit_code_says_how_it_ended() {
+    let ends = |script: Script, arguments: &[&str]| {
+        let place = Place::new();
+        let model = ScriptedModel::start(script);
+        let said = place.haft(&model, arguments);
+        assert_eq!(said.out, "", "there is no final answer");
+        (said.code, said.err)
+    };
+    let (code, err) = ends(Script::of([write("b.txt"), write("c.txt")]), &["run", "--max-steps", "1", "x"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("Stopped after 1 step") && err.contains("To go on: haft resume "), "{err}");
+    let (code, err) = ends(Script::of([Turn::text("No.").stop(Stop::Refused)]), &["run", "x"]);
+    assert_eq!((code, err.contains("refused")), (Some(3), true), "{err}");
+    let denied = Script::of([Turn::text("").fault(Fault::status(401))]);
+    let (code, err) = ends(denied, &["run", "x"]);
+    assert_eq!(code, Some(1), "{err}");
+    let (code, err) = ends(Script::of([]), &["run", "--max-steps", "0", "x"]);
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn a_model_that_cannot_be_reached_exits_1_and_says_where() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let address = listener.local_addr().expect("it listens");
+    drop(listener);
+    let mut command = place.bare(&["run", "--model", "m", "--base-url", &format!("http://{address}/v1"), "x"]);
+    command.env("HAFT_API_KEY", KEY);
+    let said = said(command);
+    assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{}", said.err);
+    assert!(said.err.contains(&address.to_string()) && said.err.contains("cannot be reached"), "{}", said.err);
+}
+
+#[test]
+fn the_key_is_in_no_output_no_session_and_no_child() {
+    let place = Place::new();
+    let look = Turn::call("bash", json!({ "command": "env" }));
+    let model = ScriptedModel::start(Script::of([look, Turn::text("Done.")]));
+    let said = place.haft(&model, &["run", "--yes", "--json", "look"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(!said.out.contains(KEY) && !said.err.contains(KEY), "{}", said.out);
+    assert!(said.out.contains("PATH="), "the command ran: {}", said.out);
+    assert_eq!(model.requests()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert!(!model.requests()[1].text.contains(KEY));
+    let found =
+        std::process::Command::new("grep").args(["-rl", KEY]).arg(place.path("home")).output().expect("grep runs");
+    assert!(found.stdout.is_empty(), "{}", String::from_utf8_lossy(&found.stdout));
+}
+
+#[test]
+fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
+    let place = Place::new();
+    place.put("ws/AGENTS.md", "Always whisper.\n");
+    place.put("home/.config/haft/AGENTS.md", "Be brief.\n");
+    let model = ScriptedModel::start(Script::of([Turn::text("a"), Turn::text("b")]));
+    let first = place.haft(&model, &["run", "x"]);
+    assert!(first.err.contains("not trusted, so not loaded: AGENTS.md"), "{}", first.err);
+    let second = place.haft(&model, &["run", "--trust", "x"]);
+    assert_eq!(second.code, Some(0), "{}", second.err);
+    let told: Vec<String> = model.requests().iter().map(|asked| asked.conversation.instructions.clone()).collect();
+    assert!(told[0].contains("Be brief.") && !told[0].contains("Always whisper."), "{}", told[0]);
+    assert!(told[1].contains("Be brief.") && told[1].contains("Always whisper."), "{}", told[1]);
+}
+
+#[test]
+fn an_interrupt_in_the_stream_ends_with_130_and_the_session_goes_on() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("A long answer that is held back.").held()]));
+    let child = place.with(&model, Wire::Anthropic, &["run", "--json", "talk"]).spawn().expect("it can be started");
+    model.wait_until_asked(1);
+    let said = interrupted(child, "session");
+    assert_eq!(said.code, Some(130), "{}", said.err);
+    let end = records(&said.out).pop().expect("it says how it ended");
+    assert_eq!(end["how"], "stopped");
+
+    let next = ScriptedModel::start(Script::of([Turn::text("Here I am.").expect(Expect::user_says("and now?"))]));
+    let resumed = place.haft(&next, &["resume", "and now?"]);
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Here I am.\n", Some(0)), "{}", resumed.err);
+}
+
+#[test]
+fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
+    let place = Place::new();
+    let wait = Turn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
+    let model = ScriptedModel::start(Script::of([wait]));
+    let child = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]).spawn().expect("it can be started");
+    let said = interrupted(child, "call");
+    assert_eq!(said.code, Some(130), "{}", said.err);
+
+    let next = ScriptedModel::start(Script::of([Turn::text("I see.")]));
+    let resumed = place.haft(&next, &["resume", "what happened?"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    let requests = next.requests();
+    let results = requests[0].conversation.said.iter().filter_map(|said| match said {
+        Spoken::Results(results) => Some(results.len()),
+        _ => None,
+    });
+    assert_eq!(results.sum::<usize>(), 1, "{}", requests[0].text);
+}
+
+/// Interrupts a command as soon as it has told this event, and waits for its end.
+fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let mut out = String::new();
+    let wanted = format!("\"event\":\"{event}\"");
+    for line in lines.by_ref() {
+        out.push_str(&line);
+        out.push('\n');
+        if line.contains(&wanted) {
+            break;
+        }
+    }
+    let id = i32::try_from(child.id()).expect("it is a process");
+    rustix::process::kill_process(rustix::process::Pid::from_raw(id).expect("it runs"), rustix::process::Signal::INT)
+        .expect("it is ours");
+    lines.for_each(|line| {
+        out.push_str(&line);
+        out.push('\n');
+    });
+    let mut said = said_of(child.wait_with_output().expect("it ends"));
+    said.out = out;
+    said
+}

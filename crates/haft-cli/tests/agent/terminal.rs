@@ -1,0 +1,131 @@
+//! `haft run` at a real terminal: text as it comes, questions, what a call was, and how it ends.
+
+use std::io::{Read, Write};
+use std::process::Child;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use haft_model::wire::Wire;
+use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use pty_process::Size;
+use pty_process::blocking::{Command, Pty, open};
+use serde_json::json;
+
+use crate::place::{KEY, Place};
+
+/// Whoever says nothing for this long hangs.
+const HANGS: Duration = Duration::from_secs(30);
+
+struct Terminal {
+    pty: Arc<Pty>,
+    child: Child,
+    output: Receiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Terminal {
+    fn start(place: &Place, model: &ScriptedModel, arguments: &[&str]) -> Self {
+        let (pty, pts) = open().expect("a terminal can be opened");
+        pty.resize(Size::new(60, 100)).expect("a terminal has a size");
+        let command = Command::new(assert_cmd::cargo::cargo_bin("haft")).args(arguments).env_clear();
+        let command = command.env("HOME", place.path("home")).env("TMPDIR", place.folder.path());
+        let command = command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TERM", "xterm-256color");
+        let command = command.env("HAFT_MODEL", ScriptedModel::NAME).env("HAFT_WIRE", "chat").env("HAFT_API_KEY", KEY);
+        let command = command.env("HAFT_BASE_URL", model.base_url(Wire::Chat)).current_dir(place.path("ws"));
+        let child = command.spawn(pts).expect("the command runs");
+        let pty = Arc::new(pty);
+        let (sender, output) = channel();
+        let reading = pty.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // The system answers with an error when the command has gone.
+            while let Ok(read @ 1..) = (&*reading).read(&mut buffer) {
+                if sender.send(buffer[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { pty, child, output, seen: String::new() }
+    }
+
+    /// Waits until this has come.
+    fn shows(&mut self, text: &str) -> &mut Self {
+        while !self.seen.contains(text) {
+            match self.output.recv_timeout(HANGS) {
+                Ok(piece) => self.seen.push_str(&String::from_utf8_lossy(&piece)),
+                Err(error) => panic!("{text:?} does not appear ({error}):\n{}", self.seen),
+            }
+        }
+        self
+    }
+
+    fn types(&mut self, keys: &str) -> &mut Self {
+        (&*self.pty).write_all(keys.as_bytes()).expect("a terminal takes keys");
+        self
+    }
+
+    fn ends(&mut self) -> Option<i32> {
+        while let Ok(piece) = self.output.recv_timeout(HANGS) {
+            self.seen.push_str(&String::from_utf8_lossy(&piece));
+        }
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+fn write(name: &str) -> Turn {
+    Turn::text("I write it. ").and_call("write_file", json!({ "path": name, "content": "new\n" }))
+}
+
+#[test]
+fn a_person_sees_the_text_answers_the_question_and_reads_the_end_once() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([write("b.txt"), Turn::text("It is written.")]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "write b.txt"]);
+    terminal.shows("I write it. ").shows("b.txt").shows("> ").types("y\n");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    assert!(place.has("b.txt"));
+    assert_eq!(terminal.seen.matches("It is written.").count(), 1, "{}", terminal.seen);
+    for words in ["• write_file b.txt (", "2 steps, ", "write_file 1× ", " in all"] {
+        assert!(terminal.seen.contains(words), "{words}: {}", terminal.seen);
+    }
+}
+
+#[test]
+fn a_yes_for_the_session_answers_the_next_question_too() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Both are written.")]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
+    terminal.shows("> ").types("2\n");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    assert!(place.has("b.txt") && place.has("c.txt"), "{}", terminal.seen);
+}
+
+#[test]
+fn the_model_is_told_why_a_person_said_no() {
+    let place = Place::new();
+    let told = Turn::text("Then not.").expect(Expect::tool_result_contains("use another name"));
+    let model = ScriptedModel::start(Script::of([write("b.txt"), told]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
+    terminal.shows("> ").types("n use another name\n");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    assert!(!place.has("b.txt"));
+    model.assert_told();
+}
+
+#[test]
+fn ctrl_c_at_a_question_stops_the_run_and_says_how_to_go_on() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([write("b.txt")]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
+    terminal.shows("> ").types("\u{3}");
+    assert_eq!(terminal.ends(), Some(130), "{}", terminal.seen);
+    assert!(terminal.seen.contains("To go on: haft resume "), "{}", terminal.seen);
+    assert!(!place.has("b.txt"));
+
+    let next = ScriptedModel::start(Script::of([Turn::text("Gladly.").expect(Expect::user_says("try again"))]));
+    let mut terminal = Terminal::start(&place, &next, &["resume"]);
+    terminal.shows("What shall it do next?").types("try again\n");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    assert!(terminal.seen.contains("Gladly."), "{}", terminal.seen);
+}

@@ -1,0 +1,42 @@
+//! The form of Anthropic's Messages.
+//!
+//! A reply is a list of blocks, and that list is what stands for it later: thinking is signed together with what
+//! follows, so the blocks go back as they came.
+
+mod reading;
+mod request;
+
+use crate::form::{Form, Reading};
+use crate::provider::{ModelError, Request};
+use crate::refused::refused;
+
+/// The version of the form. The oldest that has all that is used here, because gateways and other servers that speak
+/// this form know it; what it promises is kept by later ones.
+const VERSION: &str = "2023-06-01";
+
+/// Anthropic's Messages.
+pub(crate) struct Anthropic;
+
+impl Form for Anthropic {
+    fn path(&self, _model: &str) -> String {
+        "/v1/messages".to_owned()
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+        headers.extend(key.map(|key| ("x-api-key", key.to_owned())));
+        headers
+    }
+
+    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
+        request::written(model, request)
+    }
+
+    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+        Box::new(reading::MessageReading::new(model, request))
+    }
+
+    fn refusal(&self, status: u16, body: &str) -> ModelError {
+        refused(status, body)
+    }
+}

@@ -1,0 +1,223 @@
+//! OpenAI Chat Completions, as OpenAI and most others speak it.
+//!
+//! A reply stands in later requests as the assistant message that its stream amounts to, with whatever else the server
+//! sent beside the text: what was thought (in the member in which it came), signatures at calls, blocks of content. A
+//! reply of another model or form is said in the plain members that everybody takes.
+//!
+//! Not here: what a server wants otherwise (`quirks`), how a stream is read (`chat/reading.rs`).
+
+mod calls;
+mod reading;
+mod said;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Answer, Call, Message, Part, Reply};
+use crate::form::{Form, Reading};
+use crate::made_ids::{is_nine, nine};
+use crate::offered_names::OfferedNames;
+use crate::provider::{ModelError, Request};
+use crate::quirks::{
+    CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
+};
+use crate::raw_json::Object;
+use crate::refused::refused;
+use crate::wire::Wire;
+
+/// The form, as one server wants it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Chat {
+    pub(crate) quirks: Quirks,
+}
+
+impl Form for Chat {
+    fn path(&self, _model: &str) -> String {
+        "/chat/completions".to_owned()
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
+    }
+
+    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
+        let body = Body { messages: self.messages(model, request), rest: self.members(model, request) };
+        serde_json::to_vec(&body).expect("texts, numbers and JSON that was read before can be written")
+    }
+
+    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+        Box::new(reading::ChatReading::new(self.quirks, model, request))
+    }
+
+    fn refusal(&self, status: u16, body: &str) -> ModelError {
+        refused(status, body)
+    }
+}
+
+#[derive(Serialize)]
+struct Body {
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+    messages: Vec<Box<RawValue>>,
+}
+
+impl Chat {
+    fn members(&self, model: &str, request: &Request<'_>) -> Map<String, Value> {
+        let mut members = Map::new();
+        let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
+        put("model", json!(model));
+        put("stream", json!(true));
+        if self.quirks.usage == UsageComes::WhenAsked {
+            put("stream_options", json!({ "include_usage": true }));
+        }
+        if let Some(most) = request.most_tokens {
+            let name = match self.quirks.length {
+                LengthMember::MaxTokens => "max_tokens",
+                LengthMember::MaxCompletionTokens => "max_completion_tokens",
+            };
+            put(name, json!(most));
+        }
+        if self.quirks.cache == CacheComes::WhenAskedForAnthropic && model.starts_with("anthropic/") {
+            put("cache_control", json!({ "type": "ephemeral" }));
+        }
+        // An empty list of tools is refused, and so is a choice without tools.
+        if !request.tools.tools.is_empty() {
+            put("tools", request.tools.request_value());
+            if request.must_call {
+                put("tool_choice", json!("required"));
+            }
+            if self.quirks.several_calls == SeveralCalls::WhenAsked {
+                put("parallel_tool_calls", json!(true));
+            }
+        }
+        members
+    }
+
+    fn messages(&self, model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
+        let plainly = Plainly { quirks: self.quirks, model, names: OfferedNames::of(request.tools) };
+        let mut said = Vec::new();
+        if !request.instructions.is_empty() {
+            let role = match self.quirks.instructions {
+                InstructionsRole::System => "system",
+                InstructionsRole::Developer => "developer",
+            };
+            said.push(raw(&json!({ "role": role, "content": request.instructions })));
+        }
+        let mut rest = request.messages;
+        while let Some((message, later)) = rest.split_first() {
+            rest = later;
+            match message {
+                Message::User { text } => {
+                    let (text, later) = with_what_follows(text, later);
+                    rest = later;
+                    said.push(raw(&json!({ "role": "user", "content": text })));
+                }
+                // A message without anything in it is refused by many.
+                Message::Model(reply) if is_empty(reply) => {}
+                Message::Model(reply) if plainly.is_its_own(reply) => said.push(reply.native.json.clone()),
+                Message::Model(reply) => said.push(raw(&plainly.reply(reply))),
+                Message::Tools { answers } => said.extend(answers.iter().map(|answer| plainly.answer(answer))),
+            }
+        }
+        said
+    }
+}
+
+/// Says in the members that everybody takes what somebody else said.
+struct Plainly<'a> {
+    quirks: Quirks,
+    model: &'a str,
+    names: OfferedNames,
+}
+
+impl Plainly<'_> {
+    /// Says whether a reply can be sent as it is kept.
+    fn is_its_own(&self, reply: &Reply) -> bool {
+        // The same model may have answered at another address.
+        let fits = reply.calls().all(|call| self.id(&call.id) == call.id);
+        reply.native.wire == Wire::Chat && reply.native.model == self.model && fits
+    }
+
+    fn reply(&self, reply: &Reply) -> Value {
+        let text = reply.text();
+        let content = if text.is_empty() { Value::Null } else { Value::String(text) };
+        let calls: Vec<Value> = reply
+            .calls()
+            .map(|call| {
+                let function = json!({ "name": self.names.wire(&call.name), "arguments": arguments_of(call) });
+                json!({ "id": self.id(&call.id), "type": "function", "function": function })
+            })
+            .collect();
+        let mut message = json!({ "role": "assistant", "content": content });
+        if !calls.is_empty() {
+            if self.quirks.foreign_thoughts == ForeignThoughts::WithCalls {
+                message["reasoning_content"] = Value::String(thoughts(reply));
+            }
+            message["tool_calls"] = Value::Array(calls);
+        }
+        message
+    }
+
+    fn answer(&self, answer: &Answer) -> Box<RawValue> {
+        raw(&json!({ "role": "tool", "tool_call_id": self.id(&answer.call), "content": answer.text }))
+    }
+
+    fn id(&self, id: &str) -> String {
+        let wants_nine = match self.quirks.ids {
+            IdForm::Any => false,
+            IdForm::Nine => true,
+            IdForm::NineForMistral => self.model.starts_with("mistralai/"),
+        };
+        if wants_nine && !is_nine(id) { nine(id) } else { id.to_owned() }
+    }
+}
+
+fn thoughts(reply: &Reply) -> String {
+    let thoughts = reply.parts.iter().filter_map(|part| match part {
+        Part::Thinking(thought) => Some(thought.as_str()),
+        Part::Text(_) | Part::Refusal(_) | Part::Call(_) => None,
+    });
+    thoughts.collect()
+}
+
+/// Puts what a user said in several messages into one: templates of local models want the roles to alternate.
+fn with_what_follows<'a>(text: &str, mut rest: &'a [Message]) -> (String, &'a [Message]) {
+    let mut text = text.to_owned();
+    loop {
+        match rest.split_first() {
+            Some((Message::User { text: more }, later)) => {
+                text = format!("{text}\n\n{more}");
+                rest = later;
+            }
+            Some((Message::Model(reply), later)) if is_empty(reply) => rest = later,
+            _ => return (text, rest),
+        }
+    }
+}
+
+fn is_empty(reply: &Reply) -> bool {
+    reply.parts.iter().all(|part| match part {
+        Part::Text(text) | Part::Refusal(text) => text.is_empty(),
+        Part::Thinking(_) => true,
+        Part::Call(_) => false,
+    })
+}
+
+/// Returns arguments as the text of an object. vLLM, Ollama and llama.cpp read them in every later request, and one text
+/// that is no object would end the conversation. What was cut is left out: its answer says so.
+fn arguments_of(call: &Call) -> String {
+    if call.is_cut || call.arguments.trim().is_empty() {
+        "{}".to_owned()
+    } else if Object::read(&call.arguments).is_some() {
+        call.arguments.clone()
+    } else {
+        json!({ "not_json": call.arguments }).to_string()
+    }
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    to_raw_value(value).expect("a value can be written")
+}

@@ -1,0 +1,197 @@
+//! Puts the calls of a stream together from their pieces.
+//!
+//! A piece says by its index to which call it belongs. Servers that send whole calls leave the index out or say 0 for all
+//! of them, some repeat the name or the id with every piece, and some make up a new id for each; so a piece begins another
+//! call only when it has a name and something else speaks for it.
+
+use serde_json::Value;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::arguments_of;
+use crate::conversation::{Call, Stop};
+use crate::lower::names::safe_name;
+use crate::made_ids::Ids;
+use crate::offered_names::OfferedNames;
+use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
+use crate::raw_json::{Object, compact, text};
+
+/// More calls in one reply are an endless loop of the model, or of the server.
+const MOST_CALLS: usize = 512;
+
+/// The calls of a reply so far.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    calls: Vec<Building>,
+}
+
+#[derive(Debug, Default)]
+struct Building {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+    /// What else stood beside `function`: Gemini keeps its signatures there.
+    more: Vec<(String, Box<RawValue>)>,
+    is_told: bool,
+}
+
+/// A piece of a call.
+struct Delta {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Adds an element of `tool_calls`.
+    pub(super) fn add(&mut self, sent: &Object, names: &OfferedNames, heard: Heard<'_>) -> Result<(), ModelError> {
+        let delta = Delta::read(sent.number("index"), sent, &sent.object("function").unwrap_or_default());
+        let at = self.place(delta, names, heard)?;
+        let call = &mut self.calls[at];
+        for (name, raw) in sent.members().filter(|(name, _)| !matches!(*name, "index" | "id" | "type" | "function")) {
+            call.more.retain(|(kept, _)| kept != name);
+            call.more.push((name.to_owned(), compact(raw)));
+        }
+        Ok(())
+    }
+
+    /// Adds a piece of `function_call`, the form before `tool_calls`. There is at most one.
+    pub(super) fn add_single(
+        &mut self,
+        sent: &Object,
+        names: &OfferedNames,
+        heard: Heard<'_>,
+    ) -> Result<(), ModelError> {
+        self.place(Delta::read(Some(u64::MAX), &Object::default(), sent), names, heard).map(|_| ())
+    }
+
+    fn place(&mut self, delta: Delta, names: &OfferedNames, heard: Heard<'_>) -> Result<usize, ModelError> {
+        let at = match self.belongs_to(&delta) {
+            Some(at) => at,
+            None if self.calls.len() == MOST_CALLS => return Err(too_many()),
+            None => {
+                self.calls.push(Building { index: delta.index, ..Building::default() });
+                self.calls.len() - 1
+            }
+        };
+        self.calls[at].add(&delta);
+        self.calls[at].tell(at, &delta.arguments, names, heard);
+        Ok(at)
+    }
+
+    fn belongs_to(&self, delta: &Delta) -> Option<usize> {
+        let at = match delta.index {
+            Some(_) => self.calls.iter().rposition(|call| call.index == delta.index),
+            None if !delta.id.is_empty() => self.calls.iter().rposition(|call| call.id == delta.id),
+            None if delta.name.is_empty() => self.calls.len().checked_sub(1),
+            None => None,
+        };
+        at.filter(|at| !delta.begins_another_than(&self.calls[*at]))
+    }
+
+    /// Returns the calls with what stands for them in later requests. A last one that is not whole is cut where the
+    /// reply ended before its time.
+    pub(super) fn end(self, ids: &mut Ids, names: &OfferedNames, stop: Stop) -> Vec<(Call, Value)> {
+        let ended_early = !matches!(stop, Stop::Calls | Stop::Finished);
+        let last = self.calls.len().saturating_sub(1);
+        let calls = self.calls.into_iter().enumerate();
+        calls
+            .map(|(at, building)| {
+                let is_cut = ended_early && at == last && !building.is_whole();
+                building.end(ids, names, is_cut)
+            })
+            .collect()
+    }
+}
+
+impl Building {
+    fn add(&mut self, delta: &Delta) {
+        if self.id.is_empty() {
+            self.id.clone_from(&delta.id);
+        }
+        // A name comes whole, or in pieces before the arguments; some repeat it.
+        if self.name.is_empty() || (self.name != delta.name && self.arguments.is_empty()) {
+            self.name.push_str(&delta.name);
+        }
+        self.arguments.push_str(&delta.arguments);
+    }
+
+    fn tell(&mut self, at: usize, arguments: &str, names: &OfferedNames, heard: Heard<'_>) {
+        if self.name.is_empty() {
+            return;
+        }
+        // What came before the name is told with it.
+        let arguments = if self.is_told { arguments } else { &self.arguments };
+        if !self.is_told {
+            heard(Piece::CallBegins(at, names.native(&self.name)));
+        }
+        if !arguments.is_empty() {
+            heard(Piece::Arguments(at, arguments));
+        }
+        self.is_told = true;
+    }
+
+    fn is_whole(&self) -> bool {
+        Object::read(&self.arguments).is_some()
+    }
+
+    fn end(self, ids: &mut Ids, names: &OfferedNames, is_cut: bool) -> (Call, Value) {
+        let call = Call {
+            id: ids.take(&self.id),
+            name: names.native(&self.name).to_owned(),
+            arguments: self.arguments,
+            is_cut,
+        };
+        let mut native = native(&call, &self.name);
+        for (name, raw) in self.more {
+            // The text of a signature is a string, which comes back as it was.
+            native[name] = serde_json::from_str(raw.get()).unwrap_or_default();
+        }
+        (call, native)
+    }
+}
+
+/// Returns what stands for a call in later requests. A name that is no name, which weak models write, would be refused
+/// in all of them.
+pub(super) fn native(call: &Call, wire_name: &str) -> Value {
+    let function = json!({ "name": safe_name(wire_name), "arguments": arguments_of(call) });
+    json!({ "id": call.id, "type": "function", "function": function })
+}
+
+impl Delta {
+    fn read(index: Option<u64>, outer: &Object, function: &Object) -> Delta {
+        // Mistral and a few others send the arguments as the object itself.
+        let arguments = function.raw("arguments").map(|raw| text(raw).unwrap_or_else(|| compact(raw).get().to_owned()));
+        Delta {
+            index,
+            id: outer.text("id").filter(|id| id != "null").unwrap_or_default(),
+            name: function.text("name").unwrap_or_default(),
+            arguments: arguments.unwrap_or_default(),
+        }
+    }
+
+    fn begins_another_than(&self, call: &Building) -> bool {
+        if self.name.is_empty() || call.name.is_empty() {
+            return false;
+        }
+        if !self.id.is_empty() && !call.id.is_empty() {
+            return self.id != call.id;
+        }
+        let only_repeats = self.name == call.name && self.arguments.is_empty();
+        call.is_whole() && !only_repeats
+    }
+}
+
+fn too_many() -> ModelError {
+    ModelError {
+        kind: ModelErrorKind::Broken,
+        what: format!("The model makes more than {MOST_CALLS} calls in one reply."),
+        next: "try again, or use another model".to_owned(),
+    }
+}

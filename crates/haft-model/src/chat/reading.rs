@@ -1,0 +1,273 @@
+//! Reads the stream of a reply, chunk by chunk, from any server that speaks this form.
+//!
+//! A server that answers with the whole reply at once is read the same way: its message is one big piece.
+
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+use super::calls::{Calls, native};
+use super::said::Said;
+use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
+use crate::form::{Progress, Reading};
+use crate::made_ids::Ids;
+use crate::offered_names::OfferedNames;
+use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
+use crate::quirks::{Quirks, TextMay};
+use crate::raw_json::{Object, list};
+use crate::refused::{broke_off, unreadable};
+use crate::wire::Wire;
+use crate::written_calls::{self, Written};
+
+/// A reply that is read.
+#[derive(Debug)]
+pub(super) struct ChatReading {
+    model: String,
+    names: OfferedNames,
+    ids: Ids,
+    said: Said,
+    calls: Calls,
+    usage: Usage,
+    /// Whether any piece of a message came, be it empty.
+    has_begun: bool,
+    finish: Option<String>,
+    is_done: bool,
+    /// Whether it is told what the text turned out to be.
+    is_settled: bool,
+}
+
+impl ChatReading {
+    pub(super) fn new(quirks: Quirks, model: &str, request: &Request<'_>) -> ChatReading {
+        let names = OfferedNames::of(request.tools);
+        let may_hold_calls = quirks.text == TextMay::HoldCalls && !names.is_empty();
+        ChatReading {
+            model: model.to_owned(),
+            names,
+            ids: Ids::of(request),
+            said: if may_hold_calls { Said::with_calls_in_text() } else { Said::default() },
+            calls: Calls::default(),
+            usage: Usage::default(),
+            has_begun: false,
+            finish: None,
+            is_done: false,
+            is_settled: false,
+        }
+    }
+}
+
+impl Reading for ChatReading {
+    fn event(&mut self, name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError> {
+        let data = data.trim();
+        if data == "[DONE]" {
+            self.is_done = true;
+            self.settle(heard);
+            return Ok(Progress::Whole);
+        }
+        if data.is_empty() {
+            return Ok(Progress::More);
+        }
+        let Some(chunk) = Object::read(data).or_else(|| first_of_list(data)) else {
+            // A reply that has ended is whole without whatever comes behind it.
+            return if self.finish.is_some() { Ok(Progress::More) } else { Err(unreadable(data)) };
+        };
+        self.chunk(name, &chunk, heard)
+    }
+
+    fn end(self: Box<Self>) -> Option<Reply> {
+        if !self.has_begun {
+            return None;
+        }
+        Some(self.reply())
+    }
+}
+
+impl ChatReading {
+    fn chunk(&mut self, name: &str, chunk: &Object, heard: Heard<'_>) -> Result<Progress, ModelError> {
+        if let Some(error) = error_in(name, chunk) {
+            return Err(error);
+        }
+        let mut progress = Progress::More;
+        // There is one choice unless more are asked for.
+        if let Some(choice) = chunk.objects("choices").iter().find(|choice| choice.number("index").unwrap_or(0) == 0) {
+            progress = self.choice(choice, heard)?;
+            self.add_usage(choice, heard);
+        }
+        self.add_usage(chunk, heard);
+        if let Some(groq) = chunk.object("x_groq") {
+            self.add_usage(&groq, heard);
+        }
+        if progress == Progress::Whole {
+            self.is_done = true;
+            self.settle(heard);
+        }
+        Ok(progress)
+    }
+
+    fn choice(&mut self, choice: &Object, heard: Heard<'_>) -> Result<Progress, ModelError> {
+        let whole = choice.object("message");
+        let progress = if whole.is_some() { Progress::Whole } else { Progress::More };
+        if let Some(message) = whole.or_else(|| choice.object("delta")) {
+            self.has_begun = true;
+            self.said.add(&message, heard);
+            for call in message.objects("tool_calls") {
+                self.calls.add(&call, &self.names, heard)?;
+            }
+            if let Some(call) = message.object("function_call") {
+                self.calls.add_single(&call, &self.names, heard)?;
+            }
+        }
+        match choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
+            // The second is DeepSeek's word for a server that has too much to do.
+            Some(reason) if reason == "error" || reason == "insufficient_system_resource" => Err(gave_up(&reason)),
+            Some(reason) => {
+                self.has_begun = true;
+                self.finish = Some(reason);
+                self.settle(heard);
+                Ok(progress)
+            }
+            None => Ok(progress),
+        }
+    }
+
+    /// Takes a usage, which stands for the whole reply so far wherever it comes.
+    fn add_usage(&mut self, holder: &Object, heard: Heard<'_>) {
+        let Some(sent) = holder.object("usage") else { return };
+        let details = sent.object("prompt_tokens_details").unwrap_or_default();
+        let input = sent.number("prompt_tokens").unwrap_or(0);
+        // Some count what was thought in the total only.
+        let thought_too = sent.number("total_tokens").unwrap_or(0).saturating_sub(input);
+        let cache_read = details.number("cached_tokens").or_else(|| sent.number("prompt_cache_hit_tokens"));
+        let usage = Usage {
+            input,
+            output: sent.number("completion_tokens").unwrap_or(0).max(thought_too),
+            cache_read: cache_read.unwrap_or(0),
+            cache_written: details.number("cache_write_tokens").unwrap_or(0),
+        };
+        if usage != self.usage && usage != Usage::default() {
+            self.usage = usage;
+            heard(Piece::Usage(usage));
+        }
+    }
+
+    /// Tells what the text that was held back turned out to be.
+    fn settle(&mut self, heard: Heard<'_>) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
+        let Some(written) = self.written() else { return self.said.release(heard) };
+        let mut calls = 0;
+        for piece in &written {
+            match piece {
+                Written::Call { name, arguments, .. } => {
+                    heard(Piece::CallBegins(calls, self.names.native(name)));
+                    heard(Piece::Arguments(calls, arguments));
+                    calls += 1;
+                }
+                // What stands before the first call was told as it came.
+                Written::Text(text) if calls > 0 => heard(Piece::Text(text)),
+                Written::Text(_) => {}
+            }
+        }
+    }
+
+    fn stop(&self) -> Stop {
+        let has_calls = !self.calls.is_empty();
+        match self.finish.as_deref() {
+            None if !self.is_done => Stop::Cut,
+            // vLLM ends so what it was told to drop.
+            Some("abort") => Stop::Cut,
+            // `model_length` is Mistral's word for a conversation that is full.
+            Some("length" | "max_tokens" | "model_length") => Stop::Length,
+            Some("content_filter") => Stop::Refused,
+            _ if has_calls => Stop::Calls,
+            _ if !self.said.refusal().is_empty() => Stop::Refused,
+            _ => Stop::Finished,
+        }
+    }
+
+    fn reply(mut self) -> Reply {
+        let mut stop = self.stop();
+        let mut parts = Vec::new();
+        if !self.said.thinking().is_empty() {
+            parts.push(Part::Thinking(self.said.thinking().to_owned()));
+        }
+        let mut natives = Vec::new();
+        match self.written() {
+            Some(written) => {
+                let text = self.take_written(written, &mut parts, &mut natives);
+                self.said.set_text(text);
+                stop = if stop == Stop::Finished { Stop::Calls } else { stop };
+            }
+            None => {
+                parts.extend(Some(self.said.text()).filter(|text| !text.is_empty()).map(Part::Text));
+                parts.extend(Some(self.said.refusal().to_owned()).filter(|text| !text.is_empty()).map(Part::Refusal));
+                for (call, native) in self.calls.end(&mut self.ids, &self.names, stop) {
+                    parts.push(Part::Call(call));
+                    natives.push(native);
+                }
+            }
+        }
+        let mut message = self.said.native();
+        if natives.is_empty() {
+            // Only a message with calls may go without content.
+            message.entry("content").and_modify(|content| *content = text_of(content));
+        } else {
+            message.insert("tool_calls".to_owned(), Value::Array(natives));
+        }
+        let json = to_raw_value(&message).expect("a value can be written");
+        Reply { parts, native: Native { wire: Wire::Chat, model: self.model, json }, stop, usage: self.usage }
+    }
+
+    /// Returns the text with the calls that the model wrote into it, where it made no other.
+    fn written(&self) -> Option<Vec<Written>> {
+        let may_hold = self.said.may_hold_calls() && self.calls.is_empty() && self.stop() != Stop::Refused;
+        may_hold.then(|| written_calls::find(&self.said.text(), &self.names)).flatten()
+    }
+
+    fn take_written(&mut self, written: Vec<Written>, parts: &mut Vec<Part>, natives: &mut Vec<Value>) -> String {
+        let mut said = String::new();
+        for piece in written {
+            match piece {
+                Written::Text(text) => {
+                    said.push_str(&text);
+                    parts.push(Part::Text(text));
+                }
+                Written::Call { name, arguments, is_cut } => {
+                    let native_name = self.names.native(&name).to_owned();
+                    let call = Call { id: self.ids.take(""), name: native_name, arguments, is_cut };
+                    natives.push(native(&call, &name));
+                    parts.push(Part::Call(call));
+                }
+            }
+        }
+        said
+    }
+}
+
+fn text_of(content: &Value) -> Value {
+    if content.is_null() { Value::String(String::new()) } else { content.clone() }
+}
+
+fn gave_up(reason: &str) -> ModelError {
+    ModelError {
+        kind: ModelErrorKind::Broken,
+        what: format!("The provider broke the reply off without a word ({reason})."),
+        next: "try again later, or use another model".to_owned(),
+    }
+}
+
+/// Returns the error that a chunk says.
+fn error_in(name: &str, chunk: &Object) -> Option<ModelError> {
+    let groq = chunk.object("x_groq");
+    let error = chunk.raw("error").or_else(|| groq.as_ref()?.raw("error"));
+    if let Some(error) = error {
+        return Some(broke_off(error));
+    }
+    // Mistral and vLLM send the error without a wrapping.
+    let is_bare = name == "error" || chunk.text("object").as_deref() == Some("error");
+    is_bare.then(|| broke_off(&chunk.to_raw()))
+}
+
+/// Gemini sends errors of this form in a list.
+fn first_of_list(data: &str) -> Option<Object> {
+    list(data)?.first().and_then(|first| Object::read(first.get()))
+}

@@ -1,0 +1,221 @@
+//! What a reply says beside its calls: text, a refusal, and what was thought.
+//!
+//! What was thought comes in a member that depends on the server, sometimes in two at once, and goes back in the one in
+//! which it came: DeepSeek refuses a conversation with calls without it, and OpenRouter passes it on to providers that do.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::provider::{Heard, Piece};
+use crate::raw_json::{Object, compact, list, text};
+use crate::written_calls::hold_back::HoldBack;
+
+/// What a reply says so far.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    blocks: Vec<Block>,
+    refusal: String,
+    /// What was thought, as people read it.
+    thinking: String,
+    reasoning_content: String,
+    reasoning: String,
+    reasoning_details: Vec<Value>,
+    /// Where the text may hold calls.
+    hold_back: Option<HoldBack>,
+}
+
+/// A block of content. Most servers know only text; Mistral thinks in content.
+#[derive(Debug)]
+enum Block {
+    Text(String),
+    Thinking { text: String, more: Map<String, Value> },
+    Other(Value),
+}
+
+impl Said {
+    /// Begins a reply whose text may hold calls.
+    pub(super) fn with_calls_in_text() -> Said {
+        Said { hold_back: Some(HoldBack::new()), ..Said::default() }
+    }
+
+    /// Says whether the text may hold calls.
+    pub(super) fn may_hold_calls(&self) -> bool {
+        self.hold_back.is_some()
+    }
+
+    /// Tells the text that was held back and is no call.
+    pub(super) fn release(&mut self, heard: Heard<'_>) {
+        if let Some(hold_back) = &mut self.hold_back {
+            hold_back.release(heard);
+        }
+    }
+
+    /// Adds what a piece of the message says.
+    pub(super) fn add(&mut self, delta: &Object, heard: Heard<'_>) {
+        self.add_reasoning(delta, heard);
+        if let Some(refusal) = delta.text("refusal").filter(|refusal| !refusal.is_empty()) {
+            self.refusal.push_str(&refusal);
+            heard(Piece::Text(&refusal));
+        }
+        let Some(content) = delta.raw("content") else { return };
+        match text(content) {
+            Some(text) => self.add_text(&text, heard),
+            None => {
+                for block in list(content.get()).unwrap_or_default() {
+                    self.add_block(&block, heard);
+                }
+            }
+        }
+    }
+
+    fn add_text(&mut self, more: &str, heard: Heard<'_>) {
+        match &mut self.hold_back {
+            Some(hold_back) => hold_back.add(more, heard),
+            None if more.is_empty() => {}
+            None => heard(Piece::Text(more)),
+        }
+        match self.blocks.last_mut() {
+            Some(Block::Text(text)) => text.push_str(more),
+            _ if more.is_empty() => {}
+            _ => self.blocks.push(Block::Text(more.to_owned())),
+        }
+    }
+
+    fn add_block(&mut self, raw: &RawValue, heard: Heard<'_>) {
+        let block = Object::read(raw.get()).unwrap_or_default();
+        match block.text("type").as_deref() {
+            Some("text") => self.add_text(&block.text("text").unwrap_or_default(), heard),
+            Some("thinking") => self.add_thinking(&block, heard),
+            _ => self.blocks.push(Block::Other(value(raw))),
+        }
+    }
+
+    fn add_thinking(&mut self, block: &Object, heard: Heard<'_>) {
+        let thought: String = block.objects("thinking").iter().filter_map(|part| part.text("text")).collect();
+        self.think(&thought, heard);
+        let rest = block.members().filter(|(name, _)| !matches!(*name, "type" | "thinking"));
+        let rest: Map<String, Value> = rest.map(|(name, raw)| (name.to_owned(), value(raw))).collect();
+        match self.blocks.last_mut() {
+            Some(Block::Thinking { text, more }) => {
+                text.push_str(&thought);
+                more.extend(rest);
+            }
+            _ => self.blocks.push(Block::Thinking { text: thought, more: rest }),
+        }
+    }
+
+    fn add_reasoning(&mut self, delta: &Object, heard: Heard<'_>) {
+        let content = delta.text("reasoning_content").unwrap_or_default();
+        let reasoning = delta.text("reasoning").unwrap_or_default();
+        let details = delta.list("reasoning_details").unwrap_or_default();
+        self.reasoning_content.push_str(&content);
+        self.reasoning.push_str(&reasoning);
+        let mut detailed = String::new();
+        for detail in &details {
+            detailed.push_str(&self.add_detail(value(detail)));
+        }
+        // The same thought in several members is told once.
+        let thought = [content, reasoning, detailed].into_iter().find(|thought| !thought.is_empty());
+        self.think(thought.as_deref().unwrap_or_default(), heard);
+    }
+
+    /// Adds a detail; pieces of one text become one. Returns what it says.
+    fn add_detail(&mut self, detail: Value) -> String {
+        let member = match detail["type"].as_str() {
+            Some("reasoning.text") => "text",
+            Some("reasoning.summary") => "summary",
+            _ => "",
+        };
+        let thought = detail[member].as_str().unwrap_or_default().to_owned();
+        let last = self
+            .reasoning_details
+            .last_mut()
+            .filter(|last| !member.is_empty() && last["type"] == detail["type"] && last["index"] == detail["index"]);
+        match (last, detail) {
+            (Some(Value::Object(last)), Value::Object(detail)) => {
+                let rest = detail.into_iter().filter(|(name, value)| name != member && !value.is_null());
+                last.extend(rest);
+                match last.get_mut(member) {
+                    Some(Value::String(text)) => text.push_str(&thought),
+                    _ => drop(last.insert(member.to_owned(), Value::String(thought.clone()))),
+                }
+            }
+            (_, detail) => self.reasoning_details.push(detail),
+        }
+        thought
+    }
+
+    fn think(&mut self, thought: &str, heard: Heard<'_>) {
+        if !thought.is_empty() {
+            self.thinking.push_str(thought);
+            heard(Piece::Thinking(thought));
+        }
+    }
+
+    pub(super) fn thinking(&self) -> &str {
+        &self.thinking
+    }
+
+    pub(super) fn refusal(&self) -> &str {
+        &self.refusal
+    }
+
+    /// Returns the text without everything else.
+    pub(super) fn text(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            Block::Thinking { .. } | Block::Other(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// Replaces the text, where calls were found in it.
+    pub(super) fn set_text(&mut self, text: String) {
+        self.blocks = if text.is_empty() { Vec::new() } else { vec![Block::Text(text)] };
+    }
+
+    /// Returns the message without its calls.
+    pub(super) fn native(self) -> Map<String, Value> {
+        let mut message = Map::new();
+        let mut put = |name: &str, value: Value| message.insert(name.to_owned(), value);
+        put("role", json!("assistant"));
+        put("content", content(self.blocks));
+        if !self.refusal.is_empty() {
+            put("refusal", json!(self.refusal));
+        }
+        if !self.reasoning_details.is_empty() {
+            put("reasoning_details", json!(self.reasoning_details));
+        } else if !self.reasoning_content.is_empty() {
+            put("reasoning_content", json!(self.reasoning_content));
+        } else if !self.reasoning.is_empty() {
+            put("reasoning", json!(self.reasoning));
+        }
+        message
+    }
+}
+
+fn content(blocks: Vec<Block>) -> Value {
+    match blocks.as_slice() {
+        [] => Value::Null,
+        [Block::Text(text)] => json!(text),
+        _ => blocks.into_iter().map(native_block).collect(),
+    }
+}
+
+fn native_block(block: Block) -> Value {
+    match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Thinking { text, more } => {
+            let mut block = json!({ "type": "thinking", "thinking": [{ "type": "text", "text": text }] });
+            for (name, value) in more {
+                block[name] = value;
+            }
+            block
+        }
+        Block::Other(value) => value,
+    }
+}
+
+fn value(raw: &RawValue) -> Value {
+    serde_json::from_str(compact(raw).get()).unwrap_or_default()
+}

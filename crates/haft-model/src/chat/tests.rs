@@ -1,0 +1,237 @@
+//! Streams of this form and what comes of them, and what a request looks like for whom.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::Chat;
+use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
+use crate::form::Form;
+use crate::lower::{Offered, Provider, lower_all};
+use crate::provider::Request;
+use crate::quirks::{Quirks, Server};
+use crate::wire::Wire;
+use crate::written_streams::{Written, compare, streams};
+
+fn form_of(stream: &Written) -> Chat {
+    Chat { quirks: Quirks::of(stream.setting("base_url").unwrap_or_default()) }
+}
+
+#[test]
+fn streams_become_replies_and_the_next_request() {
+    for stream in streams(Wire::Chat) {
+        compare(Wire::Chat, &stream.name, &stream.said(&form_of(&stream), Provider::OpenAi));
+    }
+}
+
+#[test]
+fn a_stream_may_end_anywhere_and_the_next_request_is_whole() {
+    for stream in streams(Wire::Chat) {
+        stream.check_every_end(&form_of(&stream), Provider::OpenAi, |request| check_pairs(&stream.name, request));
+    }
+}
+
+/// Every call has one answer behind it, and arguments that any server can read.
+fn check_pairs(name: &str, request: &Value) {
+    let mut open: Vec<String> = Vec::new();
+    let mut all = HashSet::new();
+    for message in request["messages"].as_array().expect("there are messages") {
+        if message["role"] == "tool" {
+            assert_eq!(message["tool_call_id"], json!(open.remove(0)), "{name}: {request}");
+            continue;
+        }
+        assert!(open.is_empty(), "{name}: {request}");
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let arguments = call["function"]["arguments"].as_str().expect("they are a text");
+            let arguments: Value = serde_json::from_str(arguments).expect("they are JSON");
+            assert!(arguments.is_object(), "{name}: {request}");
+            let id = call["id"].as_str().expect("it has an id").to_owned();
+            assert!(all.insert(id.clone()), "{name}: {id} twice");
+            open.push(id);
+        }
+    }
+    assert!(open.is_empty(), "{name}: {request}");
+}
+
+/// A conversation with another model, in which everything happened.
+fn conversation() -> Vec<Message> {
+    let json = serde_json::value::to_raw_value(&json!({ "role": "model" })).expect("it is JSON");
+    let native = |model: &str| Native { wire: Wire::Gemini, model: model.to_owned(), json: json.clone() };
+    let reply = |parts: Vec<Part>| {
+        Message::Model(Reply { parts, native: native("gemini"), stop: Stop::Calls, usage: Usage::default() })
+    };
+    let call = |id: &str, name: &str, arguments: &str| {
+        Part::Call(Call { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned(), is_cut: false })
+    };
+    let answer = |id: &str, name: &str| Answer {
+        call: id.to_owned(),
+        name: name.to_owned(),
+        text: "fine".to_owned(),
+        is_error: false,
+    };
+    let user = |text: &str| Message::User { text: text.to_owned() };
+    vec![
+        user("Do it."),
+        user("Now."),
+        reply(vec![
+            Part::Thinking("Hm.".to_owned()),
+            Part::Text("I look.".to_owned()),
+            call("toolu_0123", "docs.search/v2", "{\"q\":1}"),
+            call("abcdefghi", "gone tool", "{oops"),
+            call("fc_3", "bash", ""),
+        ]),
+        Message::Tools {
+            answers: vec![
+                answer("toolu_0123", "docs.search/v2"),
+                answer("abcdefghi", "gone tool"),
+                answer("fc_3", "bash"),
+            ],
+        },
+        reply(vec![Part::Thinking("Nothing to say.".to_owned())]),
+        user("And?"),
+        reply(Vec::new()),
+        user("Well?"),
+    ]
+}
+
+fn written(quirks: Quirks, model: &str, request: &Request<'_>) -> Value {
+    serde_json::from_slice(&Chat { quirks }.request(model, request)).expect("it is JSON")
+}
+
+#[test]
+fn a_conversation_with_another_model_is_said_in_what_everybody_takes() {
+    let schema = json!({ "type": "object" });
+    let offered = ["bash", "docs.search/v2"].map(|name| Offered {
+        name,
+        title: None,
+        description: "",
+        input_schema: &schema,
+        read_only: None,
+    });
+    let tools = lower_all(&offered, Provider::OpenAi);
+    let messages = conversation();
+    let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: true };
+    for server in [Server::Other, Server::Mistral, Server::DeepSeek] {
+        let request = written(Quirks::of_server(server), "m", &request);
+        insta::assert_json_snapshot!(format!("another_models_conversation_for_{server}"), request["messages"]);
+        check_pairs(server.name(), &request);
+        assert_eq!(request["tool_choice"], json!("required"));
+    }
+}
+
+#[test]
+fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
+    let tools = lower_all(&[], Provider::OpenAi);
+    let mut messages = conversation();
+    for message in &mut messages {
+        if let Message::Model(reply) = message {
+            reply.native.wire = Wire::Chat;
+            reply.native.model = "mistralai/m".to_owned();
+        }
+    }
+    let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: false };
+    let body = written(Quirks::of_server(Server::OpenRouter), "mistralai/m", &request);
+    check_pairs("openrouter", &body);
+    let ids: Vec<&Value> =
+        body["messages"][1]["tool_calls"].as_array().into_iter().flatten().map(|call| &call["id"]).collect();
+    assert_eq!(ids, [&json!("J1VwUjzvU"), &json!("abcdefghi"), &json!("rcm0HoNcp")]);
+}
+
+#[test]
+fn each_server_gets_the_members_that_it_documents() {
+    let schema = json!({ "type": "object" });
+    let bash = Offered { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
+    let tools = lower_all(&[bash], Provider::OpenAi);
+    let messages = [Message::User { text: "Do it.".to_owned() }];
+    let request = Request {
+        instructions: "Be short.",
+        tools: &tools,
+        messages: &messages,
+        most_tokens: Some(9),
+        must_call: false,
+    };
+    let lines = Server::ALL.map(|server| {
+        let mut body = written(Quirks::of_server(server), "anthropic/m", &request);
+        let members = body.as_object_mut().expect("it is an object");
+        members.remove("tools");
+        let role = members.remove("messages").map(|messages| messages[0]["role"].to_string()).unwrap_or_default();
+        format!("{server}: {role} {body}")
+    });
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_request_without_tools_says_nothing_of_them() {
+    let tools = lower_all(&[], Provider::OpenAi);
+    let request = Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, must_call: true };
+    let body = written(Quirks::of_server(Server::LlamaCpp), "m", &request);
+    assert_eq!(
+        body,
+        json!({ "model": "m", "stream": true, "stream_options": { "include_usage": true }, "messages": [] })
+    );
+}
+
+#[test]
+fn more_calls_than_any_model_makes_end_the_reply() {
+    let tools = lower_all(&[], Provider::OpenAi);
+    let request = Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, must_call: false };
+    let mut reading = Chat::default().reading("m", &request);
+    let calls: Vec<Value> =
+        (0..513).map(|at| json!({ "index": at, "function": { "name": "x", "arguments": "" } })).collect();
+    let chunk = |calls: &[Value]| json!({ "choices": [{ "delta": { "tool_calls": calls } }] }).to_string();
+    reading.event("", &chunk(&calls[..512]), &|_| {}).expect("so many are fine");
+    let error = reading.event("", &chunk(&calls[512..]), &|_| {}).expect_err("that is one too many");
+    assert_eq!(error.what, "The model makes more than 512 calls in one reply.");
+}
+
+#[test]
+fn the_key_stands_in_a_header_only_where_there_is_one() {
+    let form = Chat::default();
+    assert_eq!(form.headers(Some("k")), [("authorization", "Bearer k".to_owned())]);
+    assert!(form.headers(None).is_empty());
+    assert_eq!(form.path("m"), "/chat/completions");
+}
+
+/// A piece of a stream whose members are the right ones and whose values may be anything.
+fn chunk() -> impl Strategy<Value = String> {
+    let odd = prop_oneof![
+        Just(Value::Null),
+        Just(json!("")),
+        Just(json!("{\"path\":")),
+        Just(json!("\"a\"}")),
+        Just(json!("bash")),
+        Just(json!("<tool_call>{\"name\":\"bash\",\"arguments\":{}}</tool_call>")),
+        Just(json!("stop")),
+        Just(json!(0)),
+        Just(json!(1)),
+        Just(json!(-7.5)),
+        Just(json!({})),
+        Just(json!([[]])),
+        Just(json!([{ "type": "thinking", "thinking": [{ "text": "hm" }] }, { "type": "text", "text": "so" }, 3])),
+        Just(json!([{ "type": "reasoning.text", "text": "hm", "index": 0 }, "x"])),
+    ];
+    let call = proptest::collection::vec(odd.clone(), 4).prop_map(|odd| {
+        json!({ "index": odd[0], "id": odd[1], "function": { "name": odd[2], "arguments": odd[3] }, "extra": odd[0] })
+    });
+    (proptest::collection::vec(odd, 7), proptest::collection::vec(call, 0..3)).prop_map(|(odd, calls)| {
+        let delta = json!({
+            "content": odd[0], "reasoning": odd[1], "reasoning_details": odd[2], "refusal": odd[3],
+            "function_call": odd[4], "tool_calls": calls,
+        });
+        json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": odd[5] }], "usage": odd[6] }).to_string()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_a_server_sends_the_conversation_can_go_on(
+        chunks in proptest::collection::vec(prop_oneof![9 => chunk(), 1 => ".{0,20}"], 0..8)
+    ) {
+        let stream = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect::<String>();
+        let stream = Written::of("random", &stream);
+        stream.check_every_end(&form_of(&stream), Provider::OpenAi, |request| check_pairs("random", request));
+    }
+}

@@ -1,0 +1,196 @@
+//! Asks a model over HTTP, and does not give up at the first trouble.
+//!
+//! Whatever goes wrong before anything of the reply was told is tried again, with growing pauses and never later than
+//! the provider asks. What goes wrong afterwards ends the reply with what came: a piece that was told cannot be taken
+//! back. Everything that waits ends at once when it is told to stop.
+//!
+//! Not here: what is sent and what the answer means (the forms), and where the address, the key and the proxy come
+//! from (`haft-config`): nothing here reads the environment.
+
+mod address;
+mod advice;
+mod again;
+mod answer;
+mod listing;
+mod moment;
+mod transport;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use haft::BoxFuture;
+use secrecy::{ExposeSecret, SecretString};
+use tokio_util::sync::CancellationToken;
+
+use crate::anthropic::Anthropic;
+use crate::chat::Chat;
+use crate::conversation::{Reply, Stop};
+use crate::form::Form;
+use crate::gemini::Gemini;
+use crate::provider::{Heard, Model, ModelError, Piece, Request};
+use crate::quirks::Quirks;
+use crate::responses::Responses;
+use crate::wire::Wire;
+use again::Failure;
+use answer::{Answering, Bounds};
+use transport::Transport;
+
+/// Where a model is, and how it is spoken to.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// The form of requests and replies.
+    pub wire: Wire,
+    /// The address up to, not including, the path of the form.
+    pub base_url: String,
+    /// The name of the model at the provider.
+    pub model: String,
+    /// What admits to it.
+    pub key: Option<SecretString>,
+    /// What the server there wants otherwise than others that speak Chat.
+    pub quirks: Quirks,
+    /// How long to wait, and how often to try.
+    pub times: Times,
+}
+
+/// How long to wait, and how often to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Until somebody answers at the address.
+    pub connect: Duration,
+    /// For the next sign of life. A local model that reads a long conversation gives none for minutes.
+    pub idle: Duration,
+    /// For a whole reply, with all tries and pauses.
+    pub total: Duration,
+    /// The first pause before another try where the provider names none. Each further one is twice as long.
+    pub back_off: Duration,
+    /// How often a reply is asked for, the first time counted.
+    pub tries: u32,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            idle: Duration::from_secs(300),
+            total: Duration::from_secs(1800),
+            back_off: Duration::from_millis(500),
+            tries: 6,
+        }
+    }
+}
+
+/// A model at an address.
+pub struct Connection {
+    endpoint: Endpoint,
+    form: Box<dyn Form>,
+    transport: Transport,
+}
+
+impl Connection {
+    /// Makes a connection. Nothing is sent and nothing is looked at before the first request.
+    pub fn new(endpoint: Endpoint) -> Connection {
+        let form: Box<dyn Form> = match endpoint.wire {
+            Wire::Anthropic => Box::new(Anthropic),
+            Wire::Responses => Box::new(Responses),
+            Wire::Chat => Box::new(Chat { quirks: endpoint.quirks }),
+            Wire::Gemini => Box::new(Gemini),
+        };
+        Connection { transport: Transport::new(endpoint.times.connect), form, endpoint }
+    }
+
+    /// Goes through a proxy, given as its address. Whether one is used for this endpoint is the caller's decision.
+    #[must_use]
+    pub fn through(mut self, proxy: impl Into<String>) -> Connection {
+        self.transport = self.transport.through(proxy.into());
+        self
+    }
+
+    async fn ask(
+        &self,
+        request: &Request<'_>,
+        heard: Heard<'_>,
+        stop: &CancellationToken,
+    ) -> Result<Reply, ModelError> {
+        let times = &self.endpoint.times;
+        let bounds = Bounds::new(times, stop);
+        let body = Bytes::from(self.form.request(&self.endpoint.model, request));
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let failure = match self.ask_once(request, body.clone(), heard, &bounds).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            let pause = match again::pause(&failure, tried, times) {
+                Ok(pause) if pause < bounds.left() => pause,
+                Ok(pause) => return Err(failure.too_long_a_pause(pause)),
+                Err(given_up) => return Err(given_up),
+            };
+            heard(Piece::Again(pause, &failure.error.what));
+            bounds.rest(pause).await?;
+        }
+    }
+
+    /// Asks once. A failure is returned only where nothing of the reply was told.
+    async fn ask_once(
+        &self,
+        request: &Request<'_>,
+        body: Bytes,
+        heard: Heard<'_>,
+        bounds: &Bounds<'_>,
+    ) -> Result<Reply, Failure> {
+        let was_told = AtomicBool::new(false);
+        let listen = |piece: Piece<'_>| {
+            if !matches!(piece, Piece::Usage(_) | Piece::Again(..)) {
+                was_told.store(true, Ordering::Relaxed);
+            }
+            heard(piece);
+        };
+        let mut answering = Answering::new(self.form.reading(&self.endpoint.model, request), &listen);
+        let outcome = match self.send(body, bounds).await {
+            Ok(response) => answering.read(response, bounds).await,
+            Err(failure) => Err(failure),
+        };
+        // A reply that is whole counts although its farewell was cut; one that is not counts when somebody heard of it.
+        let counts = |reply: &Reply| reply.stop != Stop::Cut || was_told.load(Ordering::Relaxed);
+        match answering.end().filter(counts) {
+            Some(reply) => Ok(reply),
+            None => Err(outcome.err().unwrap_or_else(Failure::empty).without(self.key())),
+        }
+    }
+
+    async fn send(&self, body: Bytes, bounds: &Bounds<'_>) -> Result<reqwest::Response, Failure> {
+        let url = address::joined(&self.endpoint.base_url, &self.form.path(&self.endpoint.model))?;
+        let headers = self.form.headers(self.key());
+        let sending = self.transport.post(url, headers, body)?;
+        let response = bounds.hold(sending).await?.map_err(|error| transport::failure(&error, &self.endpoint))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(answer::refused(self.form.as_ref(), response, bounds).await)
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.endpoint.key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty())
+    }
+}
+
+impl Model for Connection {
+    fn name(&self) -> &str {
+        &self.endpoint.model
+    }
+
+    fn wire(&self) -> Wire {
+        self.endpoint.wire
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request<'a>,
+        heard: Heard<'a>,
+        stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(self.ask(request, heard, stop))
+    }
+}

@@ -1,0 +1,59 @@
+//! Where a request goes: the base address that people write, and the path of the form.
+
+use reqwest::Url;
+
+use super::again::Failure;
+use crate::provider::ModelErrorKind;
+
+/// Versions that stand at the front of a form's path, or at the end of a base address.
+const VERSIONS: [&str; 3] = ["/v1", "/v1beta", "/v1alpha"];
+
+/// Joins the two. People write the version at the end of the address, or leave it out: it is there once.
+pub(super) fn joined(base: &str, path: &str) -> Result<Url, Failure> {
+    let unusable = |what: String| {
+        Failure::because(ModelErrorKind::BadRequest, what)
+            .final_with("give it as http:// or https:// with a host, up to the path of the wire")
+    };
+    let trimmed = base.trim().trim_end_matches('/');
+    let parsed = Url::parse(trimmed).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(unusable(format!("The base URL begins with {:?}, which is not spoken.", parsed.scheme())));
+    }
+    let version = VERSIONS.into_iter().find(|version| path.starts_with(&format!("{version}/")));
+    let has_version = VERSIONS.into_iter().any(|version| parsed.path().ends_with(version));
+    let full = match version {
+        Some(version) if has_version => format!("{trimmed}{}", &path[version.len()..]),
+        None if parsed.path() == "/" => format!("{trimmed}/v1{path}"),
+        _ => format!("{trimmed}{path}"),
+    };
+    Url::parse(&full).map_err(|error| unusable(format!("The base URL cannot be used: {error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    fn check(base: &str, path: &str, expected: &str) {
+        let url = joined(base, path).map_or_else(|failure| failure.error.what, |url| url.to_string());
+        assert_eq!(url, expected);
+    }
+
+    #[test]
+    fn the_version_stands_in_the_address_once() {
+        let full = "https://api.anthropic.com/v1/messages";
+        check("https://api.anthropic.com", "/v1/messages", full);
+        check("https://api.anthropic.com/v1/", "/v1/messages", full);
+        check("http://127.0.0.1:8080", "/chat/completions", "http://127.0.0.1:8080/v1/chat/completions");
+        check("https://api.openai.com/v1", "/responses", "https://api.openai.com/v1/responses");
+        check("https://openrouter.ai/api/v1", "/chat/completions", "https://openrouter.ai/api/v1/chat/completions");
+        check("https://h.example/openai", "/chat/completions", "https://h.example/openai/chat/completions");
+        check("https://g.example/v1beta", "/v1beta/models/a:b?alt=sse", "https://g.example/v1beta/models/a:b?alt=sse");
+        check("https://g.example", "/v1beta/models/a:b?alt=sse", "https://g.example/v1beta/models/a:b?alt=sse");
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_used_is_told_without_being_repeated() {
+        check("localhost:1234", "/v1/x", "The base URL begins with \"localhost\", which is not spoken.");
+        check("//user:secret@host", "/v1/x", "The base URL cannot be used: relative URL without a base.");
+    }
+}

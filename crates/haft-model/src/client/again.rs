@@ -1,0 +1,218 @@
+//! Whether to ask again, and after which pause.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::HeaderMap;
+
+use super::Times;
+use super::moment::{moment, span};
+use crate::provider::{ModelError, ModelErrorKind};
+
+/// The longest pause where the provider names none.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How often an address is tried at which nobody answers: most likely it is wrong, or the server is not started.
+const TRIES_OF_A_SILENT_ADDRESS: u32 = 3;
+
+/// An attempt that came to nothing, before anything of a reply was told.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub(super) error: ModelError,
+    /// How long the provider wants to be left alone.
+    asked: Option<Duration>,
+    /// Whether it is of no use to ask again.
+    is_final: bool,
+}
+
+impl Failure {
+    /// Makes a failure that is tried again as its kind is.
+    pub(super) fn new(error: ModelError) -> Failure {
+        Failure { error, asked: None, is_final: false }
+    }
+
+    /// Makes a failure with the usual advice.
+    pub(super) fn because(kind: ModelErrorKind, what: impl Into<String>) -> Failure {
+        let next = "ask again; if it stays, check the base URL and the provider";
+        Failure::new(ModelError { kind, what: what.into(), next: next.to_owned() })
+    }
+
+    /// Makes the failure of an answer that has nothing in it.
+    pub(super) fn empty() -> Failure {
+        Failure::because(ModelErrorKind::Broken, "The provider's answer is empty.")
+    }
+
+    /// Says what to do about it.
+    pub(super) fn advising(mut self, next: &str) -> Failure {
+        next.clone_into(&mut self.error.next);
+        self
+    }
+
+    /// Says that it is of no use to ask again, and what to do.
+    pub(super) fn final_with(self, next: &str) -> Failure {
+        Failure { is_final: true, ..self.advising(next) }
+    }
+
+    /// Says how long the provider wants to be left alone, where it says so, and whether for ever.
+    pub(super) fn asked(mut self, asked: Option<Duration>, is_final: bool) -> Failure {
+        self.asked = asked;
+        self.is_final |= is_final;
+        self
+    }
+
+    /// Takes the key out of the words: some providers repeat it.
+    pub(super) fn without(mut self, key: Option<&str>) -> Failure {
+        if let Some(key) = key {
+            self.error.what = self.error.what.replace(key, "[key]");
+        }
+        self
+    }
+
+    /// Returns the error of one who would have to wait longer than a reply may take.
+    pub(super) fn too_long_a_pause(self, pause: Duration) -> ModelError {
+        let seconds = pause.as_secs_f64().ceil();
+        let what = format!("{} It could be asked again in {seconds} s, which is too long.", sentence(&self.error.what));
+        ModelError { what, next: "wait until then, or use another model".to_owned(), ..self.error }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Failure {
+        Failure::new(error)
+    }
+}
+
+/// Returns the pause before the next try, or the error where there is none.
+pub(super) fn pause(failure: &Failure, tried: u32, times: &Times) -> Result<Duration, ModelError> {
+    let most = match failure.error.kind {
+        _ if failure.is_final => 1,
+        ModelErrorKind::Limited | ModelErrorKind::Broken | ModelErrorKind::TimedOut => times.tries,
+        ModelErrorKind::Unreachable => times.tries.min(TRIES_OF_A_SILENT_ADDRESS),
+        ModelErrorKind::NotAdmitted
+        | ModelErrorKind::BadRequest
+        | ModelErrorKind::TooLong
+        | ModelErrorKind::Stopped => 1,
+    };
+    if tried < most {
+        return Ok(failure.asked.unwrap_or_else(|| back_off(tried, times.back_off)));
+    }
+    let mut error = failure.error.clone();
+    if tried > 1 {
+        error.what = format!("{} It was tried {tried} times.", sentence(&error.what));
+    }
+    Err(error)
+}
+
+/// Returns between the half and the whole of a pause that doubles each time, so that many who failed together do not
+/// come back together.
+fn back_off(tried: u32, first: Duration) -> Duration {
+    let whole = first.saturating_mul(2_u32.saturating_pow(tried - 1)).min(LONGEST_PAUSE);
+    let chance = RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64;
+    whole.mul_f64(0.5 + chance / 2.0)
+}
+
+/// Returns how long the provider wants to be left alone, by the headers of its answer.
+pub(super) fn asked_in(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let seconds = |number: f64| Duration::try_from_secs_f64(number.max(0.0)).unwrap_or(Duration::MAX);
+    let until = |moment: SystemTime| moment.duration_since(now).unwrap_or_default();
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Some(seconds(milliseconds / 1000.0));
+    }
+    if let Some(after) = text("retry-after") {
+        return number(after).map(seconds).or_else(|| moment(after).map(until));
+    }
+    // Without that header: the latest of the limits that are used up.
+    let limits = ["requests", "tokens", "input-tokens", "output-tokens"];
+    let used_up = limits.into_iter().flat_map(|limit| {
+        [
+            (format!("anthropic-ratelimit-{limit}-remaining"), format!("anthropic-ratelimit-{limit}-reset")),
+            (format!("x-ratelimit-remaining-{limit}"), format!("x-ratelimit-reset-{limit}")),
+        ]
+    });
+    let resets = used_up.filter(|(remaining, _)| text(remaining) == Some("0")).filter_map(|(_, reset)| {
+        let reset = text(&reset)?;
+        moment(reset).map(until).or_else(|| span(reset)).or_else(|| number(reset).map(seconds))
+    });
+    resets.max()
+}
+
+fn sentence(words: &str) -> String {
+    if words.ends_with(['.', '!', '?', '…']) { words.to_owned() } else { format!("{words}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use reqwest::header::{HeaderMap, HeaderName};
+
+    use super::super::Times;
+    use super::{Failure, asked_in, pause};
+    use crate::provider::ModelErrorKind;
+
+    fn check(headers: &[(&'static str, &str)], expected: Option<u64>) {
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("a value")))
+            .collect();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_812_400); // 2026-11-16 07:00:00
+        assert_eq!(asked_in(&headers, now), expected.map(Duration::from_millis), "{headers:?}");
+    }
+
+    #[test]
+    fn a_provider_says_in_many_ways_how_long_it_wants_to_be_left_alone() {
+        check(&[("retry-after", "2")], Some(2_000));
+        check(&[("retry-after", "0.25")], Some(250));
+        check(&[("retry-after", "-3")], Some(0));
+        check(&[("retry-after", "Mon, 16 Nov 2026 07:00:30 GMT")], Some(30_000));
+        check(&[("retry-after", "Mon, 16 Nov 2026 06:00:30 GMT")], Some(0));
+        check(&[("retry-after-ms", "1500"), ("retry-after", "2")], Some(1_500));
+        check(&[("retry-after", "soon")], None);
+        check(&[("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-requests", "1m0.5s")], Some(60_500));
+        check(&[("x-ratelimit-remaining-tokens", "12"), ("x-ratelimit-reset-tokens", "6m0s")], None);
+        check(
+            &[
+                ("anthropic-ratelimit-requests-remaining", "3"),
+                ("anthropic-ratelimit-requests-reset", "2026-11-16T07:10:00Z"),
+                ("anthropic-ratelimit-output-tokens-remaining", "0"),
+                ("anthropic-ratelimit-output-tokens-reset", "2026-11-16T07:00:04Z"),
+            ],
+            Some(4_000),
+        );
+        check(&[], None);
+    }
+
+    #[test]
+    fn pauses_grow_and_are_never_longer_than_asked() {
+        let times = Times::default();
+        let broken = Failure::because(ModelErrorKind::Broken, "b");
+        for (tried, longest) in [(1, 500), (2, 1_000), (3, 2_000), (4, 4_000), (5, 8_000)] {
+            let pause = pause(&broken, tried, &times).expect("it is tried again");
+            assert!(
+                pause <= Duration::from_millis(longest) && pause >= Duration::from_millis(longest / 2),
+                "{pause:?}"
+            );
+        }
+        let asked = broken.clone().asked(Some(Duration::from_millis(70)), false);
+        assert_eq!(pause(&asked, 4, &times), Ok(Duration::from_millis(70)));
+        let error = pause(&broken, 6, &times).expect_err("that was the last");
+        assert_eq!(error.what, "b. It was tried 6 times.");
+    }
+
+    #[test]
+    fn what_will_not_change_is_not_tried_again() {
+        let times = Times::default();
+        for kind in [ModelErrorKind::NotAdmitted, ModelErrorKind::BadRequest, ModelErrorKind::TooLong] {
+            assert_eq!(
+                pause(&Failure::because(kind, "b."), 1, &times).map_err(|error| error.what),
+                Err("b.".to_owned())
+            );
+        }
+        let no_credit = Failure::because(ModelErrorKind::Limited, "b.").asked(None, true);
+        assert!(pause(&no_credit, 1, &times).is_err());
+        let silent = Failure::because(ModelErrorKind::Unreachable, "b.");
+        assert!(pause(&silent, 2, &times).is_ok() && pause(&silent, 3, &times).is_err());
+    }
+}

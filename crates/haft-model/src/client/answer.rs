@@ -1,0 +1,236 @@
+//! Reads an answer while it comes, within bounds of time and length.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::Response;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Times;
+use super::advice::Advice;
+use super::again::{Failure, asked_in};
+use super::transport::causes;
+use crate::conversation::Reply;
+use crate::form::{Form, Progress, Reading};
+use crate::provider::{Heard, ModelError, ModelErrorKind};
+use crate::sse::{Decoder, Event};
+
+/// The longest answer that is read, in bytes.
+const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
+/// The longest refusal that is read, in bytes.
+const LONGEST_REFUSAL: usize = 64 * 1024;
+/// How long the end of an answer is waited for that is known to be whole, so that the line can be used again.
+const FAREWELL: Duration = Duration::from_millis(20);
+
+/// A time that nobody waits for.
+const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+/// What ends a wait.
+pub(super) struct Bounds<'a> {
+    stop: &'a CancellationToken,
+    idle: Duration,
+    total: Duration,
+    ends: Instant,
+}
+
+impl<'a> Bounds<'a> {
+    /// Sets the bounds of a reply that is asked for now.
+    pub(super) fn new(times: &Times, stop: &'a CancellationToken) -> Bounds<'a> {
+        let now = Instant::now();
+        // Whoever allows more than the clock can count means for ever.
+        let ends = now.checked_add(times.total).unwrap_or(now + FOR_EVER);
+        Bounds { stop, idle: times.idle, total: times.total, ends }
+    }
+
+    /// Waits for something that must give a sign of life.
+    pub(super) async fn hold<T>(&self, coming: impl Future<Output = T>) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(stopped().into()),
+            came = coming => Ok(came),
+            () = tokio::time::sleep_until(self.ends) => Err(self.took_too_long()),
+            () = tokio::time::sleep(self.idle) => {
+                let what = format!("The provider gave no sign of life for {} s.", self.idle.as_secs_f64());
+                Err(timed_out(what).advising("ask again; a local model may need a longer idle time"))
+            }
+        }
+    }
+
+    /// Pauses.
+    pub(super) async fn rest(&self, pause: Duration) -> Result<(), ModelError> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(stopped()),
+            () = tokio::time::sleep(pause) => Ok(()),
+        }
+    }
+
+    /// Returns what is left of the total.
+    pub(super) fn left(&self) -> Duration {
+        self.ends.saturating_duration_since(Instant::now())
+    }
+
+    fn took_too_long(&self) -> Failure {
+        let what = format!("The reply was not there after {} s, all tries counted.", self.total.as_secs_f64());
+        timed_out(what).final_with("ask for less at once, or allow more time in total")
+    }
+}
+
+fn stopped() -> ModelError {
+    ModelError {
+        kind: ModelErrorKind::Stopped,
+        what: "The reply was stopped.".to_owned(),
+        next: "ask again when you are ready".to_owned(),
+    }
+}
+
+fn timed_out(what: String) -> Failure {
+    Failure::because(ModelErrorKind::TimedOut, what)
+}
+
+/// An answer that is read.
+pub(super) struct Answering<'a> {
+    reading: Box<dyn Reading>,
+    heard: Heard<'a>,
+}
+
+impl<'a> Answering<'a> {
+    pub(super) fn new(reading: Box<dyn Reading>, heard: Heard<'a>) -> Self {
+        Self { reading, heard }
+    }
+
+    /// Returns the reply as far as it came.
+    pub(super) fn end(self) -> Option<Reply> {
+        self.reading.end()
+    }
+
+    /// Reads an answer with status 200 to its end. What it is shows in its first character: servers do not always keep
+    /// to the type they name, and some send one JSON text where a stream was asked for.
+    pub(super) async fn read(&mut self, mut response: Response, bounds: &Bounds<'_>) -> Result<(), Failure> {
+        let mut first = BytesMut::new();
+        loop {
+            match next(&mut response, bounds).await? {
+                Some(chunk) => first.extend_from_slice(&chunk),
+                None => return Err(Failure::empty()),
+            }
+            let begin = first.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(&first).trim_ascii_start();
+            match begin.first() {
+                None => {}
+                Some(b'{' | b'[') => return self.read_whole(first, response, bounds).await,
+                Some(b'<') => return Err(web_page(&first)),
+                Some(_) => return self.read_stream(first.freeze(), response, bounds).await,
+            }
+            if first.len() > LONGEST_REFUSAL {
+                return Err(Failure::empty());
+            }
+        }
+    }
+
+    async fn read_stream(&mut self, first: Bytes, mut response: Response, bounds: &Bounds<'_>) -> Result<(), Failure> {
+        let mut decoder = Decoder::default();
+        let mut length = first.len();
+        let mut chunk = first;
+        loop {
+            let events = decoder.push(&chunk).map_err(|error| broken(format!("The provider sent {error}.")))?;
+            if self.read_events(events)? == Progress::Whole {
+                let _ = tokio::time::timeout(FAREWELL, drained(&mut response)).await;
+                return Ok(());
+            }
+            chunk = match next(&mut response, bounds).await? {
+                Some(chunk) => chunk,
+                None => break,
+            };
+            length += chunk.len();
+            if length > LONGEST_ANSWER {
+                return Err(too_long());
+            }
+        }
+        // What is half an event is the end of a stream that was cut, and no fault of its own.
+        let is_whole = decoder.end().is_some_and(|last| matches!(self.read_events(vec![last]), Ok(Progress::Whole)));
+        if is_whole { Ok(()) } else { Err(broken("The stream of the provider ended before the reply did.")) }
+    }
+
+    fn read_events(&mut self, events: Vec<Event>) -> Result<Progress, ModelError> {
+        for event in events {
+            if self.reading.event(&event.name, &event.data, self.heard)? == Progress::Whole {
+                return Ok(Progress::Whole);
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// Reads an answer that is one JSON text. The form gets it as an event without a name.
+    async fn read_whole(
+        &mut self,
+        mut body: BytesMut,
+        mut response: Response,
+        bounds: &Bounds<'_>,
+    ) -> Result<(), Failure> {
+        while let Some(chunk) = next(&mut response, bounds).await? {
+            body.extend_from_slice(&chunk);
+            if body.len() > LONGEST_ANSWER {
+                return Err(too_long());
+            }
+        }
+        let text = String::from_utf8_lossy(&body);
+        match self.reading.event("", text.trim_start_matches('\u{feff}').trim(), self.heard)? {
+            Progress::Whole => Ok(()),
+            Progress::More => Err(broken("The provider's answer is no reply.")),
+        }
+    }
+}
+
+fn broken(what: impl Into<String>) -> Failure {
+    Failure::because(ModelErrorKind::Broken, what)
+}
+
+fn too_long() -> Failure {
+    broken(format!("The provider's answer has more than {} MiB.", LONGEST_ANSWER / 1024 / 1024))
+}
+
+/// Says that somebody else answers. That is tried again as an address at which nobody answers is.
+fn web_page(body: &[u8]) -> Failure {
+    let body = String::from_utf8_lossy(body);
+    let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+    let title: String = title.map_or("", |(title, _)| title.trim()).chars().take(100).collect();
+    let what = format!("A web page {title:?} comes where the reply should be.");
+    Failure::because(ModelErrorKind::Unreachable, what)
+        .advising("check the base URL, and whether a gateway wants you to sign in")
+}
+
+async fn next(response: &mut Response, bounds: &Bounds<'_>) -> Result<Option<Bytes>, Failure> {
+    let chunk = bounds.hold(response.chunk()).await?;
+    chunk.map_err(|error| broken(format!("The stream of the provider broke off: {}.", causes(&error))))
+}
+
+async fn drained(response: &mut Response) {
+    while let Ok(Some(_)) = response.chunk().await {}
+}
+
+/// Reads an answer with another status than 200.
+pub(super) async fn refused(form: &dyn Form, mut response: Response, bounds: &Bounds<'_>) -> Failure {
+    let status = response.status().as_u16();
+    let headers = std::mem::take(response.headers_mut());
+    let mut body = BytesMut::new();
+    while body.len() < LONGEST_REFUSAL {
+        match next(&mut response, bounds).await {
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Err(failure) if failure.error.kind == ModelErrorKind::Stopped => return failure,
+            // The status says enough.
+            Ok(None) | Err(_) => break,
+        }
+    }
+    let body = String::from_utf8_lossy(&body);
+    if response.status().is_redirection() {
+        let elsewhere = headers.get("location").and_then(|place| place.to_str().ok()).unwrap_or("another address");
+        let elsewhere = elsewhere.split(['?', '#']).next().unwrap_or_default();
+        let what = format!("The provider sends on to {elsewhere}, with status {status}.");
+        return Failure::because(ModelErrorKind::BadRequest, what)
+            .final_with("use that address as base URL if it is right");
+    }
+    let advice = Advice::read(&body);
+    let says_no = headers.get("x-should-retry").is_some_and(|value| value == "false");
+    let asked = asked_in(&headers, SystemTime::now()).or(advice.wait);
+    Failure::new(form.refusal(status, &body)).asked(asked, says_no || status == 402 || advice.is_final)
+}

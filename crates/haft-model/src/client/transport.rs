@@ -1,0 +1,141 @@
+//! The HTTP client, built when it is first needed.
+//!
+//! Trust in certificates costs several milliseconds to set up, so a plain `http` address gets a client that trusts
+//! nobody: it could not speak `https` if it wanted to. Redirects are not followed: they would carry the key to an
+//! address that nobody named.
+
+use std::error::Error as _;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{Client, Proxy, RequestBuilder, Url, redirect};
+
+use super::Endpoint;
+use super::again::Failure;
+use crate::provider::ModelErrorKind;
+
+/// The HTTP client of a connection.
+pub(super) struct Transport {
+    connect: Duration,
+    proxy: Option<String>,
+    client: OnceLock<Client>,
+}
+
+impl Transport {
+    pub(super) fn new(connect: Duration) -> Transport {
+        Transport { connect, proxy: None, client: OnceLock::new() }
+    }
+
+    /// Goes through a proxy.
+    pub(super) fn through(self, proxy: String) -> Transport {
+        Transport { proxy: Some(proxy), client: OnceLock::new(), ..self }
+    }
+
+    /// Makes a request, and returns what sends it.
+    pub(super) fn post(
+        &self,
+        url: Url,
+        headers: Vec<(&'static str, String)>,
+        body: Bytes,
+    ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, Failure> {
+        let request = self.client(&url)?.post(url).header("content-type", "application/json");
+        let request = request.header("accept", "text/event-stream, application/json").body(body);
+        Ok(with_headers(request, headers)?.send())
+    }
+
+    /// Asks for what lies at an address, and returns what sends that.
+    pub(super) fn get(
+        &self,
+        url: Url,
+        headers: Vec<(&'static str, String)>,
+    ) -> Result<impl Future<Output = reqwest::Result<reqwest::Response>> + use<>, Failure> {
+        let request = self.client(&url)?.get(url).header("accept", "application/json");
+        Ok(with_headers(request, headers)?.send())
+    }
+
+    fn client(&self, url: &Url) -> Result<&Client, Failure> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = self.built(url)?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    fn built(&self, url: &Url) -> Result<Client, Failure> {
+        let mut builder = Client::builder().connect_timeout(self.connect).redirect(redirect::Policy::none()).no_proxy();
+        let is_plain = |address: &str| address.starts_with("http://");
+        if is_plain(url.as_str()) && self.proxy.as_deref().is_none_or(is_plain) {
+            builder = builder.tls_certs_only([]);
+        }
+        if let Some(proxy) = &self.proxy {
+            let proxy = Proxy::all(proxy).map_err(|_| {
+                Failure::because(ModelErrorKind::Unreachable, "The address of the proxy cannot be used.")
+                    .final_with("give it as http:// or https:// with a host")
+            })?;
+            builder = builder.proxy(proxy);
+        }
+        builder.build().map_err(|error| {
+            let what = format!("The HTTP client cannot be set up: {}.", causes(&error));
+            Failure::because(ModelErrorKind::Unreachable, what).final_with("check the certificates of this machine")
+        })
+    }
+}
+
+/// Adds what carries the key, and who asks.
+fn with_headers(mut request: RequestBuilder, headers: Vec<(&'static str, String)>) -> Result<RequestBuilder, Failure> {
+    for (name, value) in headers {
+        let Ok(mut value) = HeaderValue::from_str(&value) else {
+            let what = format!("The header {name:?} would have characters that no header can carry.");
+            let failure = Failure::because(ModelErrorKind::NotAdmitted, what);
+            return Err(failure.final_with("check the key for line ends and other characters that are not its own"));
+        };
+        // What is sensitive is not shown by anybody's debugging output.
+        value.set_sensitive(true);
+        request = request.header(HeaderName::from_static(name), value);
+    }
+    Ok(request.header("user-agent", concat!("haft/", env!("CARGO_PKG_VERSION"))))
+}
+
+/// Says why a request got no answer, without its address: there may be a key in it.
+pub(super) fn failure(error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
+    let place = place(&endpoint.base_url);
+    if error.is_timeout() && error.is_connect() {
+        let what = format!("Nobody answered at {place} within {} s.", endpoint.times.connect.as_secs_f64());
+        return unreachable(what);
+    }
+    if error.is_connect() {
+        let why = causes(error);
+        // What rustls says when plain text comes where it begins to speak.
+        let is_plain = why.contains("InvalidContentType");
+        let failure = unreachable(format!("{place} cannot be reached: {why}."));
+        return if is_plain {
+            failure.advising("write http:// in the base URL: the server there has no TLS")
+        } else {
+            failure
+        };
+    }
+    Failure::because(ModelErrorKind::Broken, format!("{place} broke off before it answered: {}.", causes(error)))
+}
+
+fn unreachable(what: String) -> Failure {
+    Failure::because(ModelErrorKind::Unreachable, what)
+        .advising("check that the server runs, the base URL and the network")
+}
+
+/// Returns scheme, host and port of an address, and nothing else of it.
+fn place(base_url: &str) -> String {
+    let Ok(url) = Url::parse(base_url.trim()) else { return "the provider".to_owned() };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
+}
+
+/// Returns the innermost cause of an error: those around it say only that there was one.
+pub(super) fn causes(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    if error.source().is_none() { "no reason is known".to_owned() } else { innermost.to_string() }
+}

@@ -1,0 +1,184 @@
+//! What a model and whoever works for it say to each other, in one form for all providers.
+//!
+//! What a provider sent is kept beside it as it was sent: signatures, encrypted reasoning and the order of blocks must
+//! come back to it byte for byte, and no common form has them all.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::wire::Wire;
+
+/// One entry of a conversation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Message {
+    /// What the user said.
+    User {
+        /// The words.
+        text: String,
+    },
+    /// What the model said.
+    Model(Reply),
+    /// What came of the model's calls: exactly one answer for each, in their order.
+    Tools {
+        /// The answers.
+        answers: Vec<Answer>,
+    },
+}
+
+/// One reply of a model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reply {
+    /// What it says, in order.
+    pub parts: Vec<Part>,
+    /// What stands for it in later requests to the same provider.
+    pub native: Native,
+    /// Why it ended.
+    pub stop: Stop,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Reply {
+    /// Returns the calls that it makes, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => None,
+        })
+    }
+
+    /// Returns its text without everything else.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) | Part::Refusal(text) => Some(text.as_str()),
+            Part::Thinking(_) | Part::Call(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// Returns the reply in other words, such as with shorter arguments: what the provider sent does not stand for it any more.
+    pub fn put_differently(self, parts: Vec<Part>) -> Reply {
+        // A reply of another form is written from its parts by every form.
+        let wire = if self.native.wire == Wire::Chat { Wire::Anthropic } else { Wire::Chat };
+        Reply { parts, native: Native { wire, json: RawValue::NULL.to_owned(), ..self.native }, ..self }
+    }
+}
+
+/// A reply as its provider sent it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Native {
+    /// Which form this is.
+    pub wire: Wire,
+    /// Which model said it.
+    pub model: String,
+    /// The text of the JSON that stands for the reply in a request.
+    #[serde(with = "as_text")]
+    pub json: Box<RawValue>,
+}
+
+/// Records JSON as a text: serde cannot find it as it was sent inside of an enum that it has to look through first.
+mod as_text {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::value::RawValue;
+
+    pub(super) fn serialize<S: Serializer>(json: &RawValue, serializer: S) -> Result<S::Ok, S::Error> {
+        json.get().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+        RawValue::from_string(String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// One part of a reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Text for the user.
+    Text(String),
+    /// What the model thought, as far as it is shown.
+    Thinking(String),
+    /// Why it does not answer.
+    Refusal(String),
+    /// A call of a tool.
+    Call(Call),
+}
+
+/// A call of a tool, as the model wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// What its answer refers to. Unique in the conversation: where a provider gives none, one is made.
+    pub id: String,
+    /// The name as the model wrote it, mapped back to the name that haft has for the tool.
+    pub name: String,
+    /// The text of its arguments, exactly as it came.
+    pub arguments: String,
+    /// Whether the reply ended in the middle of it: it must not be run.
+    pub is_cut: bool,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The id of the call.
+    pub call: String,
+    /// The name of the tool, as haft has it.
+    pub name: String,
+    /// What the model reads.
+    pub text: String,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+/// Why a reply ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// It has nothing more to say.
+    Finished,
+    /// It waits for the answers to its calls.
+    Calls,
+    /// It was as long as it may be.
+    Length,
+    /// The model, or a filter before it, refused.
+    Refused,
+    /// The provider pauses and wants to be asked to go on.
+    Paused,
+    /// The stream broke off; what came before is here.
+    Cut,
+}
+
+/// What a reply cost, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Of the request, all of them.
+    pub input: u64,
+    /// Of the reply, with what it thought.
+    pub output: u64,
+    /// Of the request, those that were read from the provider's cache.
+    pub cache_read: u64,
+    /// Of the request, those that were written to it.
+    pub cache_written: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_provider_sent_survives_being_recorded_byte_for_byte() {
+        let sent = r#"[{"n": 1.50, "s":"\u00e9"}]"#;
+        let json = RawValue::from_string(sent.to_owned()).expect("it is JSON");
+        let native = Native { wire: Wire::Anthropic, model: "m".to_owned(), json };
+        let message =
+            Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Finished, usage: Usage::default() });
+
+        let record = serde_json::to_string(&message).expect("a message can be written");
+        let back: Message = serde_json::from_str(&record).expect("a message can be read");
+
+        let Message::Model(reply) = back else { panic!("it is no reply: {back:?}") };
+        assert_eq!(reply.native.json.get(), sent);
+    }
+}

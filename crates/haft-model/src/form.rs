@@ -1,0 +1,44 @@
+//! What a form of requests and replies must answer. Pure: texts in, texts out.
+//!
+//! Not here: sending anything, trying again, time limits (`client`).
+
+use crate::conversation::Reply;
+use crate::provider::{Heard, ModelError, Request};
+
+/// One form.
+pub(crate) trait Form: Send + Sync {
+    /// Returns what is put behind the address of the provider.
+    fn path(&self, model: &str) -> String;
+
+    /// Returns the headers that carry the key and say the version, in small letters.
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
+
+    /// Writes a request, to be answered as a stream.
+    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8>;
+
+    /// Begins to read a reply.
+    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading>;
+
+    /// Says what an answer with another status than 200 means.
+    fn refusal(&self, status: u16, body: &str) -> ModelError;
+}
+
+/// A reply that is read.
+pub(crate) trait Reading: Send {
+    /// Reads one event of the stream: its name where it has one, and its data. Returns whether it was the last.
+    ///
+    /// An event that cannot be read is told and left out where the reply is whole without it; else it is the error.
+    fn event(&mut self, name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError>;
+
+    /// Returns the reply as far as it came. `None` where nothing came that could stand for it.
+    fn end(self: Box<Self>) -> Option<Reply>;
+}
+
+/// How far a reply is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// There is more.
+    More,
+    /// That was all.
+    Whole,
+}

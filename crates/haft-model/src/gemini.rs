@@ -1,0 +1,192 @@
+//! Google Gemini, as `streamGenerateContent` speaks it.
+//!
+//! A reply stands in later requests as the content that came, part by part: a signature belongs to the part on which it
+//! stood, and a model refuses a conversation in which it is missing or elsewhere. Only plain text that came in several
+//! parts is put together.
+//!
+//! Not here: how a stream is read (`gemini/reading.rs`), how schemas are said (`lower/gemini.rs`).
+
+mod reading;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use crate::conversation::{Answer, Call, Message, Part, Reply};
+use crate::form::{Form, Reading};
+use crate::offered_names::OfferedNames;
+use crate::provider::{ModelError, Request};
+use crate::raw_json::Object;
+use crate::refused::refused;
+use crate::wire::Wire;
+
+/// What stands for the signature of a call that another model made. From its documentation of signatures.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// The form.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gemini;
+
+impl Form for Gemini {
+    fn path(&self, model: &str) -> String {
+        let folder = if model.contains('/') { "" } else { "models/" };
+        format!("/v1beta/{folder}{}:streamGenerateContent?alt=sse", in_address(model))
+    }
+
+    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("x-goog-api-key", key.to_owned())).into_iter().collect()
+    }
+
+    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
+        let body = Body { rest: members(request), contents: contents(model, request) };
+        serde_json::to_vec(&body).expect("texts, numbers and JSON that was read before can be written")
+    }
+
+    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+        Box::new(reading::GeminiReading::new(model, request))
+    }
+
+    fn refusal(&self, status: u16, body: &str) -> ModelError {
+        refused(status, body)
+    }
+}
+
+#[derive(Serialize)]
+struct Body {
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+    contents: Vec<Box<RawValue>>,
+}
+
+fn members(request: &Request<'_>) -> Map<String, Value> {
+    let mut members = Map::new();
+    let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
+    if !request.instructions.is_empty() {
+        put("systemInstruction", json!({ "parts": [{ "text": request.instructions }] }));
+    }
+    if !request.tools.tools.is_empty() {
+        put("tools", request.tools.request_value());
+        if request.must_call {
+            put("toolConfig", json!({ "functionCallingConfig": { "mode": "ANY" } }));
+        }
+    }
+    if let Some(most) = request.most_tokens {
+        put("generationConfig", json!({ "maxOutputTokens": most }));
+    }
+    members
+}
+
+fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
+    let names = OfferedNames::of(request.tools);
+    let mut contents = Vec::new();
+    let mut asked: Vec<Asked> = Vec::new();
+    for message in request.messages {
+        match message {
+            Message::User { text } => contents.push(raw(&json!({ "role": "user", "parts": [{ "text": text }] }))),
+            Message::Model(reply) if reply.native.wire == Wire::Gemini && reply.native.model == model => {
+                asked = asked_in(&reply.native.json);
+                // A content without parts is refused.
+                if has_parts(&reply.native.json) {
+                    contents.push(reply.native.json.clone());
+                }
+            }
+            Message::Model(reply) => {
+                asked = reply.calls().map(|call| Asked::again(call, &names)).collect();
+                contents.extend(plain(model, reply, &names).as_ref().map(raw));
+            }
+            Message::Tools { answers } => {
+                let parts: Vec<Value> =
+                    answers.iter().enumerate().map(|(at, answer)| said_back(answer, asked.get(at), &names)).collect();
+                contents.push(raw(&json!({ "role": "user", "parts": parts })));
+            }
+        }
+    }
+    contents
+}
+
+/// What an answer refers to: by its id where the call had one, else by name and order.
+struct Asked {
+    id: Option<String>,
+    name: String,
+}
+
+impl Asked {
+    fn again(call: &Call, names: &OfferedNames) -> Asked {
+        Asked { id: Some(call.id.clone()), name: names.wire(&call.name) }
+    }
+}
+
+fn asked_in(native: &RawValue) -> Vec<Asked> {
+    let parts = Object::read(native.get()).map(|content| content.objects("parts")).unwrap_or_default();
+    let calls = parts.iter().filter_map(|part| part.object("functionCall"));
+    let asked = calls.filter_map(|call| Some(Asked { id: call.text("id"), name: call.text("name")? }));
+    asked.collect()
+}
+
+fn has_parts(native: &RawValue) -> bool {
+    let parts = Object::read(native.get()).and_then(|content| content.list("parts"));
+    parts.is_some_and(|parts| !parts.is_empty())
+}
+
+fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames) -> Value {
+    let member = if answer.is_error { "error" } else { "output" };
+    let name = asked.map_or_else(|| names.wire(&answer.name), |asked| asked.name.clone());
+    let mut response = Map::new();
+    if let Some(id) = asked.and_then(|asked| asked.id.as_ref()) {
+        response.insert("id".to_owned(), json!(id));
+    }
+    response.insert("name".to_owned(), json!(name));
+    response.insert("response".to_owned(), json!({ member: answer.text }));
+    json!({ "functionResponse": response })
+}
+
+/// Returns a reply of another model; nothing where it says nothing.
+fn plain(model: &str, reply: &Reply, names: &OfferedNames) -> Option<Value> {
+    let mut parts = Vec::new();
+    // From version 3 on the first call of a reply must have a signature.
+    let mut needs_signature =
+        model.contains("gemini-") && !["gemini-1", "gemini-2"].iter().any(|old| model.contains(old));
+    for part in &reply.parts {
+        match part {
+            Part::Text(text) | Part::Refusal(text) if !text.is_empty() => parts.push(json!({ "text": text })),
+            Part::Text(_) | Part::Refusal(_) | Part::Thinking(_) => {}
+            Part::Call(call) => {
+                let function = json!({ "id": call.id, "name": names.wire(&call.name), "args": arguments(call) });
+                let mut part = json!({ "functionCall": function });
+                if std::mem::take(&mut needs_signature) {
+                    part["thoughtSignature"] = json!(NO_SIGNATURE);
+                }
+                parts.push(part);
+            }
+        }
+    }
+    (!parts.is_empty()).then(|| json!({ "role": "model", "parts": parts }))
+}
+
+fn arguments(call: &Call) -> Value {
+    match serde_json::from_str(&call.arguments) {
+        Ok(Value::Object(arguments)) => Value::Object(arguments),
+        // What was cut is left out: its answer says so.
+        _ if call.is_cut || call.arguments.trim().is_empty() => json!({}),
+        _ => json!({ "not_json": call.arguments }),
+    }
+}
+
+/// Returns the name of a model as it may stand in an address.
+fn in_address(model: &str) -> String {
+    let mut written = String::new();
+    for byte in model.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/@".contains(&byte) {
+            written.push(char::from(byte));
+        } else {
+            written.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    written
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    to_raw_value(value).expect("a value can be written")
+}

@@ -1,0 +1,263 @@
+//! Reads the stream of a reply: each event is an answer with the parts that are new.
+
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
+use crate::form::{Progress, Reading};
+use crate::made_ids::Ids;
+use crate::offered_names::OfferedNames;
+use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
+use crate::raw_json::{Object, compact, joined, list};
+use crate::refused::{broke_off, unreadable};
+use crate::wire::Wire;
+
+/// More calls in one reply are an endless loop of the model.
+const MOST_CALLS: usize = 512;
+
+/// A reply that is read.
+#[derive(Debug)]
+pub(super) struct GeminiReading {
+    model: String,
+    names: OfferedNames,
+    ids: Ids,
+    kept: Vec<Kept>,
+    parts: Vec<Part>,
+    calls: usize,
+    usage: Usage,
+    stop: Option<Stop>,
+    has_begun: bool,
+}
+
+/// A part as it goes back.
+#[derive(Debug)]
+enum Kept {
+    /// Plain text, which may be put together.
+    Text(String),
+    /// A thought without a signature, which may be put together.
+    Thought(String),
+    /// Everything else, as it came.
+    AsItCame(Box<RawValue>),
+}
+
+/// To whom a text is said.
+#[derive(Clone, Copy, Debug)]
+enum Voice {
+    Aloud,
+    Thinking,
+}
+
+impl GeminiReading {
+    pub(super) fn new(model: &str, request: &Request<'_>) -> GeminiReading {
+        GeminiReading {
+            model: model.to_owned(),
+            names: OfferedNames::of(request.tools),
+            ids: Ids::of(request),
+            kept: Vec::new(),
+            parts: Vec::new(),
+            calls: 0,
+            usage: Usage::default(),
+            stop: None,
+            has_begun: false,
+        }
+    }
+}
+
+impl Reading for GeminiReading {
+    fn event(&mut self, _name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError> {
+        let data = data.trim();
+        if data.is_empty() {
+            return Ok(Progress::More);
+        }
+        if let Some(answer) = Object::read(data) {
+            self.answer(&answer, heard)?;
+            // Which event is the last is not said: old models say why they ended in each of them.
+            return Ok(Progress::More);
+        }
+        // Without `alt=sse` the whole stream is one list.
+        let Some(answers) = list(data) else {
+            return if self.stop.is_some() { Ok(Progress::More) } else { Err(unreadable(data)) };
+        };
+        for answer in &answers {
+            self.answer(&Object::read(answer.get()).ok_or_else(|| unreadable(data))?, heard)?;
+        }
+        Ok(Progress::Whole)
+    }
+
+    fn end(self: Box<Self>) -> Option<Reply> {
+        if !self.has_begun {
+            return None;
+        }
+        let stop = match self.stop {
+            Some(Stop::Finished) if self.calls > 0 => Stop::Calls,
+            Some(stop) => stop,
+            None => Stop::Cut,
+        };
+        let kept: Vec<Box<RawValue>> = self.kept.into_iter().map(Kept::native).collect();
+        let json = format!(r#"{{"role":"model","parts":{}}}"#, joined(kept.iter().map(Box::as_ref)));
+        let json = RawValue::from_string(json).expect("a list of JSON values is JSON");
+        let native = Native { wire: Wire::Gemini, model: self.model, json };
+        Some(Reply { parts: self.parts, native, stop, usage: self.usage })
+    }
+}
+
+impl GeminiReading {
+    fn answer(&mut self, answer: &Object, heard: Heard<'_>) -> Result<(), ModelError> {
+        if let Some(error) = answer.raw("error") {
+            return Err(broke_off(error));
+        }
+        self.add_usage(answer, heard);
+        let feedback = answer.object("promptFeedback").unwrap_or_default();
+        if let Some(reason) = feedback.text("blockReason") {
+            let why = feedback.text("blockReasonMessage");
+            self.refuse("The request was refused before the model saw it", &reason, why);
+            return Ok(());
+        }
+        let Some(candidate) = answer.objects("candidates").into_iter().next() else { return Ok(()) };
+        let content = candidate.object("content").unwrap_or_default();
+        for part in content.list("parts").unwrap_or_default() {
+            self.part(&part, heard)?;
+        }
+        match candidate.text("finishReason") {
+            Some(reason) => self.finish(&reason, candidate.text("finishMessage")),
+            None => Ok(()),
+        }
+    }
+
+    fn part(&mut self, raw: &RawValue, heard: Heard<'_>) -> Result<(), ModelError> {
+        let Some(part) = Object::read(raw.get()) else { return Ok(()) };
+        self.has_begun = true;
+        let voice = if part.is_true("thought") { Voice::Thinking } else { Voice::Aloud };
+        if let Some(text) = part.text("text") {
+            self.say(&text, voice, heard);
+            let is_plain = part.members().all(|(name, _)| matches!(name, "text" | "thought"));
+            if is_plain {
+                self.keep_text(&text, voice);
+                return Ok(());
+            }
+        }
+        if part.raw("functionCall").is_some() {
+            let call = part.object("functionCall").unwrap_or_default();
+            // Nobody can answer a call without a name, and one without an answer is refused.
+            let Some(name) = call.text("name").filter(|name| !name.is_empty()) else { return Ok(()) };
+            self.call(&name, &call, heard)?;
+        }
+        self.kept.push(Kept::AsItCame(compact(raw)));
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str, voice: Voice, heard: Heard<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        heard(match voice {
+            Voice::Aloud => Piece::Text(text),
+            Voice::Thinking => Piece::Thinking(text),
+        });
+        match (self.parts.last_mut(), voice) {
+            (Some(Part::Text(said)), Voice::Aloud) | (Some(Part::Thinking(said)), Voice::Thinking) => {
+                said.push_str(text);
+            }
+            (_, Voice::Aloud) => self.parts.push(Part::Text(text.to_owned())),
+            (_, Voice::Thinking) => self.parts.push(Part::Thinking(text.to_owned())),
+        }
+    }
+
+    fn keep_text(&mut self, text: &str, voice: Voice) {
+        match (self.kept.last_mut(), voice) {
+            (Some(Kept::Text(kept)), Voice::Aloud) | (Some(Kept::Thought(kept)), Voice::Thinking) => {
+                kept.push_str(text);
+            }
+            // A part with nothing in it is refused.
+            _ if text.is_empty() => {}
+            (_, Voice::Aloud) => self.kept.push(Kept::Text(text.to_owned())),
+            (_, Voice::Thinking) => self.kept.push(Kept::Thought(text.to_owned())),
+        }
+    }
+
+    fn call(&mut self, name: &str, sent: &Object, heard: Heard<'_>) -> Result<(), ModelError> {
+        if self.calls == MOST_CALLS {
+            return Err(broken(format!("The model makes more than {MOST_CALLS} calls in one reply.")));
+        }
+        let arguments = sent.raw("args").map_or_else(|| "{}".to_owned(), |raw| compact(raw).get().to_owned());
+        let call = Call {
+            id: self.ids.take(&sent.text("id").unwrap_or_default()),
+            name: self.names.native(name).to_owned(),
+            arguments,
+            // Set only where arguments come in pieces, which are not asked for.
+            is_cut: sent.is_true("willContinue"),
+        };
+        heard(Piece::CallBegins(self.calls, &call.name));
+        heard(Piece::Arguments(self.calls, &call.arguments));
+        self.calls += 1;
+        self.parts.push(Part::Call(call));
+        Ok(())
+    }
+
+    fn finish(&mut self, reason: &str, message: Option<String>) -> Result<(), ModelError> {
+        match reason {
+            "MAX_TOKENS" | "CONTINUATION" => self.stop = Some(Stop::Length),
+            "SAFETY"
+            | "RECITATION"
+            | "LANGUAGE"
+            | "BLOCKLIST"
+            | "PROHIBITED_CONTENT"
+            | "SPII"
+            | "IMAGE_SAFETY"
+            | "IMAGE_PROHIBITED_CONTENT"
+            | "IMAGE_RECITATION" => {
+                self.refuse("The provider stopped the reply", reason, message);
+            }
+            // The reply is missing, not wrong: the same request mostly works the next time.
+            "MALFORMED_FUNCTION_CALL"
+            | "UNEXPECTED_TOOL_CALL"
+            | "TOO_MANY_TOOL_CALLS"
+            | "MALFORMED_RESPONSE"
+            | "OTHER" => {
+                let message = message.map(|message| format!(": {message}")).unwrap_or_default();
+                return Err(broken(format!("The model's reply could not be used ({reason}){message}")));
+            }
+            _ => self.stop = Some(Stop::Finished),
+        }
+        self.has_begun = true;
+        Ok(())
+    }
+
+    fn refuse(&mut self, what: &str, reason: &str, message: Option<String>) {
+        let message = message.filter(|message| !message.is_empty()).map(|message| format!(": {message}"));
+        self.parts.push(Part::Refusal(format!("{what} ({reason}){}", message.unwrap_or_default())));
+        self.stop = Some(Stop::Refused);
+        self.has_begun = true;
+    }
+
+    /// Takes a usage, which stands for the whole reply so far.
+    fn add_usage(&mut self, answer: &Object, heard: Heard<'_>) {
+        let Some(sent) = answer.object("usageMetadata") else { return };
+        let count = |name: &str| sent.number(name).unwrap_or(0);
+        let usage = Usage {
+            input: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
+            output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
+            cache_read: count("cachedContentTokenCount"),
+            cache_written: 0,
+        };
+        if usage != self.usage {
+            self.usage = usage;
+            heard(Piece::Usage(usage));
+        }
+    }
+}
+
+impl Kept {
+    fn native(self) -> Box<RawValue> {
+        let value = match self {
+            Kept::Text(text) => json!({ "text": text }),
+            Kept::Thought(text) => json!({ "text": text, "thought": true }),
+            Kept::AsItCame(raw) => return raw,
+        };
+        to_raw_value(&value).expect("a value can be written")
+    }
+}
+
+fn broken(what: String) -> ModelError {
+    ModelError { kind: ModelErrorKind::Broken, what, next: "try again, or use another model".to_owned() }
+}

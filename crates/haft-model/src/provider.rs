@@ -1,0 +1,98 @@
+//! Whoever answers: one model at one address, whatever it is spoken to in.
+
+use std::time::Duration;
+
+use haft::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::conversation::{Message, Reply, Usage};
+use crate::lower::LoweredList;
+use crate::wire::Wire;
+
+/// A model that can be asked.
+pub trait Model: Send + Sync {
+    /// Returns its name at the provider.
+    fn name(&self) -> &str;
+
+    /// Returns the form in which it is spoken to.
+    fn wire(&self) -> Wire;
+
+    /// Asks for the next reply. What comes is told piece by piece, and the whole is returned.
+    ///
+    /// What can be tried again is tried again in here, as long as nothing of the reply was told. Stops at once when told
+    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::Stop::Cut`].
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request<'a>,
+        heard: Heard<'a>,
+        stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}
+
+/// Is told what comes.
+pub type Heard<'a> = &'a (dyn Fn(Piece<'_>) + Send + Sync);
+
+/// What a model is asked.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// What it is told before everything else.
+    pub instructions: &'a str,
+    /// What it may call.
+    pub tools: &'a LoweredList,
+    /// What was said so far. Every call has its answer.
+    pub messages: &'a [Message],
+    /// How long the reply may be, in tokens; what the provider has as default where nothing is said.
+    pub most_tokens: Option<u32>,
+    /// Whether it must call a tool.
+    pub must_call: bool,
+}
+
+/// A piece of a reply while it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// More text.
+    Text(&'a str),
+    /// More of what it thinks.
+    Thinking(&'a str),
+    /// A call begins: the how-manieth of the reply, and the tool's name as haft has it.
+    CallBegins(usize, &'a str),
+    /// More of the arguments of a call.
+    Arguments(usize, &'a str),
+    /// What it has cost so far.
+    Usage(Usage),
+    /// It is asked again after this time, for this reason.
+    Again(Duration, &'a str),
+}
+
+/// Why there is no reply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct ModelError {
+    /// Which sort of thing went wrong.
+    pub kind: ModelErrorKind,
+    /// What went wrong, a sentence.
+    pub what: String,
+    /// What to do about it, without a capital and a full stop.
+    pub next: String,
+}
+
+/// Which sort of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// Nobody answers at the address.
+    Unreachable,
+    /// The key is missing or not accepted.
+    NotAdmitted,
+    /// The provider does not accept the request.
+    BadRequest,
+    /// The conversation is longer than the model takes.
+    TooLong,
+    /// Too many requests, or no credit is left.
+    Limited,
+    /// The provider broke, or what it sent cannot be read.
+    Broken,
+    /// It took too long.
+    TimedOut,
+    /// Somebody stopped it.
+    Stopped,
+}

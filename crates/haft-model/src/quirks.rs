@@ -1,0 +1,333 @@
+//! What servers that speak OpenAI Chat Completions do otherwise than OpenAI.
+//!
+//! Found from the address, or said by name where a proxy hides who answers. Only what the server's own documentation or
+//! published types say is here; whoever is not known gets what all of them take.
+//!
+//! Not here: what differs in a stream. All of it is read from all of them (`chat/reading.rs`), because a proxy passes on
+//! what it gets.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A server that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Server {
+    /// OpenAI itself.
+    OpenAi,
+    /// Ollama.
+    Ollama,
+    /// LM Studio.
+    LmStudio,
+    /// The server of llama.cpp.
+    LlamaCpp,
+    /// vLLM.
+    Vllm,
+    /// OpenRouter.
+    OpenRouter,
+    /// Groq.
+    Groq,
+    /// DeepSeek.
+    DeepSeek,
+    /// Mistral.
+    Mistral,
+    /// xAI.
+    Xai,
+    /// Anybody else.
+    #[default]
+    Other,
+}
+
+/// Whose address ends in this, or is this port.
+const HOSTS: [(&str, Server); 6] = [
+    ("api.openai.com", Server::OpenAi),
+    ("openrouter.ai", Server::OpenRouter),
+    ("api.groq.com", Server::Groq),
+    ("api.deepseek.com", Server::DeepSeek),
+    ("api.mistral.ai", Server::Mistral),
+    ("api.x.ai", Server::Xai),
+];
+const PORTS: [(&str, Server); 4] =
+    [("11434", Server::Ollama), ("1234", Server::LmStudio), ("8080", Server::LlamaCpp), ("8000", Server::Vllm)];
+
+impl Server {
+    /// All of them.
+    pub const ALL: [Server; 11] = [
+        Server::OpenAi,
+        Server::Ollama,
+        Server::LmStudio,
+        Server::LlamaCpp,
+        Server::Vllm,
+        Server::OpenRouter,
+        Server::Groq,
+        Server::DeepSeek,
+        Server::Mistral,
+        Server::Xai,
+        Server::Other,
+    ];
+
+    /// Returns who answers at an address, by its host or by the port that a local server has if nobody says another.
+    pub fn of(base_url: &str) -> Server {
+        let (host, port) = host_and_port(base_url);
+        let is_at = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        let by_host = HOSTS.iter().find(|(name, _)| is_at(name));
+        let by_port = || PORTS.iter().find(|(usual, _)| *usual == port);
+        by_host.or_else(by_port).map_or(Server::Other, |(_, server)| *server)
+    }
+
+    /// Returns the name used in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Server::OpenAi => "openai",
+            Server::Ollama => "ollama",
+            Server::LmStudio => "lm-studio",
+            Server::LlamaCpp => "llama.cpp",
+            Server::Vllm => "vllm",
+            Server::OpenRouter => "openrouter",
+            Server::Groq => "groq",
+            Server::DeepSeek => "deepseek",
+            Server::Mistral => "mistral",
+            Server::Xai => "xai",
+            Server::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Server {
+    type Err = UnknownServer;
+
+    fn from_str(name: &str) -> Result<Server, UnknownServer> {
+        let found = Server::ALL.into_iter().find(|server| server.name() == name);
+        found.ok_or_else(|| UnknownServer(name.to_owned()))
+    }
+}
+
+/// The name of a server that haft does not know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no server {0:?}. Next: use openai, ollama, lm-studio, llama.cpp, vllm, openrouter, groq, deepseek, mistral, \
+     xai or other"
+)]
+pub struct UnknownServer(pub String);
+
+/// What a server wants otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quirks {
+    /// The member that says how long a reply may be.
+    pub length: LengthMember,
+    /// Whose words the instructions are.
+    pub instructions: InstructionsRole,
+    /// Whether the usage has to be asked for.
+    pub usage: UsageComes,
+    /// Which ids of calls it takes.
+    pub ids: IdForm,
+    /// What it wants to read of what another model thought.
+    pub foreign_thoughts: ForeignThoughts,
+    /// Whether several calls in one reply have to be asked for.
+    pub several_calls: SeveralCalls,
+    /// Whether a beginning of the conversation is kept only when asked for.
+    pub cache: CacheComes,
+    /// Whether its models may write calls into their text.
+    pub text: TextMay,
+}
+
+/// The member that says how long a reply may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthMember {
+    /// `max_tokens`
+    MaxTokens,
+    /// `max_completion_tokens`
+    MaxCompletionTokens,
+}
+
+/// Whose words the instructions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionsRole {
+    /// `system`
+    System,
+    /// `developer`
+    Developer,
+}
+
+/// How the usage comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageComes {
+    /// When `stream_options.include_usage` is set.
+    WhenAsked,
+    /// Always; there is no such option.
+    Always,
+}
+
+/// Which ids of calls a server takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdForm {
+    /// Any.
+    Any,
+    /// Nine letters and digits.
+    Nine,
+    /// Nine letters and digits for models of Mistral, any for others.
+    NineForMistral,
+}
+
+/// What a server wants to read of what another model thought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForeignThoughts {
+    /// Nothing.
+    LeftOut,
+    /// Something, in every message with calls.
+    WithCalls,
+}
+
+/// How several calls in one reply come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeveralCalls {
+    /// By themselves.
+    ByDefault,
+    /// When `parallel_tool_calls` is set.
+    WhenAsked,
+}
+
+/// How a beginning of the conversation comes to be kept by the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheComes {
+    /// By itself, or never.
+    ByItself,
+    /// With `cache_control` beside the messages, for models of Anthropic.
+    WhenAskedForAnthropic,
+}
+
+/// What the text of a model may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextMay {
+    /// Calls: what models write is passed on where the server does not recognise it.
+    HoldCalls,
+    /// Text and nothing else.
+    BeTextOnly,
+}
+
+impl Default for Quirks {
+    fn default() -> Quirks {
+        Quirks {
+            length: LengthMember::MaxTokens,
+            instructions: InstructionsRole::System,
+            usage: UsageComes::WhenAsked,
+            ids: IdForm::Any,
+            foreign_thoughts: ForeignThoughts::LeftOut,
+            several_calls: SeveralCalls::ByDefault,
+            cache: CacheComes::ByItself,
+            text: TextMay::HoldCalls,
+        }
+    }
+}
+
+impl Quirks {
+    /// Returns what the server at an address wants.
+    pub fn of(base_url: &str) -> Quirks {
+        Quirks::of_server(Server::of(base_url))
+    }
+
+    /// Returns what a server wants.
+    pub fn of_server(server: Server) -> Quirks {
+        let usual = Quirks::default();
+        match server {
+            Server::OpenAi => Quirks {
+                // API reference: max_tokens is deprecated and refused by reasoning models.
+                length: LengthMember::MaxCompletionTokens,
+                // API reference: replaces system messages from o1 on.
+                instructions: InstructionsRole::Developer,
+                // Published types: calls come in `tool_calls`, and its models are trained to make them there.
+                text: TextMay::BeTextOnly,
+                ..usual
+            },
+            // Function calling guide of llama.cpp: several calls are off unless the request asks for them.
+            Server::LlamaCpp => Quirks { several_calls: SeveralCalls::WhenAsked, ..usual },
+            Server::OpenRouter => Quirks {
+                // Published types: max_tokens is deprecated.
+                length: LengthMember::MaxCompletionTokens,
+                // Published types: set beside the messages, it marks the last block that can be kept.
+                cache: CacheComes::WhenAskedForAnthropic,
+                // It passes requests on as they are.
+                ids: IdForm::NineForMistral,
+                ..usual
+            },
+            Server::Groq => Quirks {
+                // Published types: max_tokens is deprecated.
+                length: LengthMember::MaxCompletionTokens,
+                // Published types: no stream_options; the last chunk has the usage in `x_groq`.
+                usage: UsageComes::Always,
+                ..usual
+            },
+            Server::Mistral => Quirks {
+                // Published types: no stream_options; the last chunk has the usage.
+                usage: UsageComes::Always,
+                // Its answer to others: "must be a-z, A-Z, 0-9, with a length of 9".
+                ids: IdForm::Nine,
+                ..usual
+            },
+            // Guide to thinking: a message with calls that does not say what was thought is refused.
+            Server::DeepSeek => Quirks { foreign_thoughts: ForeignThoughts::WithCalls, ..usual },
+            // Ollama's list of supported members has max_tokens and stream_options, and not the newer name. Of the others
+            // nothing was found documented that differs.
+            Server::Ollama | Server::LmStudio | Server::Vllm | Server::Xai | Server::Other => usual,
+        }
+    }
+}
+
+fn host_and_port(base_url: &str) -> (String, &str) {
+    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+    // The colons inside the brackets of an IPv6 address separate no port.
+    let after_brackets = place.rfind(']').map_or(0, |end| end + 1);
+    let colon = place.get(after_brackets..).and_then(|rest| rest.find(':')).map(|at| after_brackets + at);
+    let (host, port) = match colon {
+        Some(colon) => (place.get(..colon).unwrap_or(place), place.get(colon + 1..).unwrap_or_default()),
+        None => (place, ""),
+    };
+    (host.trim_end_matches('.').to_ascii_lowercase(), port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_known_by_its_address() {
+        let cases = [
+            ("https://api.openai.com/v1", Server::OpenAi),
+            ("https://API.OpenAI.com:443/v1", Server::OpenAi),
+            ("https://eu.api.openai.com/v1", Server::OpenAi),
+            ("https://openrouter.ai/api/v1", Server::OpenRouter),
+            ("https://api.groq.com/openai/v1", Server::Groq),
+            ("https://api.deepseek.com", Server::DeepSeek),
+            ("https://user:secret@api.mistral.ai/v1", Server::Mistral),
+            ("https://api.x.ai/v1", Server::Xai),
+            ("http://localhost:11434/v1", Server::Ollama),
+            ("http://192.168.1.5:1234/v1", Server::LmStudio),
+            ("http://[::1]:8080/v1", Server::LlamaCpp),
+            ("127.0.0.1:8000", Server::Vllm),
+            ("http://[::1]/v1", Server::Other),
+            ("https://notopenrouter.ai/v1", Server::Other),
+            ("https://example.com/api.openai.com", Server::Other),
+            ("", Server::Other),
+            ("://@:", Server::Other),
+        ];
+        for (base_url, server) in cases {
+            assert_eq!(Server::of(base_url), server, "{base_url}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_known_by_its_name() {
+        for server in Server::ALL {
+            assert_eq!(server.name().parse(), Ok(server));
+        }
+        let error = "openia".parse::<Server>().expect_err("there is none");
+        assert!(Server::ALL.iter().all(|server| error.to_string().contains(server.name())), "{error}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Writes a request of OpenAI's Responses.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::conversation::{Message, Part, Reply};
+use crate::foreign::{arguments_or_nothing, safe_id};
+use crate::offered_names::OfferedNames;
+use crate::provider::Request;
+use crate::raw_json::list;
+use crate::wire::Wire;
+
+/// Beginnings of the names of models that do not think, and refuse to be asked for what they thought.
+const DO_NOT_THINK: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "ft:gpt-4"];
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    instructions: &'a str,
+    input: Vec<Item<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    include: &'static [&'static str],
+    store: bool,
+    stream: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Item<'a> {
+    Native(Box<RawValue>),
+    Words { role: &'static str, content: &'a str },
+    Call { r#type: &'static str, call_id: String, name: String, arguments: String },
+    Answer { r#type: &'static str, call_id: String, output: &'a str },
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    description: &'a Value,
+    parameters: &'a Value,
+    strict: bool,
+}
+
+/// Writes a request.
+pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
+    let tools: Vec<Tool<'_>> = request.tools.tools.iter().filter_map(|tool| offered(&tool.value)).collect();
+    let thinks = !DO_NOT_THINK.iter().any(|beginning| model.starts_with(beginning));
+    let body = Body {
+        model,
+        instructions: request.instructions,
+        input: items(model, request),
+        tool_choice: (request.must_call && !tools.is_empty()).then_some("required"),
+        tools,
+        max_output_tokens: request.most_tokens,
+        include: if thinks { &["reasoning.encrypted_content"] } else { &[] },
+        store: false,
+        stream: true,
+    };
+    serde_json::to_vec(&body).expect("keys are texts and nothing in it fails to be written")
+}
+
+/// Takes a tool out of the wrapping that the form of Chat has around it. Whether the schema is enforced has to be said:
+/// this form enforces it where nothing is said.
+fn offered(tool: &Value) -> Option<Tool<'_>> {
+    let function = tool.get("function")?;
+    Some(Tool {
+        r#type: "function",
+        name: function.get("name")?.as_str()?,
+        description: &function["description"],
+        parameters: &function["parameters"],
+        strict: function.get("strict").and_then(Value::as_bool).unwrap_or(false),
+    })
+}
+
+fn items<'a>(model: &str, request: &Request<'a>) -> Vec<Item<'a>> {
+    let names = OfferedNames::of(request.tools);
+    let mut items = Vec::new();
+    for message in request.messages {
+        match message {
+            Message::User { text } => items.push(Item::Words { role: "user", content: text }),
+            Message::Tools { answers } => items.extend(answers.iter().map(|answer| Item::Answer {
+                r#type: "function_call_output",
+                call_id: safe_id(&answer.call),
+                output: &answer.text,
+            })),
+            Message::Model(reply) => items.extend(items_of(model, reply, &names)),
+        }
+    }
+    items
+}
+
+fn items_of<'a>(model: &str, reply: &'a Reply, names: &OfferedNames) -> Vec<Item<'a>> {
+    let native = &reply.native;
+    if native.wire == Wire::Responses && native.model == model {
+        return list(native.json.get()).unwrap_or_default().into_iter().map(Item::Native).collect();
+    }
+    let item = |part: &'a Part| match part {
+        Part::Text(text) | Part::Refusal(text) if text.trim().is_empty() => None,
+        Part::Text(text) | Part::Refusal(text) => Some(Item::Words { role: "assistant", content: text }),
+        // It is encrypted for those who said it.
+        Part::Thinking(_) => None,
+        Part::Call(call) => Some(Item::Call {
+            r#type: "function_call",
+            call_id: safe_id(&call.id),
+            name: names.wire(&call.name),
+            arguments: arguments_or_nothing(call).to_string(),
+        }),
+    };
+    reply.parts.iter().filter_map(item).collect()
+}

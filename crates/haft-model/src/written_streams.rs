@@ -1,0 +1,217 @@
+//! Reads streams that were written by hand after the providers' published types, and says what comes of them.
+//!
+//! A stream is a file `tests/streams/FORM/written_*.sse` (or `.json`, an answer that is no stream); `: name value` at its
+//! top sets the scene. Its golden file has the pieces as they were told, the reply, what is kept of it and the next
+//! request.
+#![expect(clippy::disallowed_methods, reason = "the streams are files of this crate")]
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
+use crate::form::{Form, Progress};
+use crate::lower::{LoweredList, Offered, Provider, lower_all};
+use crate::provider::{ModelError, Piece, Request};
+use crate::raw_json::{Object, list};
+use crate::wire::Wire;
+
+/// A stream and its scene.
+pub(crate) struct Written {
+    pub(crate) name: String,
+    text: String,
+}
+
+/// Returns the streams of a form.
+pub(crate) fn streams(wire: Wire) -> Vec<Written> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(wire.name());
+    let mut streams = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be listed").path();
+        if path.extension().is_some_and(|kind| kind == "sse" || kind == "json") {
+            let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+            streams.push(Written::of(&name, &std::fs::read_to_string(&path).expect("it is a text")));
+        }
+    }
+    streams.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(streams.len() >= 20, "{} streams", streams.len());
+    streams
+}
+
+impl Written {
+    pub(crate) fn of(name: &str, text: &str) -> Written {
+        Written { name: name.to_owned(), text: text.to_owned() }
+    }
+
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        let lines = self.text.lines().take_while(|line| line.starts_with(':'));
+        lines.filter_map(|line| line.strip_prefix(": ")?.strip_prefix(name)?.strip_prefix(' ')).next()
+    }
+
+    fn model(&self) -> &str {
+        self.setting("model").unwrap_or("some-model")
+    }
+
+    fn events(&self) -> Vec<(String, String)> {
+        if self.text.starts_with(['{', '[']) {
+            return vec![(String::new(), self.text.clone())];
+        }
+        let blocks = self.text.split("\n\n").map(|block| {
+            let field = |name: &str| -> Vec<&str> {
+                let values = block.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+                values.map(|value| value.strip_prefix(' ').unwrap_or(value)).collect()
+            };
+            (field("event").concat(), field("data"))
+        });
+        let events = blocks.filter(|(_, data)| !data.is_empty());
+        events.map(|(name, data)| (name, data.join("\n"))).collect()
+    }
+
+    fn messages(&self) -> Vec<Message> {
+        let mut messages = vec![Message::User { text: "Do it.".to_owned() }];
+        if let Some(id) = self.setting("earlier_id") {
+            let call = Call { id: id.to_owned(), name: "bash".to_owned(), arguments: "{}".to_owned(), is_cut: false };
+            let json = RawValue::from_string("{}".to_owned()).expect("it is JSON");
+            let native = Native { wire: Wire::Anthropic, model: "another".to_owned(), json };
+            let parts = vec![Part::Call(call)];
+            messages.push(Message::Model(Reply { parts, native, stop: Stop::Calls, usage: Usage::default() }));
+            messages.push(answers_to(&messages));
+        }
+        messages
+    }
+
+    /// Reads the stream up to an event.
+    fn read(
+        &self,
+        form: &dyn Form,
+        tools: &LoweredList,
+        up_to: usize,
+    ) -> (Vec<String>, Result<Option<Reply>, ModelError>) {
+        let messages = self.messages();
+        let request = request(tools, &messages);
+        let told = Mutex::new(Vec::new());
+        let heard = |piece: Piece<'_>| told.lock().expect("nobody panicked").push(format!("{piece:?}"));
+        let mut reading = form.reading(self.model(), &request);
+        for (name, data) in self.events().iter().take(up_to) {
+            match reading.event(name, data, &heard) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Whole) => break,
+                Err(error) => return (told.into_inner().expect("nobody panicked"), Err(error)),
+            }
+        }
+        let reply = reading.end();
+        (told.into_inner().expect("nobody panicked"), Ok(reply))
+    }
+
+    /// Says all that comes of the stream.
+    pub(crate) fn said(&self, form: &dyn Form, provider: Provider) -> String {
+        let tools = tools(provider);
+        let (told, reply) = self.read(form, &tools, usize::MAX);
+        let mut said = format!("heard:\n  {}\n", told.join("\n  "));
+        match reply {
+            Err(error) => writeln!(said, "error: {:?}\n  {}\n  next: {}", error.kind, error.what, error.next),
+            Ok(None) => writeln!(said, "no reply"),
+            Ok(Some(reply)) => {
+                let request = self.next_request(form, &tools, &reply);
+                let parts: Vec<String> = reply.parts.iter().map(|part| format!("{part:?}")).collect();
+                let about =
+                    format!("stop: {:?}\nusage: {:?}\nparts:\n  {}", reply.stop, reply.usage, parts.join("\n  "));
+                writeln!(said, "{about}\nnative:\n  {}\nnext request:\n{}", reply.native.json, shown(&request))
+            }
+        }
+        .expect("a text can be written to");
+        said
+    }
+
+    /// Returns the request that follows, after the reply was kept in a log. What stands for the reply is in it byte for
+    /// byte.
+    fn next_request(&self, form: &dyn Form, tools: &LoweredList, reply: &Reply) -> String {
+        let kept = serde_json::to_string(reply).expect("it can be kept");
+        assert!(!kept.contains('\n'), "{}: a record is one line: {kept}", self.name);
+        let reply: Reply = serde_json::from_str(&kept).expect("it can be read again");
+        let mut messages = self.messages();
+        let native = reply.native.json.get().to_owned();
+        // What was only thought says nothing, except to Gemini.
+        let says_something = match reply.native.wire {
+            Wire::Gemini => !native.contains(r#""parts":[]"#),
+            _ => reply.calls().next().is_some() || !reply.text().is_empty(),
+        };
+        messages.push(Message::Model(reply));
+        messages.push(answers_to(&messages));
+        let request = request(tools, &messages);
+        let written = String::from_utf8(form.request(self.model(), &request)).expect("it is a text");
+        assert_eq!(written.contains(&native), says_something, "{}: {native}\n{written}", self.name);
+        written
+    }
+
+    /// Ends the stream behind every event, and checks that what is left can go on.
+    pub(crate) fn check_every_end(&self, form: &dyn Form, provider: Provider, check: impl Fn(&Value)) {
+        let tools = tools(provider);
+        for up_to in 0..=self.events().len() {
+            if let (_, Ok(Some(reply))) = self.read(form, &tools, up_to) {
+                let request = self.next_request(form, &tools, &reply);
+                check(&serde_json::from_str(&request).expect("it is JSON"));
+            }
+        }
+    }
+}
+
+fn tools(provider: Provider) -> LoweredList {
+    let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+    let offered = ["read_file", "bash", "docs.search/v2"].map(|name| Offered {
+        name,
+        title: None,
+        description: "Does it.",
+        input_schema: &schema,
+        read_only: None,
+    });
+    lower_all(&offered, provider)
+}
+
+fn request<'a>(tools: &'a LoweredList, messages: &'a [Message]) -> Request<'a> {
+    Request { instructions: "Be short.", tools, messages, most_tokens: Some(100), must_call: false }
+}
+
+/// Returns what follows the last reply: an answer to each of its calls, or the user's next words.
+fn answers_to(messages: &[Message]) -> Message {
+    let Some(Message::Model(reply)) = messages.last() else { return Message::Tools { answers: Vec::new() } };
+    let answers: Vec<Answer> = reply
+        .calls()
+        .map(|call| Answer {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            text: format!("answer to {}", call.arguments),
+            is_error: call.is_cut,
+        })
+        .collect();
+    if answers.is_empty() { Message::User { text: "Go on.".to_owned() } } else { Message::Tools { answers } }
+}
+
+/// Shows a request as it is sent, one message a line. How tools look is settled elsewhere.
+fn shown(request: &str) -> String {
+    let mut shown = String::new();
+    for (name, raw) in Object::read(request).expect("it is an object").members() {
+        match list(raw.get()) {
+            Some(_) if name == "tools" => writeln!(shown, "  tools: …"),
+            Some(messages) => {
+                let lines: Vec<&str> = messages.iter().map(|message| message.get()).collect();
+                writeln!(shown, "  {name}:\n    {}", lines.join("\n    "))
+            }
+            None => writeln!(shown, "  {name}: {raw}"),
+        }
+        .expect("a text can be written to");
+    }
+    shown.trim_end().to_owned()
+}
+
+/// Compares with the golden file of a stream.
+pub(crate) fn compare(wire: Wire, name: &str, said: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("{}/tests/streams/{}", env!("CARGO_MANIFEST_DIR"), wire.name()));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, said));
+}

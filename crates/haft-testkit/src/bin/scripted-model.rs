@@ -1,0 +1,72 @@
+//! The scripted model as a program, for tests of programs that are not written in Rust.
+//!
+//! `cargo run -p haft-testkit --bin scripted-model -- SCRIPT [PORT]`; see `docs/guide/scripted-model.md`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own, which says where it listens")]
+#![expect(clippy::disallowed_methods, reason = "a program of its own, which takes its arguments")]
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+
+use haft_model::wire::Wire;
+use haft_testkit::scripted_model::{Script, ScriptedModel};
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (file, port) = match &words[..] {
+        [file] => (file, 0),
+        [file, port] => {
+            let number = port.parse::<u16>();
+            (file, number.map_err(|_| format!("{port:?} is no port; say a number up to 65535, or none at all"))?)
+        }
+        _ => return Err("usage: scripted-model SCRIPT.yaml [PORT]".into()),
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let script = Script::from_yaml(&text).map_err(|error| format!("{file}: {error}"))?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let model = ScriptedModel::start_at(script, address).map_err(|error| format!("port {port}: {error}"))?;
+
+    for wire in Wire::ALL {
+        println!("{:<9} {}", wire.name(), model.base_url(wire));
+    }
+    wait_for_the_end()?;
+    Ok(judge(&model))
+}
+
+/// Waits until somebody ends this program, from a terminal or from a test.
+fn wait_for_the_end() -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let runtime = runtime.map_err(|error| format!("signals cannot be heard: {error}"))?;
+    runtime.block_on(async {
+        let told = |error: std::io::Error| format!("signals cannot be heard: {error}");
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(told)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(told)?;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        Ok(())
+    })
+}
+
+fn judge(model: &ScriptedModel) -> ExitCode {
+    let (misfits, left) = (model.take_misfits(), model.turns_left());
+    for misfit in &misfits {
+        eprintln!("{misfit}");
+    }
+    if left > 0 {
+        eprintln!("turns that nobody asked for: {left}");
+    }
+    println!("{} requests", model.requests().len());
+    if misfits.is_empty() && left == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,129 @@
+//! A request as it came, and what it says in any form.
+
+use std::time::Instant;
+
+use haft_model::wire::Wire;
+use serde_json::Value;
+
+/// A request for a reply, as it came.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The form in which it speaks.
+    pub wire: Wire,
+    /// The method.
+    pub method: String,
+    /// The path, with what stands behind the question mark.
+    pub path: String,
+    /// The headers, their names in small letters, in order.
+    pub headers: Vec<(String, String)>,
+    /// The text of the body.
+    pub text: String,
+    /// The body.
+    pub body: Value,
+    /// What it says.
+    pub conversation: Conversation,
+    /// When all of it had come.
+    pub at: Instant,
+    /// When the last byte of the answer was written; nothing while it is not.
+    pub answered_at: Option<Instant>,
+}
+
+/// What a request says, in one form for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// What the model is told before everything else.
+    pub instructions: String,
+    /// The names of the tools that are offered.
+    pub tools: Vec<String>,
+    /// What was said so far.
+    pub said: Vec<Said>,
+}
+
+/// One entry of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// The user said this.
+    User(String),
+    /// The model said this, and made these calls.
+    Model(String, Vec<Made>),
+    /// This came of the calls.
+    Results(Vec<Came>),
+}
+
+/// A call in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// What its result refers to, where the form has it.
+    pub id: Option<String>,
+    /// The name of the tool.
+    pub name: String,
+    /// The text of its arguments.
+    pub arguments: String,
+}
+
+/// A result in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// The call that it refers to, where the form has it.
+    pub id: Option<String>,
+    /// The name of the tool, where the form has it.
+    pub name: Option<String>,
+    /// What the model reads.
+    pub text: String,
+}
+
+impl Asked {
+    /// Returns the model that is asked for.
+    pub fn model(&self) -> &str {
+        let in_path = || self.path.rsplit('/').next()?.split(':').next();
+        match self.wire {
+            Wire::Gemini => in_path().unwrap_or_default(),
+            Wire::Anthropic | Wire::Responses | Wire::Chat => self.body["model"].as_str().unwrap_or_default(),
+        }
+    }
+
+    /// Returns the value of a header, by its name in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Conversation {
+    /// Returns what the user said last.
+    pub fn last_of_user(&self) -> &str {
+        let mut texts = self.said.iter().rev().filter_map(|said| match said {
+            Said::User(text) => Some(text.as_str()),
+            Said::Model(..) | Said::Results(_) => None,
+        });
+        texts.next().unwrap_or_default()
+    }
+
+    /// Returns the results that came after the last reply.
+    pub fn last_results(&self) -> &[Came] {
+        let since = self.said.iter().rev().take_while(|said| !matches!(said, Said::Model(..)));
+        let mut results = since.filter_map(|said| match said {
+            Said::Results(results) => Some(results.as_slice()),
+            Said::User(_) | Said::Model(..) => None,
+        });
+        results.next().unwrap_or_default()
+    }
+
+    /// Adds what the model said, to what it said just before where nobody else spoke in between.
+    pub(super) fn add_model(&mut self, text: &str, calls: Vec<Made>) {
+        match self.said.last_mut() {
+            Some(Said::Model(said, made)) => {
+                said.push_str(text);
+                made.extend(calls);
+            }
+            Some(Said::User(_) | Said::Results(_)) | None => self.said.push(Said::Model(text.into(), calls)),
+        }
+    }
+
+    /// Adds a result to those that stand beside it.
+    pub(super) fn add_result(&mut self, came: Came) {
+        match self.said.last_mut() {
+            Some(Said::Results(results)) => results.push(came),
+            Some(Said::User(_) | Said::Model(..)) | None => self.said.push(Said::Results(vec![came])),
+        }
+    }
+}

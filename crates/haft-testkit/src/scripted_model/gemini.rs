@@ -1,0 +1,179 @@
+//! Google Gemini, as its server speaks it.
+//!
+//! Calls come whole. One whose arguments are no object is what the provider calls a malformed function call, and one
+//! that is cut by the length does not come at all. A call has an id where the script gives one. The first call of a
+//! reply that thinks carries the signature.
+
+use serde_json::{Value, json};
+
+use super::asked::{Came, Conversation, Made, Said};
+use super::script::{Part, Stop};
+use super::tongue::{Beat, Event, Speech, Tongue, list, object, signature};
+
+pub(super) struct Gemini;
+
+impl Tongue for Gemini {
+    fn read(&self, body: &Value) -> Result<Conversation, String> {
+        let declared = list(&body["tools"]).iter().flat_map(|tool| list(&tool["functionDeclarations"]));
+        let tools = declared.filter_map(|tool| tool["name"].as_str()).map(str::to_owned);
+        let instructions = texts(&body["systemInstruction"]["parts"]);
+        let mut conversation = Conversation { instructions, tools: tools.collect(), said: Vec::new() };
+        for (number, content) in list(&body["contents"]).iter().enumerate() {
+            let parts = list(&content["parts"]);
+            if parts.is_empty() {
+                return Err(format!("contents[{number}].parts: must not be empty"));
+            }
+            for (index, part) in parts.iter().enumerate() {
+                let read = match content["role"].as_str() {
+                    Some("model") => read_model(&mut conversation, part),
+                    Some("user") | None => read_user(&mut conversation, part),
+                    Some(role) => Err(format!("the role {role:?} is none; valid are user and model")),
+                };
+                read.map_err(|what| format!("contents[{number}].parts[{index}]: {what}"))?;
+            }
+        }
+        Ok(conversation)
+    }
+
+    fn stream(&self, speech: &Speech<'_>) -> Vec<Event> {
+        let mut parts: Vec<Value> = Vec::new();
+        for beat in speech.beats() {
+            match beat {
+                Beat::Piece(_, Part::Text(_) | Part::Refusal(_), text) => parts.push(json!({"text": text})),
+                Beat::Piece(_, Part::Thinking(_), text) => parts.push(json!({"text": text, "thought": true})),
+                Beat::Closes(index, part @ Part::Call(_)) => parts.extend(call(speech, index, part)),
+                Beat::Piece(_, Part::Call(_), _) | Beat::Opens(..) | Beat::Closes(..) => {}
+            }
+        }
+        let mut events: Vec<Event> =
+            parts.iter().map(|part| Event::plain(&chunk(speech, &json!([part]), Ends::Later))).collect();
+        events.push(Event::plain(&chunk(speech, &json!([{"text": ""}]), Ends::Here)));
+        events
+    }
+
+    fn whole(&self, speech: &Speech<'_>) -> Value {
+        let parts = speech.parts.iter().enumerate().filter_map(|(index, part)| match part {
+            Part::Text(text) | Part::Refusal(text) => Some(json!({"text": text})),
+            Part::Thinking(text) => Some(json!({"text": text, "thought": true})),
+            Part::Call(_) => call(speech, index, part),
+        });
+        chunk(speech, &parts.collect(), Ends::Here)
+    }
+
+    fn error(&self, status: u16, message: &str) -> Value {
+        let name = match status {
+            400 => "INVALID_ARGUMENT",
+            401 => "UNAUTHENTICATED",
+            403 => "PERMISSION_DENIED",
+            404 => "NOT_FOUND",
+            429 => "RESOURCE_EXHAUSTED",
+            503 | 529 => "UNAVAILABLE",
+            _ => "INTERNAL",
+        };
+        json!({"error": {"code": status, "message": message, "status": name}})
+    }
+
+    fn error_in_stream(&self, _events_before: usize) -> Event {
+        Event::plain(&self.error(503, "The model is overloaded. Please try again later."))
+    }
+
+    fn too_long(&self) -> (u16, &'static str) {
+        (400, "The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).")
+    }
+}
+
+enum Ends {
+    Here,
+    Later,
+}
+
+fn chunk(speech: &Speech<'_>, parts: &Value, ends: Ends) -> Value {
+    let usage = speech.usage;
+    let mut candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
+    if matches!(ends, Ends::Here) {
+        candidate["finishReason"] = json!(finish_reason(speech));
+        if finish_reason(speech) == MALFORMED {
+            candidate["finishMessage"] = json!("Malformed function call");
+        }
+    }
+    json!({
+        "candidates": [candidate],
+        "usageMetadata": {
+            "promptTokenCount": usage.input,
+            "candidatesTokenCount": usage.output,
+            "cachedContentTokenCount": usage.cache_read,
+            "totalTokenCount": usage.input + usage.output,
+        },
+        "modelVersion": speech.model,
+        "responseId": format!("reply-{}", speech.number),
+    })
+}
+
+const MALFORMED: &str = "MALFORMED_FUNCTION_CALL";
+
+fn finish_reason(speech: &Speech<'_>) -> &'static str {
+    let is_malformed = |part: &Part| matches!(part, Part::Call(call) if object(&call.arguments).is_none());
+    match speech.stop {
+        Stop::Length => "MAX_TOKENS",
+        Stop::Refused => "SAFETY",
+        Stop::Finished | Stop::Calls | Stop::Paused if speech.parts.iter().any(is_malformed) => MALFORMED,
+        Stop::Finished | Stop::Calls | Stop::Paused => "STOP",
+    }
+}
+
+fn call(speech: &Speech<'_>, index: usize, part: &Part) -> Option<Value> {
+    let Part::Call(call) = part else { return None };
+    let mut function = json!({"name": call.name, "args": object(&call.arguments)?});
+    if let Some(id) = &call.id {
+        function["id"] = json!(id);
+    }
+    let mut part = json!({"functionCall": function});
+    if let Some(thought) = speech.thought().filter(|_| speech.calls_before(index) == 0) {
+        part["thoughtSignature"] = json!(signature(thought));
+    }
+    Some(part)
+}
+
+fn read_user(conversation: &mut Conversation, part: &Value) -> Result<(), String> {
+    let response = &part["functionResponse"];
+    if response.is_object() {
+        if !response["response"].is_object() {
+            return Err("functionResponse.response: it must be an object".into());
+        }
+        let text = |key: &str| response[key].as_str().map(str::to_owned);
+        let said = response["response"].as_object().into_iter().flatten().map(|(_, value)| match value.as_str() {
+            Some(text) => text.to_owned(),
+            None => value.to_string(),
+        });
+        let said: Vec<String> = said.collect();
+        conversation.add_result(Came { id: text("id"), name: text("name"), text: said.join("\n") });
+        return Ok(());
+    }
+    match part["text"].as_str() {
+        Some(text) => match conversation.said.last_mut() {
+            Some(Said::User(said)) => said.push_str(text),
+            Some(Said::Model(..) | Said::Results(_)) | None => conversation.said.push(Said::User(text.into())),
+        },
+        None if part["inlineData"].is_object() => {}
+        None => return Err("a user cannot say this".into()),
+    }
+    Ok(())
+}
+
+fn read_model(conversation: &mut Conversation, part: &Value) -> Result<(), String> {
+    let call = &part["functionCall"];
+    match (call["name"].as_str(), part["text"].as_str()) {
+        (Some(name), _) => {
+            let id = call["id"].as_str().map(str::to_owned);
+            let made = Made { id, name: name.into(), arguments: call["args"].to_string() };
+            conversation.add_model("", vec![made]);
+        }
+        (None, Some(text)) => conversation.add_model(if part["thought"] == true { "" } else { text }, Vec::new()),
+        (None, None) => return Err("a model cannot say this".into()),
+    }
+    Ok(())
+}
+
+fn texts(parts: &Value) -> String {
+    list(parts).iter().filter_map(|part| part["text"].as_str()).collect()
+}

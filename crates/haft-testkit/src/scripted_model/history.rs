@@ -1,0 +1,62 @@
+//! Whether a conversation is one that a provider would take.
+//!
+//! Providers refuse a whole request for one call without a result, and each says it in other words. Here it is
+//! refused in all forms alike, so that a history which is wrong for one of them is found with any.
+
+use std::collections::BTreeSet;
+
+use super::asked::{Came, Conversation, Made, Said};
+
+impl Conversation {
+    /// Returns what is wrong with it, a sentence each.
+    pub(super) fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        match self.said.first() {
+            Some(Said::User(_)) => {}
+            Some(Said::Model(..) | Said::Results(_)) => faults.push("the first to speak is not the user".into()),
+            None => faults.push("nobody said anything".into()),
+        }
+        let mut ids = BTreeSet::new();
+        let mut open: Vec<&Made> = Vec::new();
+        for said in &self.said {
+            match said {
+                Said::Results(results) => {
+                    faults.extend(unpaired(&std::mem::take(&mut open), results));
+                }
+                Said::User(_) | Said::Model(..) => {
+                    faults.extend(std::mem::take(&mut open).iter().map(|call| unanswered(call)));
+                }
+            }
+            if let Said::Model(_, calls) = said {
+                open = calls.iter().collect();
+                let again = calls.iter().filter_map(|call| call.id.as_deref()).filter(|id| !ids.insert(*id));
+                faults.extend(again.map(|id| format!("two calls have the id {id:?}")));
+            }
+        }
+        faults.extend(open.iter().map(|call| unanswered(call)));
+        faults
+    }
+}
+
+fn unanswered(call: &Made) -> String {
+    format!("the call of {:?} with the id {:?} has no result right behind it", call.name, call.id)
+}
+
+fn unpaired(calls: &[&Made], results: &[Came]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut left: Vec<&Made> = calls.to_vec();
+    for result in results {
+        let fits = |call: &&Made| match (&call.id, &result.id) {
+            (Some(made), Some(came)) => made == came,
+            (None, _) | (_, None) => result.name.as_ref().is_none_or(|name| *name == call.name),
+        };
+        match left.iter().position(fits) {
+            Some(index) => {
+                left.remove(index);
+            }
+            None => faults.push(format!("a result has the id {:?}, which no unanswered call has", result.id)),
+        }
+    }
+    faults.extend(left.into_iter().map(unanswered));
+    faults
+}

@@ -1,0 +1,284 @@
+//! Sessions of agents: what was said and done, one append-only file each, so that a killed one can be taken up again.
+//!
+//! A file holds framed records (`journal::frame`): a torn end is cut, damage costs the records it touched, and both are
+//! told. Whoever writes a session holds its lock as long as it is open. A record is handed to the system before what
+//! depends on it goes on, so it outlives the process; it is not synced one by one, so a power cut may cost the last ones.
+//!
+//! Not here: what a record says (whoever runs the agent).
+
+mod id;
+mod listing;
+#[cfg(test)]
+mod tests;
+
+pub use id::SessionId;
+pub use listing::Listed;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::journal::frame::{self, Head};
+use super::private;
+
+/// Most sessions of a workspace; the oldest go when there are more.
+const MOST_SESSIONS: usize = 500;
+/// Room for one session.
+const ROOM: u64 = 256 * 1024 * 1024;
+/// Longest record.
+const LONGEST_RECORD: usize = 64 * 1024 * 1024;
+/// Longest first words that are kept for a list, in characters.
+const LONGEST_WORDS: usize = 200;
+
+/// The sessions of one workspace.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    folder: PathBuf,
+    room: u64,
+    most: usize,
+}
+
+/// How far a session is, as the last record says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// How often the model was asked.
+    pub steps: u64,
+    /// What that cost, in tokens of requests.
+    pub input: u64,
+    /// What that cost, in tokens of replies.
+    pub output: u64,
+}
+
+/// What is written for one record.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    at_ms: u64,
+    /// In the first record: how the session began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    words: Option<String>,
+    tally: Tally,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<Box<RawValue>>,
+}
+
+/// What is left of a session.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Its records, as they were written.
+    pub records: Vec<Box<RawValue>>,
+    /// How far it was.
+    pub tally: Tally,
+    /// What is lost of it.
+    pub damage: Damage,
+}
+
+/// What is lost of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// So many places between whole records are none.
+    pub places: usize,
+    /// So many bytes they are.
+    pub bytes: u64,
+    /// So many bytes at the end were no whole record; they are cut.
+    pub torn: u64,
+}
+
+/// Why a session cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// There is none of that name.
+    #[error("there is no session {0} in this workspace; \"haft sessions\" lists them")]
+    NotThere(SessionId),
+    /// Somebody else writes it.
+    #[error("session {0} is at work in another haft; wait until it has ended, or stop that one")]
+    Busy(SessionId),
+    /// The system says no.
+    #[error("the session cannot be opened in {}", .1.display())]
+    Io(#[source] io::Error, PathBuf),
+}
+
+impl Sessions {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder, room: ROOM, most: MOST_SESSIONS }
+    }
+
+    /// Begins a session with these words. The oldest ones go where there are too many.
+    pub fn begin(&self, words: &str) -> Result<SessionLog, SessionError> {
+        self.create(words).map_err(|error| SessionError::Io(error, self.folder.clone()))
+    }
+
+    /// Opens a session to go on with it; returns what is left of it.
+    pub fn take_up(&self, id: &SessionId) -> Result<(SessionLog, Kept), SessionError> {
+        let path = self.path_of(id);
+        let failed = |error| SessionError::Io(error, path.clone());
+        // Not created: a session that is not there is a mistake.
+        private::read_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SessionError::NotThere(id.clone()),
+            _ => failed(error),
+        })?;
+        let file = private::append_file(&path).map_err(failed)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(SessionError::Busy(id.clone())),
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        // Somebody may have made room between the two looks.
+        if file.metadata().map_err(failed)?.nlink() == 0 {
+            return Err(SessionError::NotThere(id.clone()));
+        }
+        self.restored(id, file).map_err(failed)
+    }
+
+    /// Lists the sessions, those that were used last first. Of each only its ends are read.
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
+        listing::list(&self.folder)
+    }
+
+    fn create(&self, words: &str) -> io::Result<SessionLog> {
+        private::create_folder(&self.folder)?;
+        self.make_room();
+        let (id, file) = loop {
+            let id = SessionId::new();
+            match private::create_file(&self.path_of(&id)) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                file => break (id, file?),
+            }
+        };
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let writing = Writing { file, end: 0, number: 0, room: self.room };
+        let log = SessionLog { id, writing: Mutex::new(writing) };
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST_WORDS).collect();
+        log.write(Entry { at_ms: now_ms(), words: Some(words), tally: Tally::default(), record: None })?;
+        File::open(&self.folder)?.sync_all()?;
+        Ok(log)
+    }
+
+    fn restored(&self, id: &SessionId, file: File) -> io::Result<(SessionLog, Kept)> {
+        let length = file.metadata()?.len();
+        let mut kept = Kept::default();
+        let mut number = 0;
+        let scan = frame::scan(&file, length, &mut |frame, body| {
+            number = number.max(frame.head.number);
+            match serde_json::from_slice::<Entry>(&body) {
+                Ok(entry) => {
+                    kept.tally = entry.tally;
+                    kept.records.extend(entry.record);
+                }
+                // Whole, but of another version or of nobody.
+                Err(_) => kept.damage.note(body.len() as u64),
+            }
+            Ok(())
+        })?;
+        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
+        kept.damage.torn = length - scan.end;
+        if kept.damage.torn > 0 {
+            file.set_len(scan.end)?;
+            file.sync_data()?;
+        }
+        let writing = Writing { file, end: scan.end, number, room: self.room };
+        Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
+    }
+
+    /// Removes the oldest sessions that nobody writes. Best effort: another process may do the same.
+    fn make_room(&self) {
+        let mut names = listing::names_by_age(&self.folder);
+        let too_many = (names.len() + 1).saturating_sub(self.most);
+        for path in names.drain(..too_many) {
+            let Ok(file) = private::read_file(&path) else { continue };
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    fn path_of(&self, id: &SessionId) -> PathBuf {
+        self.folder.join(format!("{id}.{ENDING}"))
+    }
+}
+
+/// How the names of the files end.
+const ENDING: &str = "session";
+
+/// Returns the id of the session in a file; nothing where the file is none of ours.
+fn id_in(path: &Path) -> Option<SessionId> {
+    path.file_name()?.to_str()?.strip_suffix(&format!(".{ENDING}"))?.parse().ok()
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Damage {
+    /// Returns whether anything is lost.
+    pub fn is_any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    fn note(&mut self, bytes: u64) {
+        self.places += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// A session that is open for writing. Nobody else can write it as long as this lives.
+#[derive(Debug)]
+pub struct SessionLog {
+    id: SessionId,
+    writing: Mutex<Writing>,
+}
+
+#[derive(Debug)]
+struct Writing {
+    file: File,
+    end: u64,
+    number: u64,
+    room: u64,
+}
+
+impl SessionLog {
+    /// Returns the name of the session.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Writes a record at the end. When this returns, the record outlives the process.
+    pub fn append(&self, record: &impl Serialize, tally: Tally) -> io::Result<()> {
+        let record = serde_json::value::to_raw_value(record)?;
+        self.write(Entry { at_ms: now_ms(), words: None, tally, record: Some(record) })
+    }
+
+    fn write(&self, entry: Entry) -> io::Result<()> {
+        let body = serde_json::to_vec(&entry)?;
+        if body.len() > LONGEST_RECORD {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the record is longer than 64 MiB"));
+        }
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner).append(&body)
+    }
+}
+
+impl Writing {
+    fn append(&mut self, body: &[u8]) -> io::Result<()> {
+        let head = Head { number: self.number + 1, sets: 0 };
+        let bytes = frame::frame(self.end, head, body);
+        if self.end + bytes.len() as u64 > self.room {
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, "the session is full; begin another one"));
+        }
+        if let Err(error) = self.file.write_all_at(&bytes, self.end) {
+            // Half a record would be cut by the next one to come; better now, while the lock is ours.
+            let _ = self.file.set_len(self.end);
+            return Err(error);
+        }
+        self.end += bytes.len() as u64;
+        self.number = head.number;
+        Ok(())
+    }
+}

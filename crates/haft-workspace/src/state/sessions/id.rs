@@ -1,0 +1,46 @@
+//! Names of sessions: short enough to be typed, and unlike any word.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Letters that are not taken for each other.
+const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many letters stand before and behind the dash.
+const HALF: usize = 4;
+
+/// The name of a session, such as `k3f9-q2bx`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(String);
+
+/// Says that a text is not the name of a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not the name of a session; \"haft sessions\" lists them")]
+pub struct NoSessionId(String);
+
+impl SessionId {
+    /// Makes a new one, that nobody can foresee.
+    pub(super) fn new() -> Self {
+        let hash = blake3::hash(uuid::Uuid::now_v7().as_bytes());
+        let mut letters = hash.as_bytes().iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+        let mut half = || letters.by_ref().take(HALF).collect::<String>();
+        Self(format!("{}-{}", half(), half()))
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = NoSessionId;
+
+    fn from_str(text: &str) -> Result<Self, NoSessionId> {
+        let is_half = |half: &str| half.len() == HALF && half.bytes().all(|letter| LETTERS.contains(&letter));
+        match text.split_once('-') {
+            Some((first, second)) if is_half(first) && is_half(second) => Ok(Self(text.to_owned())),
+            _ => Err(NoSessionId(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

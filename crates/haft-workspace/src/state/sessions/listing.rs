@@ -1,0 +1,75 @@
+//! Lists sessions without reading them: the first and the last record of each say enough.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Entry, SessionId, Tally, id_in};
+use crate::state::journal::frame;
+use crate::state::private;
+
+/// Most names that are looked at.
+const MOST_NAMES: usize = 10_000;
+
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub id: SessionId,
+    /// When it was begun, in milliseconds since 1970; when its file was last changed where the record of it is lost.
+    pub began_ms: u64,
+    /// When the last record was written.
+    pub last_ms: u64,
+    /// How it began; nothing where the record of it is lost.
+    pub words: Option<String>,
+    /// How far it is.
+    pub tally: Tally,
+}
+
+/// Lists all sessions in a folder, those that were used last first.
+pub(super) fn list(folder: &Path) -> io::Result<Vec<Listed>> {
+    let mut listed: Vec<Listed> = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        entries => {
+            let paths = entries?.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path()));
+            // What cannot be read is none that could be taken up.
+            paths.filter_map(|path| look(&path).ok().flatten()).collect()
+        }
+    };
+    listed.sort_by(|a, b| (b.last_ms, &b.id).cmp(&(a.last_ms, &a.id)));
+    Ok(listed)
+}
+
+/// Returns the files of sessions, those that were changed longest ago first.
+pub(super) fn names_by_age(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| id_in(path).is_some());
+    let aged = paths.filter_map(|path| Some((path.symlink_metadata().ok()?.modified().ok()?, path)));
+    let mut aged: Vec<_> = aged.collect();
+    aged.sort_unstable();
+    aged.into_iter().map(|(_, path)| path).collect()
+}
+
+fn look(path: &Path) -> io::Result<Option<Listed>> {
+    let Some(id) = id_in(path) else { return Ok(None) };
+    let file = private::read_file(path)?;
+    let facts = file.metadata()?;
+    let (length, changed_ms) = (facts.len(), u64::try_from(facts.mtime()).unwrap_or(0).saturating_mul(1_000));
+    let entry = |body: Vec<u8>| serde_json::from_slice::<Entry>(&body).ok();
+    let first = frame::frame_at(&file, 0, length)?.and_then(|(_, body)| entry(body));
+    let mut last = frame::last(&file, length)?.and_then(|(_, body)| entry(body));
+    if last.is_none() {
+        // The end is torn, or somebody is just writing: the last whole record must be looked for.
+        frame::scan(&file, length, &mut |_, body| {
+            last = entry(body).or(last.take());
+            Ok(())
+        })?;
+    }
+    Ok(Some(Listed {
+        id,
+        began_ms: first.as_ref().map_or(changed_ms, |first| first.at_ms),
+        last_ms: last.as_ref().map_or(changed_ms, |last| last.at_ms),
+        words: first.and_then(|first| first.words),
+        tally: last.map_or(Tally::default(), |last| last.tally),
+    }))
+}
