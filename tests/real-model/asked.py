@@ -21,7 +21,8 @@ class Server:
     def __init__(self, port=0):
         words = [sys.executable, str(Path(__file__).parent / "server.py"), str(port)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.process = subprocess.Popen(words, text=True, **pipes)
+        # A session of its own: the kernel wakes what is stopped when the shell that it belongs to goes away.
+        self.process = subprocess.Popen(words, text=True, start_new_session=True, **pipes)
         said = self.process.stdout.readline()
         if not said.startswith("listening on "):
             self.process.kill()
