@@ -8,7 +8,7 @@ import sys
 
 from asked import Asked, Server
 from report import Report
-from scene import Scene
+from scene import Scene, wait_until
 
 STORY = "Tell me a long story about a dog."
 AT_ONCE_SECONDS = 1.0
@@ -91,10 +91,12 @@ def killed_in_the_answer(haft):
 def wait_for_connection(port):
     """Until this machine has a connection to the port, by the kernel's own list."""
     mark = f":{port:04X} "
-    while True:
+
+    def is_there():
         with open("/proc/net/tcp") as table:
-            if any(mark in line and line.split()[3] == "01" for line in table):
-                return
+            return any(mark in line and line.split()[3] == "01" for line in table)
+
+    assert wait_until(is_there, within=10), "haft did not connect"
 
 
 def main(haft):
