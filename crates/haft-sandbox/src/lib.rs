@@ -19,6 +19,7 @@ mod explain;
 mod input;
 mod launcher;
 mod orders;
+pub mod own_code;
 mod private;
 mod programs;
 mod reached;

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft::result::ToolResult;
 use haft_mcp::asking::Asking;
@@ -11,6 +12,7 @@ use haft_mcp::serve::serve;
 use haft_mcp::toolbox::{Books, Host, Toolbox, Workspace};
 use haft_runtime::approval::{Approver, YesToOrdinary};
 use haft_runtime::session::{Keeping, Readers};
+use haft_sandbox::own_code;
 use haft_workspace::history::History;
 use haft_workspace::state::WorkspaceState;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -28,6 +30,9 @@ use crate::screen;
 /// What the user can do where a client cannot ask anybody.
 const HOW: &str = "start the server with --yes, use a client that can ask somebody (elicitation), or call the tool \
                    alone at a terminal: haft call TOOL …";
+
+/// After this long what was needed only to start is not needed any more.
+const STARTED: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
@@ -47,6 +52,10 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
 async fn until_the_end(host: Arc<dyn Host>, workspace: Workspace, asking: Asking) -> anyhow::Result<Exit> {
     let ended = CancellationToken::new();
     watch_output(ended.clone());
+    tokio::spawn(async {
+        tokio::time::sleep(STARTED).await;
+        own_code::let_go();
+    });
     let (mut interrupted, mut asked_to_end) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let signalled = async {
         tokio::select! {
