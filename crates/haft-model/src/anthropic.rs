@@ -7,8 +7,7 @@ mod reading;
 mod request;
 
 use crate::form::{Form, Reading};
-use crate::provider::{ModelError, Request};
-use crate::refused::refused;
+use crate::provider::Request;
 
 /// The version of the form. The oldest that has all that is used here, because gateways and other servers that speak
 /// this form know it; what it promises is kept by later ones.
@@ -34,9 +33,5 @@ impl Form for Anthropic {
 
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
         Box::new(reading::MessageReading::new(model, request))
-    }
-
-    fn refusal(&self, status: u16, body: &str) -> ModelError {
-        refused(status, body)
     }
 }

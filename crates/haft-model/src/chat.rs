@@ -20,12 +20,11 @@ use crate::conversation::{Answer, Call, Message, Part, Reply};
 use crate::form::{Form, Reading};
 use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
-use crate::provider::{ModelError, Request};
+use crate::provider::Request;
 use crate::quirks::{
     CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
 };
 use crate::raw_json::Object;
-use crate::refused::refused;
 use crate::wire::Wire;
 
 /// The form, as one server wants it.
@@ -50,10 +49,6 @@ impl Form for Chat {
 
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
         Box::new(reading::ChatReading::new(self.quirks, model, request))
-    }
-
-    fn refusal(&self, status: u16, body: &str) -> ModelError {
-        refused(status, body)
     }
 }
 

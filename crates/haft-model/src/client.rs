@@ -168,7 +168,7 @@ impl Connection {
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(answer::refused(self.form.as_ref(), response, bounds).await)
+        Err(answer::refused(response, bounds).await)
     }
 
     fn key(&self) -> Option<&str> {

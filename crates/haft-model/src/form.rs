@@ -18,9 +18,6 @@ pub(crate) trait Form: Send + Sync {
 
     /// Begins to read a reply.
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading>;
-
-    /// Says what an answer with another status than 200 means.
-    fn refusal(&self, status: u16, body: &str) -> ModelError;
 }
 
 /// A reply that is read.

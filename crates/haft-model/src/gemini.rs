@@ -17,9 +17,8 @@ use serde_json::{Map, Value, json};
 use crate::conversation::{Answer, Call, Message, Part, Reply};
 use crate::form::{Form, Reading};
 use crate::offered_names::OfferedNames;
-use crate::provider::{ModelError, Request};
+use crate::provider::Request;
 use crate::raw_json::Object;
-use crate::refused::refused;
 use crate::wire::Wire;
 
 /// What stands for the signature of a call that another model made. From its documentation of signatures.
@@ -46,10 +45,6 @@ impl Form for Gemini {
 
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
         Box::new(reading::GeminiReading::new(model, request))
-    }
-
-    fn refusal(&self, status: u16, body: &str) -> ModelError {
-        refused(status, body)
     }
 }
 

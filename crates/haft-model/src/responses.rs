@@ -7,8 +7,7 @@ mod reading;
 mod request;
 
 use crate::form::{Form, Reading};
-use crate::provider::{ModelError, Request};
-use crate::refused::refused;
+use crate::provider::Request;
 
 /// OpenAI's Responses.
 pub(crate) struct Responses;
@@ -28,9 +27,5 @@ impl Form for Responses {
 
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
         Box::new(reading::ItemsReading::new(model, request))
-    }
-
-    fn refusal(&self, status: u16, body: &str) -> ModelError {
-        refused(status, body)
     }
 }

@@ -12,7 +12,7 @@ use super::advice::Advice;
 use super::again::{Failure, asked_in};
 use super::transport::causes;
 use crate::conversation::Reply;
-use crate::form::{Form, Progress, Reading};
+use crate::form::{Progress, Reading};
 use crate::provider::{Heard, ModelError, ModelErrorKind};
 use crate::sse::{Decoder, Event};
 
@@ -52,7 +52,7 @@ impl<'a> Bounds<'a> {
             () = tokio::time::sleep_until(self.ends) => Err(self.took_too_long()),
             () = tokio::time::sleep(self.idle) => {
                 let what = format!("The provider gave no sign of life for {} s.", self.idle.as_secs_f64());
-                Err(timed_out(what).advising("ask again; a local model may need a longer idle time"))
+                Err(timed_out(what).advising("look whether the server is still at work, and ask again"))
             }
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Bounds<'a> {
 
     fn took_too_long(&self) -> Failure {
         let what = format!("The reply was not there after {} s, all tries counted.", self.total.as_secs_f64());
-        timed_out(what).final_with("ask for less at once, or allow more time in total")
+        timed_out(what).final_with("ask for less at once, or take a model that answers sooner")
     }
 }
 
@@ -209,7 +209,7 @@ async fn drained(response: &mut Response) {
 }
 
 /// Reads an answer with another status than 200.
-pub(super) async fn refused(form: &dyn Form, mut response: Response, bounds: &Bounds<'_>) -> Failure {
+pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Failure {
     let status = response.status().as_u16();
     let headers = std::mem::take(response.headers_mut());
     let mut body = BytesMut::new();
@@ -232,5 +232,5 @@ pub(super) async fn refused(form: &dyn Form, mut response: Response, bounds: &Bo
     let advice = Advice::read(&body);
     let says_no = headers.get("x-should-retry").is_some_and(|value| value == "false");
     let asked = asked_in(&headers, SystemTime::now()).or(advice.wait);
-    Failure::new(form.refusal(status, &body)).asked(asked, says_no || status == 402 || advice.is_final)
+    Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no || status == 402 || advice.is_final)
 }

@@ -32,7 +32,7 @@ impl Connection {
         let sending = self.transport.get(url, self.form.headers(self.key()))?;
         let mut response = bounds.hold(sending).await?.map_err(|error| transport::failure(&error, &self.endpoint))?;
         if !response.status().is_success() {
-            return Err(answer::refused(self.form.as_ref(), response, bounds).await);
+            return Err(answer::refused(response, bounds).await);
         }
         let mut body = BytesMut::new();
         while let Some(chunk) =

@@ -34,7 +34,7 @@ async fn silence_and_slowness_have_words_of_their_own() {
     let error = ask(endpoint, &[said("Hello?")]).await.error();
     assert_eq!(
         error,
-        "TimedOut: The reply was not there after 0.03 s, all tries counted. Next: ask for less at once, or allow more time in total"
+        "TimedOut: The reply was not there after 0.03 s, all tries counted. Next: ask for less at once, or take a model that answers sooner"
     );
 }
 
