@@ -137,6 +137,13 @@ impl Served {
         self.ended.clone().unwrap_or_else(gone)
     }
 
+    /// Ends it, and passes on what it printed until its end.
+    async fn finish_heard(&mut self, how: HowEnded, note: Option<String>, heard: Heard<'_>) -> Ended {
+        let ended = self.finish(how, note).await;
+        self.hear(heard);
+        ended
+    }
+
     /// Takes what the launcher said; returns how the worker has ended, if it has.
     fn look(&mut self) -> Option<HowEnded> {
         let Some(life) = &mut self.life else { return Some(self.how.unwrap_or(KILLED)) };
@@ -179,6 +186,13 @@ impl Served {
             }
             self.wait_for(&[], Some(until)).await;
         }
+    }
+
+    /// It talks no more. What it printed until its end is passed on.
+    async fn hung_up(&mut self, heard: Heard<'_>) -> Ended {
+        let ended = self.end_of_talk("It had closed the socket for its messages.").await;
+        self.hear(heard);
+        ended
     }
 
     /// Asks the one who keeps its ground for something.
@@ -303,11 +317,11 @@ impl Worker for Served {
         })
     }
 
-    fn send<'a>(&'a mut self, message: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>> {
+    fn send<'a>(&'a mut self, message: &'a [u8], heard: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>> {
         Box::pin(async move {
             if std::mem::replace(&mut self.is_cut_off, true) {
                 let note = Some("Somebody stopped in the middle of a message to it.".to_owned());
-                return Err(self.finish(KILLED, note).await);
+                return Err(self.finish_heard(KILLED, note, heard).await);
             }
             let line = [message, b"\n"].concat();
             let mut rest = &line[..];
@@ -317,13 +331,13 @@ impl Worker for Served {
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => {
                         if let Some(how) = self.look() {
-                            return Err(self.finish(how, None).await);
+                            return Err(self.finish_heard(how, None, heard).await);
                         }
                         self.wait_for_talk(PollFlags::OUT).await;
                         // Whoever waits until somebody reads what it prints does not listen.
-                        self.printed.iter_mut().for_each(|pieces| pieces.read(|_| {}));
+                        self.hear(heard);
                     }
-                    Err(_) => return Err(self.end_of_talk("It had closed the socket for its messages.").await),
+                    Err(_) => return Err(self.hung_up(heard).await),
                 }
             }
             self.is_cut_off = false;
@@ -343,21 +357,15 @@ impl Worker for Served {
                         return Ok(message);
                     }
                     Ok(None) => {}
-                    Err(NoMessage::HungUp) if how.is_none() => {
-                        let ended = self.end_of_talk("It had closed the socket for its messages.").await;
-                        self.hear(heard);
-                        return Err(ended);
-                    }
+                    Err(NoMessage::HungUp) if how.is_none() => return Err(self.hung_up(heard).await),
                     Err(NoMessage::HungUp) => {}
                     Err(NoMessage::TooLong) => {
                         let note = format!("It sent a message of more than {LONGEST_MESSAGE} bytes.");
-                        return Err(self.finish(KILLED, Some(note)).await);
+                        return Err(self.finish_heard(KILLED, Some(note), heard).await);
                     }
                 }
                 if let Some(how) = how {
-                    let ended = self.finish(how, None).await;
-                    self.hear(heard);
-                    return Err(ended);
+                    return Err(self.finish_heard(how, None, heard).await);
                 }
                 self.wait_for_talk(PollFlags::IN).await;
             }

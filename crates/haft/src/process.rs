@@ -67,8 +67,8 @@ pub trait Worker: Send {
     /// Its folder is still that of the ground before: it changes into the new one, of the same path, when its message comes.
     fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>>;
 
-    /// Sends a message, which is one line, without its line end.
-    fn send<'a>(&'a mut self, message: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>>;
+    /// Sends a message, which is one line, without its line end. What the worker prints meanwhile is passed on.
+    fn send<'a>(&'a mut self, message: &'a [u8], heard: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>>;
 
     /// Waits for the next message. What the worker prints meanwhile is passed on. May be dropped while it waits.
     fn receive<'a>(&'a mut self, heard: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>>;

@@ -273,6 +273,21 @@ fn what_it_prints_is_heard_while_it_serves_and_not_between_calls() {
 }
 
 #[test]
+fn the_last_words_of_a_worker_that_takes_no_message_are_heard() {
+    let _alone = alone();
+    let shop = Workshop::new(if reaches(Level::Full) { Level::Full } else { Level::None }, Owner::Own);
+    block_on(async {
+        for script in ["echo 'last words' >&2; exit 7", "exec 3>&-; echo 'last words' >&2; exit 7"] {
+            let mut hired = shop.hire_for(&shop.command_of(script), &permit()).await;
+            // More than a socket holds, so that it is not sent before the worker has ended.
+            let ended = hired.talk(&"x".repeat(3_000_000)).await.expect_err("nobody takes it");
+            assert_eq!(ended.how, HowEnded::Exited(7), "{script}");
+            assert_eq!(*hired.heard.lock().expect("nobody panics"), "last words\n", "{script}");
+        }
+    });
+}
+
+#[test]
 fn the_network_is_there_if_the_worker_was_started_with_it_and_for_no_other_call() {
     let _alone = alone();
     for level in [Level::Partial, Level::Full].into_iter().filter(|level| reaches(*level)) {

@@ -193,9 +193,9 @@ impl Hired<'_> {
     }
 
     pub async fn talk(&mut self, line: &str) -> Result<String, Ended> {
-        self.worker.send(line.as_bytes()).await?;
         let heard =
             |_, piece: &[u8]| self.heard.lock().expect("nobody panics").push_str(&String::from_utf8_lossy(piece));
+        self.worker.send(line.as_bytes(), &heard).await?;
         let answer = self.worker.receive(&heard).await?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
     }

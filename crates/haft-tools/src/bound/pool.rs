@@ -165,7 +165,7 @@ mod tests {
             Box::pin(async { Ok(()) })
         }
 
-        fn send<'a>(&'a mut self, _: &'a [u8]) -> BoxFuture<'a, Result<(), Ended>> {
+        fn send<'a>(&'a mut self, _: &'a [u8], _: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>> {
             Box::pin(async { Ok(()) })
         }
 

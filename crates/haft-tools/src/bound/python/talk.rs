@@ -89,10 +89,11 @@ impl Talk<'_> {
     ) -> Result<Answer, Broken> {
         let Order { call, module, function, folder, path } = &self.order;
         let order = Message { what, call: *call, module, function, folder, path, most: MOST_ANSWERED, arguments };
-        worker.send(&serde_json::to_vec(&order).unwrap_or_default()).await?;
+        let heard = |stream, piece: &[u8]| self.log.hear(stream, piece);
+        worker.send(&serde_json::to_vec(&order).unwrap_or_default(), &heard).await?;
         let mut locks = HashMap::new();
         loop {
-            let line = worker.receive(&|stream, piece| self.log.hear(stream, piece)).await?;
+            let line = worker.receive(&heard).await?;
             let Ok(Value::Object(mut message)) = serde_json::from_slice(&line) else {
                 // Nobody but the worker's own script has the line: what comes now is not to be trusted.
                 return Err(Broken::ToBeEnded(HowEnded::Killed(9)));
@@ -105,7 +106,7 @@ impl Talk<'_> {
                 Ok(value) => json!({ "value": value }),
                 Err(error) => json!({ "error": format!("{} Next: {}", error.what, error.next) }),
             };
-            worker.send(&serde_json::to_vec(&reply).unwrap_or_default()).await?;
+            worker.send(&serde_json::to_vec(&reply).unwrap_or_default(), &heard).await?;
         }
     }
 
