@@ -191,6 +191,15 @@ impl House {
         pids.filter(has_mark).filter_map(Pid::from_raw).collect()
     }
 
+    /// Waits until so many are alive. A process that becomes another program shows no mark for a moment.
+    pub fn wait_until_alive(&self, count: usize) {
+        let began = Instant::now();
+        while self.alive().len() < count {
+            assert!(began.elapsed() < Duration::from_secs(20), "only {:?} are alive", self.alive());
+            std::thread::yield_now();
+        }
+    }
+
     /// Waits until nobody is alive, at most so long.
     pub fn wait_until_empty(&self, most: Duration) -> Duration {
         let began = Instant::now();

@@ -363,7 +363,7 @@ fn a_haft_that_is_killed_leaves_no_worker() {
                 "{level}: it ended"
             );
         }
-        assert!(shop.house.alive().len() >= 2, "{level}");
+        shop.house.wait_until_alive(2);
         other.kill().expect("it is ours");
         other.wait().expect("it is ours");
         let took = shop.house.wait_until_empty(Duration::from_secs(3));
