@@ -16,6 +16,7 @@ use crate::guard::Guard;
 use crate::history::{self, Mended, Past};
 use crate::offered::OfferedTools;
 use crate::outcome::{Ended, Outcome};
+use crate::overseer::{Advice, Circle, Nobody, Overseer};
 use crate::record::Record;
 use crate::settings::Settings;
 use crate::state::ShownState;
@@ -34,6 +35,7 @@ pub struct Agent<'a> {
     pub(crate) session: &'a Session,
     pub(crate) model: &'a dyn Model,
     pub(crate) record: &'a dyn Record,
+    overseer: &'a dyn Overseer,
     pub(crate) settings: Settings,
     /// The settings' instructions as one text.
     pub(crate) instructions: String,
@@ -70,6 +72,7 @@ impl<'a> Agent<'a> {
             session,
             model,
             record,
+            overseer: &Nobody,
             settings: Settings::default(),
             instructions: String::new(),
             messages: Vec::new(),
@@ -85,6 +88,12 @@ impl<'a> Agent<'a> {
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.instructions = settings.instructions.text();
         self.settings = settings;
+        self
+    }
+
+    /// Asks them what shall happen when the model gets nowhere; without anybody the run ends.
+    pub fn watched_by(mut self, overseer: &'a dyn Overseer) -> Self {
+        self.overseer = overseer;
         self
     }
 
@@ -133,6 +142,25 @@ impl<'a> Agent<'a> {
                 self.keep(Message::Tools { answers })?;
             }
             self.go_on_after(&reply, run)?;
+            if let Some(circle) = self.guard.take_circle() {
+                self.get_out_of(circle, run.stop).await?;
+            }
+        }
+    }
+
+    /// Asks what shall happen with a model that goes in circles.
+    async fn get_out_of(&mut self, circle: Circle, stop: &CancellationToken) -> Result<(), Ended> {
+        let advice = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(Ended::Stopped),
+            advice = self.overseer.goes_in_circles(&circle) => advice,
+        };
+        // Whoever lets it go on may have changed anything.
+        self.guard = Guard::default();
+        match advice {
+            Advice::End => Err(Ended::GoesInCircles { tool: circle.tool, times: circle.times }),
+            Advice::GoOn => Ok(()),
+            Advice::Say(text) => self.keep(Message::User { text }),
         }
     }
 
@@ -151,9 +179,6 @@ impl<'a> Agent<'a> {
         let has_calls = reply.calls().next().is_some();
         if run.stop.is_cancelled() || has_calls && self.session.is_turn_stopped() {
             return Err(Ended::Stopped);
-        }
-        if let Some(circle) = self.guard.circle() {
-            return Err(Ended::GoesInCircles { tool: circle.tool.clone(), times: circle.times });
         }
         match reply.stop {
             Stop::Refused => Err(Ended::Refused),

@@ -2,7 +2,7 @@
 //!
 //! A call goes in circles when it is made again, ends in the same way, and nothing was changed in between: the same test
 //! after an edit is progress, the same failing edit is not. First the result says so, then the earlier result is given
-//! instead of another run, and in the end the model is not asked any more. What the session's own memory says of calls
+//! instead of another run, and in the end somebody is asked whether it may go on. What the session's own memory says of calls
 //! that failed before stands in their results already, and is not said twice.
 //!
 //! A reader of what was done: whether something changed is what the doors say, not what the call looks like.
@@ -14,6 +14,8 @@ use haft::kinds::ErrorKind;
 use haft::result::{Did, ToolResult};
 use haft_model::conversation::Call;
 use serde_json::Value;
+
+use crate::overseer::Circle;
 
 /// The same call with the same result is mentioned from this time on.
 const HINT_AT: u32 = 2;
@@ -33,13 +35,6 @@ pub(crate) struct Guard {
     changes: u64,
     calls: HashMap<u64, Seen>,
     circle: Option<Circle>,
-}
-
-/// A call that was made often enough.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Circle {
-    pub(crate) tool: String,
-    pub(crate) times: u32,
 }
 
 /// What a call came to.
@@ -106,9 +101,9 @@ impl Guard {
         })
     }
 
-    /// Returns the call that was made often enough.
-    pub(crate) fn circle(&self) -> Option<&Circle> {
-        self.circle.as_ref()
+    /// Takes the call that was made often enough.
+    pub(crate) fn take_circle(&mut self) -> Option<Circle> {
+        self.circle.take()
     }
 }
 

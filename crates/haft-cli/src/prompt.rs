@@ -3,6 +3,7 @@
 //! The question shows the exact call, what it would do and why it is asked. Only the listed answers count, with capitals
 //! or as whole words too; anything else is asked again, the end of input means no, and what was typed before is no answer.
 
+mod circle;
 mod marked;
 mod question;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use rustix::termios::{QueueSelector, tcflush};
 
 use crate::live::LiveLine;
 use crate::screen::talk_width;
+pub(crate) use circle::overseer;
 use marked::Marks;
 use question::Paper;
 

@@ -1,15 +1,20 @@
 //! The same call again: progress after a change, a circle without one.
 
+use std::sync::Mutex;
+
+use haft::BoxFuture;
 use haft::effect::Change;
 use haft::process::HowEnded;
+use haft_agent::agent::Agent;
 use haft_agent::outcome::Ended;
+use haft_agent::overseer::{Advice, Circle, Overseer};
 use haft_agent::settings::Settings;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use serde_json::json;
 
 use crate::puppet::{Puppet, call, calls};
-use crate::work::{Worked, scene, work};
+use crate::work::{Log, Worked, run, scene, work};
 
 /// Makes these calls one after the other, with ids from 1.
 async fn check(scene: &Scene, made: impl IntoIterator<Item = (&'static str, serde_json::Value)>) -> Worked {
@@ -88,4 +93,35 @@ async fn calls_that_differ_are_no_circle() {
     let worked = check(&scene(), made).await;
     assert_eq!(worked.outcome.ended, Ended::Finished);
     assert!(worked.messages.iter().all(|message| !format!("{message:?}").contains("come to the same")));
+}
+
+/// Gives these pieces of advice, and notes what it was asked.
+struct Adviser {
+    advice: Mutex<Vec<Advice>>,
+    asked: Mutex<Vec<Circle>>,
+}
+
+impl Overseer for Adviser {
+    fn goes_in_circles<'a>(&'a self, circle: &'a Circle) -> BoxFuture<'a, Advice> {
+        self.asked.lock().expect("nobody panics").push(circle.clone());
+        let advice = self.advice.lock().expect("nobody panics").pop();
+        Box::pin(std::future::ready(advice.unwrap_or(Advice::End)))
+    }
+}
+
+#[tokio::test]
+async fn whoever_watches_is_asked_and_what_they_say_is_told_to_the_model() {
+    let (scene, log) = (scene(), Log::default());
+    let advice = Mutex::new(vec![Advice::Say("Read it first.".into()), Advice::GoOn]);
+    let adviser = Adviser { advice, asked: Mutex::default() };
+    let turns = (1..40).map(|id| calls([call(&id.to_string(), "add", json!({ "a": 1, "b": 1 }))]));
+    let puppet = Puppet::of(turns);
+    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).watched_by(&adviser);
+    let (_, worked) = run(agent, usize::MAX).await;
+    assert_eq!(worked.outcome.ended, Ended::GoesInCircles { tool: "add".into(), times: 6 });
+    assert_eq!(adviser.asked.into_inner().expect("nobody panics").len(), 3);
+    // It is counted for anew after each.
+    assert_eq!(worked.outcome.steps, 18);
+    let said = worked.messages.iter().filter(|message| format!("{message:?}").contains("Read it first.")).count();
+    assert_eq!(said, 1);
 }

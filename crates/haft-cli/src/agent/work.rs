@@ -29,6 +29,7 @@ use crate::arguments::Common;
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::live::Live;
+use crate::prompt::overseer;
 use crate::screen::{self, Part};
 
 /// A model, a workspace and a session, ready to work.
@@ -64,7 +65,9 @@ impl Work<'_> {
         let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
-        let mut agent = agent.with_settings(settings(desk, common, how_far)?).going_on(past);
+        let overseer = overseer(teller.line.clone());
+        let agent = agent.with_settings(settings(desk, common, how_far)?).watched_by(&*overseer);
+        let mut agent = agent.going_on(past);
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);

@@ -129,3 +129,15 @@ fn ctrl_c_at_a_question_stops_the_run_and_says_how_to_go_on() {
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     assert!(terminal.seen.contains("Gladly."), "{}", terminal.seen);
 }
+
+#[test]
+fn a_person_is_asked_about_a_model_that_goes_in_circles() {
+    let place = Place::new();
+    let again = || Turn::call("read_file", json!({ "path": "nowhere.txt" }));
+    let told = Turn::text("I look elsewhere.").expect(Expect::user_says("it is called a.txt"));
+    let model = ScriptedModel::start(Script::of((0..6).map(|_| again()).chain([told])));
+    let mut terminal = Terminal::start(&place, &model, &["run", "read it"]);
+    terminal.shows("The model called read_file 6 times").shows("> ").types("it is called a.txt\n");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    model.assert_told();
+}

@@ -1,0 +1,84 @@
+//! Asks what a model shall do that gets nowhere.
+
+use std::io::{self, BufRead, Write};
+
+use haft::BoxFuture;
+use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
+
+use super::{forget_what_was_typed, somebody_is_there};
+use crate::live::LiveLine;
+use crate::screen::safe;
+
+/// Returns whoever is at the terminal, or nobody. What else comes on this line waits for the answer.
+pub(crate) fn overseer(line: LiveLine) -> Box<dyn Overseer> {
+    if somebody_is_there() { Box::new(Person(line)) } else { Box::new(Nobody) }
+}
+
+/// The person at the terminal.
+struct Person(LiveLine);
+
+impl Overseer for Person {
+    fn goes_in_circles<'a>(&'a self, circle: &'a Circle) -> BoxFuture<'a, Advice> {
+        let circle = circle.clone();
+        Box::pin(async move {
+            let _held = self.0.hold();
+            let asked = tokio::task::spawn_blocking(move || {
+                forget_what_was_typed();
+                converse(&circle, (&mut io::stdin().lock(), &mut anstream::stderr()))
+            });
+            // Whoever cannot be asked does not let it go on.
+            asked.await.ok().and_then(Result::ok).unwrap_or(Advice::End)
+        })
+    }
+}
+
+fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Write)) -> io::Result<Advice> {
+    let Circle { tool, times } = circle;
+    writeln!(
+        output,
+        "The model called {} {times} times in the same way with the same result, and nothing was changed in between.\n\
+         Say what it shall do instead; y lets it go on, n ends the run.",
+        safe(tool)
+    )?;
+    loop {
+        write!(output, "> ")?;
+        output.flush()?;
+        let mut answer = String::new();
+        if input.read_line(&mut answer)? == 0 {
+            return Ok(Advice::End);
+        }
+        match answer.trim() {
+            "" => writeln!(output, "Say something, or y or n.")?,
+            "n" | "N" | "no" | "s" | "stop" => return Ok(Advice::End),
+            "y" | "Y" | "yes" => return Ok(Advice::GoOn),
+            words => return Ok(Advice::Say(words.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(typed: &str) -> (Advice, String) {
+        let circle = Circle { tool: "bash".to_owned(), times: 6 };
+        let mut shown = Vec::new();
+        let advice = converse(&circle, (&mut typed.as_bytes(), &mut shown)).expect("it can be written");
+        (advice, String::from_utf8(shown).expect("it is text"))
+    }
+
+    #[test]
+    fn words_are_for_the_model_and_the_end_of_input_ends() {
+        for (typed, expected) in [
+            ("y\n", Advice::GoOn),
+            ("no\n", Advice::End),
+            ("", Advice::End),
+            ("\n  \nread the log\n", Advice::Say("read the log".to_owned())),
+        ] {
+            let (advice, shown) = answered(typed);
+            assert_eq!(advice, expected, "{typed:?}");
+            assert!(shown.starts_with("The model called bash 6 times in the same way"), "{shown}");
+        }
+        assert_eq!(answered("\n\nn\n").1.matches("Say something, or y or n.").count(), 2);
+    }
+}
