@@ -92,8 +92,12 @@ fn converse(
         }
         match understood(answer.trim(), &request.offers) {
             Some(verdict) => {
-                let is_yes = matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_));
-                for row in request.rule_to_paste.iter().filter(|_| is_yes).flat_map(|rule| paper.rule_to_paste(rule)) {
+                // Whoever says yes to edits one by one wants to see them.
+                let is_worth_it =
+                    matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_)) && request.command.is_some();
+                for row in
+                    request.rule_to_paste.iter().filter(|_| is_worth_it).flat_map(|rule| paper.rule_to_paste(rule))
+                {
                     writeln!(output, "{row}")?;
                 }
                 return Ok(verdict);

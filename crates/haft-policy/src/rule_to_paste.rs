@@ -60,11 +60,18 @@ const RUNS_NEXT: &[&str] = &["run", "run-script", "exec", "x", "dlx"];
 /// Returns the rules that would have answered everything that is open about a call, as text for `rules.toml`.
 pub fn rule_to_paste(policy: &Policy, (tool, effects): (&str, &[Effect]), situation: Situation<'_>) -> Option<String> {
     let open = policy.open_questions(tool, effects, situation);
-    let sketches = sketches(open.iter().map(|(effect, _)| *effect))?;
+    let open = || open.iter().map(|(effect, _)| *effect);
+    let sketches = if changes_inside(open()) { vec![Sketch::of_changes(tool)] } else { sketches(open())? };
     let rules: Vec<Rule> = sketches.iter().map(Sketch::rule).collect::<Option<_>>()?;
     let helped = policy.clone().with_rules(rules).judge(tool, effects, situation);
     let text = || sketches.iter().map(Sketch::text).collect::<Vec<_>>().join("\n");
     (helped.decision == Decision::Allow).then(text)
+}
+
+/// Returns whether a tool itself, and not a command, would change files of the workspace, and there is nothing else.
+fn changes_inside<'a>(open: impl Iterator<Item = &'a Effect>) -> bool {
+    let mut sorts = open.map(EffectSort::of).peekable();
+    sorts.peek().is_some() && sorts.all(|sort| sort == EffectSort::ChangeInside)
 }
 
 /// Returns the rules that these effects need, one for each program; nothing where there are none or too many.
@@ -81,16 +88,24 @@ fn sketches<'a>(open: impl Iterator<Item = &'a Effect>) -> Option<Vec<Sketch>> {
     (1..=MOST_RULES).contains(&rules.len()).then_some(rules)
 }
 
-/// A rule about one program.
-#[derive(Debug, PartialEq, Eq)]
+/// A rule about one program, or about what one tool changes.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Sketch {
-    program: String,
+    tool: Option<String>,
+    effect: Option<&'static str>,
+    program: Option<String>,
     path: Option<String>,
     host: Option<String>,
-    example: String,
+    example: Option<String>,
 }
 
 impl Sketch {
+    /// About what a tool changes in the workspace, whichever file: a rule for one would be asked for again with the next.
+    fn of_changes(tool: &str) -> Self {
+        let effect = Some(EffectSort::ChangeInside.name());
+        Sketch { tool: Some(tool.to_owned()), effect, ..Sketch::default() }
+    }
+
     fn of(step: &Step) -> Option<Self> {
         if !may_be_allowed(EffectSort::of_step(&step.does)) {
             return None;
@@ -110,7 +125,8 @@ impl Sketch {
             _ => program(&step.words)?,
         };
         let is_narrow = breadth == Breadth::AsAsked || path.is_some() || host.is_some();
-        (is_one_line && is_narrow).then_some(Sketch { program, path, host, example })
+        let (program, example) = (Some(program), Some(example));
+        (is_one_line && is_narrow).then_some(Sketch { program, path, host, example, ..Sketch::default() })
     }
 
     /// Takes in another thing that the same program does. One rule names one path and one host.
@@ -132,14 +148,18 @@ impl Sketch {
             name: Some(self.name()),
             decision: Some("allow".to_owned()),
             reason: Some(REASON.to_owned()),
-            program: Some(self.program.clone()),
+            tool: self.tool.clone(),
+            effect: self.effect.map(str::to_owned),
+            program: self.program.clone(),
             path: self.path.clone(),
             host: self.host.clone(),
-            matches: Some(vec![self.example.clone()]),
+            matches: self.example.clone().map(|example| vec![example]),
             ..Draft::default()
         };
         let reader = Reader::default();
-        draft.check(Known { tools: &[], roots: reader.roots, reader }).ok().map(|written| written.rule)
+        // The tool is one of them: it was called.
+        let tools: Vec<String> = self.tool.iter().cloned().collect();
+        draft.check(Known { tools: &tools, roots: reader.roots, reader }).ok().map(|written| written.rule)
     }
 
     fn text(&self) -> String {
@@ -148,18 +168,25 @@ impl Sketch {
             format!("name = {}", quoted(&self.name())),
             "decision = \"allow\"".to_owned(),
             format!("reason = {}", quoted(REASON)),
-            format!("program = {}", quoted(&self.program)),
         ];
-        lines.extend(self.path.as_ref().map(|path| format!("path = {}", quoted(path))));
-        lines.extend(self.host.as_ref().map(|host| format!("host = {}", quoted(host))));
-        lines.push(format!("matches = [{}]", quoted(&self.example)));
+        let effect = self.effect.map(str::to_owned);
+        let keys = [
+            ("tool", &self.tool),
+            ("effect", &effect),
+            ("program", &self.program),
+            ("path", &self.path),
+            ("host", &self.host),
+        ];
+        lines.extend(keys.iter().filter_map(|(key, value)| Some(format!("{key} = {}", quoted(value.as_ref()?)))));
+        lines.extend(self.example.as_ref().map(|example| format!("matches = [{}]", quoted(example))));
         lines.join("\n") + "\n"
     }
 
     fn name(&self) -> String {
         let of = |word: &str, name: &Option<String>| name.as_ref().map(|name| format!(" {word} {name}"));
         let (path, host) = (of("at", &self.path), of("to", &self.host));
-        format!("allow {}{}{}", self.program, path.unwrap_or_default(), host.unwrap_or_default())
+        let what = self.program.clone().or_else(|| self.tool.as_ref().map(|tool| format!("changes by {tool}")));
+        format!("allow {}{}{}", what.unwrap_or_default(), path.unwrap_or_default(), host.unwrap_or_default())
     }
 }
 

@@ -74,8 +74,20 @@ fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("refused: needs_approval"), "{}", said.err);
     assert!(said.err.contains("run it with --yes"), "{}", said.err);
+    assert!(said.err.contains("tool = \"write_file\"\neffect = \"change\""), "{}", said.err);
     assert!(!place.has("b.txt"));
     model.assert_told();
+
+    // And that rule does allow it, and nothing else.
+    let rule = said.err.split("[[rule]]").nth(1).and_then(|rest| rest.split("effect = \"change\"").next());
+    let rule = format!("[[rule]]{}effect = \"change\"\n", rule.expect("it is shown"));
+    std::fs::create_dir_all(place.path("home/.config/haft")).expect("it can be made");
+    std::fs::write(place.path("home/.config/haft/rules.toml"), rule).expect("it can be written");
+    let edit = Turn::call("write_file", json!({ "path": ".git/hooks/post-commit", "content": "x" }));
+    let model = ScriptedModel::start(Script::of([write("b.txt"), edit, Turn::text("Done.")]));
+    let said = place.haft(&model, &["run", "write"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(place.has("b.txt") && !place.has(".git/hooks/post-commit"), "{}", said.err);
 }
 
 #[test]

@@ -122,6 +122,19 @@ fn a_rule_that_would_be_a_mistake_is_not_shown() {
 }
 
 #[test]
+fn what_a_tool_changes_is_allowed_by_its_name_and_only_what_is_ordinary() {
+    let changes = |path: &str| {
+        let place = haft::path::Place::new(path, haft::path::Extent::Entry);
+        Effect::Change(Target::Inside(place), haft::effect::Change::Replace)
+    };
+    let pasted = |effects: &[Effect]| rule_to_paste(&Policy::default(), ("edit_file", effects), Situation::default());
+    let rule = pasted(&[changes("a.txt"), changes("src/b.rs")]).expect("there is one");
+    assert!(rule.contains("tool = \"edit_file\"\neffect = \"change\"\n"), "{rule}");
+    assert_eq!(pasted(&[changes("a.txt"), changes(".git/hooks/pre-commit")]), None);
+    assert_eq!(pasted(&[changes(".env")]), None);
+}
+
+#[test]
 fn a_rule_that_would_not_help_is_not_shown() {
     let asks = Rule {
         name: "mine".into(),
