@@ -152,10 +152,19 @@ impl Written {
         let tools = tools(provider);
         for up_to in 0..=self.events().len() {
             if let (_, Ok(Some(reply))) = self.read(form, &tools, up_to) {
+                self.check_no_half_call(&reply);
                 let request = self.next_request(form, &tools, &reply);
                 check(&serde_json::from_str(&request).expect("it is JSON"));
             }
         }
+    }
+
+    /// What came by half must not be run.
+    fn check_no_half_call(&self, reply: &Reply) {
+        let ended_early = !matches!(reply.stop, Stop::Finished | Stop::Calls);
+        let is_half = |call: &&Call| !call.is_cut && serde_json::from_str::<&RawValue>(&call.arguments).is_err();
+        let half: Vec<&Call> = reply.calls().filter(is_half).filter(|_| ended_early).collect();
+        assert!(half.is_empty(), "{}: {half:?}", self.name);
     }
 }
 

@@ -95,18 +95,15 @@ impl Calls {
         at.filter(|at| !delta.begins_another_than(&self.calls[*at]))
     }
 
-    /// Returns the calls with what stands for them in later requests. A last one that is not whole is cut where the
-    /// reply ended before its time.
+    /// Returns the calls with what stands for them in later requests. Each that is not whole is cut where the reply
+    /// ended before its time: pieces of several calls may come in turns, so it need not be the last.
     pub(super) fn end(self, ids: &mut Ids, names: &OfferedNames, stop: Stop) -> Vec<(Call, Value)> {
         let ended_early = !matches!(stop, Stop::Calls | Stop::Finished);
-        let last = self.calls.len().saturating_sub(1);
-        let calls = self.calls.into_iter().enumerate();
-        calls
-            .map(|(at, building)| {
-                let is_cut = ended_early && at == last && !building.is_whole();
-                building.end(ids, names, is_cut)
-            })
-            .collect()
+        let calls = self.calls.into_iter().map(|building| {
+            let is_cut = ended_early && !building.is_whole();
+            building.end(ids, names, is_cut)
+        });
+        calls.collect()
     }
 }
 

@@ -63,6 +63,8 @@ struct Making {
     name: String,
     arguments: String,
     is_cut: bool,
+    /// Whether the provider says that nothing is missing.
+    is_said_whole: bool,
 }
 
 impl ItemsReading {
@@ -91,7 +93,7 @@ impl ItemsReading {
                 let name = sent.text("name").unwrap_or_default();
                 heard(Piece::CallBegins(nth, self.names.native(&name)));
                 let id = self.ids.take(&sent.text("call_id").unwrap_or_default());
-                Kind::Call(Making { nth, id, name, arguments: String::new(), is_cut: true })
+                Kind::Call(Making { nth, id, name, arguments: String::new(), is_cut: true, is_said_whole: false })
             }
             _ => Kind::Other,
         };
@@ -160,7 +162,9 @@ impl ItemsReading {
             }
             Kind::Call(making) => {
                 making.complete(&sent.text("arguments").unwrap_or_default(), heard);
-                making.is_cut = sent.text("status").as_deref() == Some("incomplete");
+                let status = sent.text("status");
+                making.is_cut = status.as_deref() == Some("incomplete");
+                making.is_said_whole = status.as_deref() == Some("completed");
                 if sent.text("call_id").as_deref() != Some(&making.id) || making.is_cut {
                     native = making.written(item.id.as_deref());
                 }
@@ -202,6 +206,22 @@ impl ItemsReading {
             _ => Some(End::Completed),
         };
         Ok(Progress::Whole)
+    }
+
+    /// Takes calls as cut that are half there when the reply ended before its time: not every server says so of each.
+    fn cut_what_is_half(&mut self) {
+        if self.end == Some(End::Completed) {
+            return;
+        }
+        for item in &mut self.items {
+            if let Kind::Call(making) = &mut item.kind
+                && !making.is_said_whole
+                && Object::read(&making.arguments).is_none()
+            {
+                making.is_cut = true;
+                item.done = item.done.take().map(|_| making.written(item.id.as_deref()));
+            }
+        }
     }
 
     fn stop(&self) -> Stop {
@@ -264,7 +284,8 @@ impl Reading for ItemsReading {
         Ok(Progress::More)
     }
 
-    fn end(self: Box<Self>) -> Option<Reply> {
+    fn end(mut self: Box<Self>) -> Option<Reply> {
+        self.cut_what_is_half();
         let stop = self.stop();
         if stop == Stop::Cut && self.items.is_empty() {
             return None;
