@@ -2,7 +2,7 @@
 //!
 //! Flags go before the environment, that before the session that is taken up, that before `config.toml`. Where no address
 //! is said, it is found: a provider whose key is set, then a server on this machine. A key of a provider goes to that
-//! provider's own host and to nobody else.
+//! provider's own host and to nobody else, and so does the key that the file names (`whose`).
 
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flags::ModelFlags;
 use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
+use super::whose::key_of_file_is_for;
 
 /// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
@@ -62,9 +63,8 @@ impl Choice {
         // Another model may be at another place than that of the session.
         let is_another = today.name.is_some() && today.name != session.name;
         let stronger = if is_another { today } else { over(today, session) };
-        // The key of the file is for the address of the file, not for one that somebody names today.
-        let is_for_it = stronger.base_url.is_none() || stronger.base_url == settings.model.base_url;
-        let named = settings.model.key_env.as_deref().filter(|_| is_for_it);
+        let said = over(stronger, settings.model.clone());
+        let named = settings.model.key_env.as_deref().filter(|_| key_of_file_is_for(&settings.model, &said));
         let of_file = named.map(|name| {
             let missing =
                 || format!("the key is not there: {name}, named by key_env in {}", settings.config_file.display());
@@ -74,7 +74,6 @@ impl Choice {
             Some(key) => Some(key),
             None => of_file.transpose()?,
         };
-        let said = over(stronger, settings.model.clone());
         if let Some(url) = &said.base_url {
             check_address(url)?;
         }
@@ -134,10 +133,7 @@ impl Choice {
         let fits = |provider: &&Provider| self.wire().is_none_or(|wire| provider.speaks(wire));
         let wire = |provider: &Provider| self.wire().unwrap_or(provider.wire);
         if let Some(key) = &self.key {
-            let mut of_wire =
-                PROVIDERS.iter().filter(fits).filter(|_| self.wire().is_some_and(|wire| wire != Wire::Chat));
-            let by_name = PROVIDERS.iter().filter(fits).find(|provider| name.is_some_and(|name| provider.has(name)));
-            return match by_name.or_else(|| of_wire.next()) {
+            return match Provider::said_by(name, self.wire()) {
                 Some(provider) => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
                 None => bail!("{} is set, but not whose key it is; say so with --base-url or HAFT_BASE_URL", key.from),
             };
@@ -302,7 +298,8 @@ pub(crate) fn connection(endpoint: Endpoint) -> Connection {
     }
 }
 
-fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {
+/// Puts one over the other, member by member.
+pub(super) fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {
     ModelSection {
         name: stronger.name.or(weaker.name),
         wire: stronger.wire.or(weaker.wire),

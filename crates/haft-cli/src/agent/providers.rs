@@ -105,6 +105,14 @@ impl Provider {
         }
     }
 
+    /// Finds the provider that the name of a model says, or else a form that only one speaks.
+    pub(crate) fn said_by(name: Option<&str>, wire: Option<Wire>) -> Option<&'static Provider> {
+        let mut fitting = PROVIDERS.iter().filter(|provider| wire.is_none_or(|wire| provider.speaks(wire)));
+        let by_name = fitting.clone().find(|provider| name.is_some_and(|name| provider.has(name)));
+        let is_telling = wire.is_some_and(|wire| wire != Wire::Chat);
+        by_name.or_else(|| fitting.next().filter(|_| is_telling))
+    }
+
     /// Finds the provider at an address. Only its own host is: a key must not reach another.
     pub(crate) fn at(base_url: &str) -> Option<&'static Provider> {
         let secure = |url: &str| url.split_once("://").filter(|(scheme, _)| *scheme == "https").and(host_of(url));

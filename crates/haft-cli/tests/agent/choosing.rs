@@ -57,6 +57,21 @@ fn a_key_of_a_provider_goes_to_nobody_else() {
 }
 
 #[test]
+fn the_key_of_the_file_is_not_for_the_model_of_another_provider() {
+    let place = Place::new();
+    place
+        .put("home/.config/haft/config.toml", "[model]\nname = \"claude-sonnet-4-5\"\nkey_env = \"MY_SECRET_THING\"\n");
+    for (model, wire, variable) in [("gpt-5.2", "responses", "OPENAI_API_KEY"), ("x", "gemini", "GEMINI_API_KEY")] {
+        let mut command = place.bare(&["run", "x", "--model", model, "--wire", wire]);
+        command.env("MY_SECRET_THING", KEY);
+        let said = said(command);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.contains(&format!("the key is missing: set {variable}")), "{}", said.err);
+    }
+    assert!(place.sessions().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn a_file_of_keys_counts_only_where_nobody_else_can_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
