@@ -14,6 +14,8 @@ use crate::provider::{ModelError, ModelErrorKind};
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How often an address is tried at which nobody answers: most likely it is wrong, or the server is not started.
 const TRIES_OF_A_SILENT_ADDRESS: u32 = 3;
+/// The most characters of a failure that are told: some providers answer with a page, or with the whole request.
+const LONGEST_WORDS: usize = 700;
 
 /// An attempt that came to nothing, before anything of a reply was told.
 #[derive(Clone, Debug)]
@@ -60,10 +62,15 @@ impl Failure {
         self
     }
 
-    /// Takes the key out of the words: some providers repeat it.
+    /// Takes the key out of the words, which some providers repeat, and shortens them then: a key of which only the
+    /// beginning is left would not be found.
     pub(super) fn without(mut self, key: Option<&str>) -> Failure {
         if let Some(key) = key {
             self.error.what = self.error.what.replace(key, "[key]");
+        }
+        if let Some((end, _)) = self.error.what.char_indices().nth(LONGEST_WORDS) {
+            self.error.what.truncate(end);
+            self.error.what.push('…');
         }
         self
     }
@@ -149,7 +156,7 @@ mod tests {
     use reqwest::header::{HeaderMap, HeaderName};
 
     use super::super::Times;
-    use super::{Failure, asked_in, pause};
+    use super::{Failure, LONGEST_WORDS, asked_in, pause};
     use crate::provider::ModelErrorKind;
 
     fn check(headers: &[(&'static str, &str)], expected: Option<u64>) {
@@ -199,6 +206,17 @@ mod tests {
         assert_eq!(pause(&asked, 4, &times), Ok(Duration::from_millis(70)));
         let error = pause(&broken, 6, &times).expect_err("that was the last");
         assert_eq!(error.what, "b. It was tried 6 times.");
+    }
+
+    #[test]
+    fn words_are_shortened_after_the_key_was_taken_out_of_them() {
+        let key = "sk-0123456789abcdef";
+        for at in LONGEST_WORDS - key.len() - 1..=LONGEST_WORDS + 1 {
+            let words = format!("{}{key}{}", "ä".repeat(at), "b".repeat(5000));
+            let told = Failure::because(ModelErrorKind::Broken, words).without(Some(key)).error.what;
+            assert!(!told.contains("sk-"), "{told}");
+            assert_eq!(told.chars().count(), LONGEST_WORDS + 1);
+        }
     }
 
     #[test]

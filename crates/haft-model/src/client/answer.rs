@@ -193,8 +193,8 @@ fn too_long() -> Failure {
 fn web_page(body: &[u8]) -> Failure {
     let body = String::from_utf8_lossy(body);
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
-    let title: String = title.map_or("", |(title, _)| title.trim()).chars().take(100).collect();
-    let what = format!("A web page {title:?} comes where the reply should be.");
+    let title = title.map_or("", |(title, _)| title.trim());
+    let what = format!("A web page comes where the reply should be: {title:?}");
     Failure::because(ModelErrorKind::Unreachable, what)
         .advising("check the base URL, and whether a gateway wants you to sign in")
 }

@@ -99,7 +99,7 @@ async fn what_breaks_before_anything_was_told_is_tried_again() {
         is_tried_again(wire, Answered::stream(format!("{before}data: {{\"type\": \n\n")), "no event").await;
         is_tried_again(wire, Answered::stream("{\"half\": "), "no event of this form").await;
         is_tried_again(wire, Answered::stream("{\"type\":\"other\"}"), "is no reply").await;
-        is_tried_again(wire, Answered::with("200 OK", &html, "<!doctype html><title>Hi</title>"), "web page \"Hi\"")
+        is_tried_again(wire, Answered::with("200 OK", &html, "<!doctype html><title>Hi</title>"), "should be: \"Hi\"")
             .await;
         let error = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Busy\"}}\n\n";
         is_tried_again(wire, Answered::stream(format!("{before}{error}")), "Busy").await;
@@ -210,6 +210,22 @@ async fn a_key_is_never_told() {
     let words = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
     let outcome = after(Wire::Responses, Answered::with("401 Unauthorized", &[], words)).await;
     assert!(outcome.error().contains("Incorrect API key provided: [key]"), "{}", outcome.error());
+    // Also where what is told of long words ends in the middle of it.
+    for before in (500..720).step_by(5) {
+        let words = format!("{}{KEY}{}", "x".repeat(before), "y".repeat(900));
+        for fault in [
+            Answered::with("400 Bad Request", &[], &words),
+            Answered::stream(format!("data: {words}\n\n")),
+            Answered::stream(format!("data: {{\"error\":{{\"message\":\"{words}\"}}}}\n\n")),
+            Answered::stream(format!("<title>{words}</title>")),
+        ] {
+            let server = Server::start([fault]).await;
+            let mut endpoint = endpoint(Wire::Chat, &server);
+            endpoint.times = Times { tries: 1, ..endpoint.times };
+            let error = ask(endpoint, &[said("Hello?")]).await.error();
+            assert!(!error.contains("sk-") && error.len() < 900, "{error}");
+        }
+    }
     let endpoint = endpoint_at(Wire::Responses, "http://127.0.0.1:9");
     assert!(!format!("{endpoint:?}").contains(KEY));
 
@@ -261,7 +277,7 @@ async fn a_web_page_in_place_of_a_reply_names_the_base_url() {
     let page = Answered::with("200 OK", &[], "<html><title>Sign in</title>");
     let server = Server::start([page]).await;
     let error = ask(endpoint(Wire::Anthropic, &server), &[said("Hello?")]).await.error();
-    assert!(error.contains("A web page \"Sign in\" comes where the reply should be"), "{error}");
+    assert!(error.contains("A web page comes where the reply should be: \"Sign in\""), "{error}");
     assert!(error.contains("check the base URL"), "{error}");
     assert_eq!(server.asked().len(), 3);
 }
