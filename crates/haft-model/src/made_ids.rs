@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use crate::conversation::Message;
+use crate::foreign::safe_id;
 use crate::provider::Request;
 
 const LENGTH: usize = 9;
@@ -39,6 +40,12 @@ impl Ids {
         let id = if is_new { given.to_owned() } else { self.made() };
         self.used.insert(id.clone());
         id
+    }
+
+    /// Takes the id that a provider gave where everybody takes it, else one that stands for it. For forms in which a
+    /// reply goes back as it came: what answers it must have the same id.
+    pub(crate) fn take_safe(&mut self, given: &str) -> String {
+        if given.is_empty() { self.take(given) } else { self.take(&safe_id(given)) }
     }
 
     fn made(&self) -> String {

@@ -91,7 +91,7 @@ impl MessageReading {
         block.fields = fields;
         if block.call.is_some() {
             let given = block.text("id").to_owned();
-            let id = self.ids.take(&given);
+            let id = self.ids.take_safe(&given);
             if id != given {
                 block.set("id", id.into());
             }

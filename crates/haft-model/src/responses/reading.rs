@@ -92,7 +92,7 @@ impl ItemsReading {
                 let nth = self.items.iter().filter(|item| matches!(item.kind, Kind::Call(_))).count();
                 let name = sent.text("name").unwrap_or_default();
                 heard(Piece::CallBegins(nth, self.names.native(&name)));
-                let id = self.ids.take(&sent.text("call_id").unwrap_or_default());
+                let id = self.ids.take_safe(&sent.text("call_id").unwrap_or_default());
                 Kind::Call(Making { nth, id, name, arguments: String::new(), is_cut: true, is_said_whole: false })
             }
             _ => Kind::Other,

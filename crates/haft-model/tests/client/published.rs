@@ -123,6 +123,7 @@ impl MessageCreateParams {
                     }
                     (BlockParam::Known(KnownBlock::ToolUse { id, .. }), Role::Assistant) => {
                         assert!(id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{id}");
+                        assert!(!id.is_empty() && id.len() <= 64, "{id}");
                         open.push(id);
                     }
                     (BlockParam::Known(KnownBlock::Text { text, .. }), _) => {
