@@ -248,7 +248,11 @@ impl Reading for MessageReading {
         if stop == Stop::Cut && self.blocks.is_empty() {
             return None;
         }
-        let blocks: Vec<String> = self.blocks.iter().filter_map(|block| self.native(block, stop)).collect();
+        let mut blocks: Vec<(&Block, String)> =
+            self.blocks.iter().filter_map(|block| Some((block, self.native(block, stop)?))).collect();
+        // A turn that ends with what was thought is refused in every later request.
+        while blocks.pop_if(|(block, _)| block.is_thought()).is_some() {}
+        let blocks: Vec<String> = blocks.into_iter().map(|(_, written)| written).collect();
         let json = compact(&RawValue::from_string(format!("[{}]", blocks.join(","))).ok()?);
         let mut parts: Vec<Part> = self.blocks.iter().filter_map(|block| self.part(block, stop)).collect();
         parts.extend(self.refusal.map(Part::Refusal));
@@ -258,6 +262,10 @@ impl Reading for MessageReading {
 }
 
 impl Block {
+    fn is_thought(&self) -> bool {
+        matches!(self.kind.as_str(), "thinking" | "redacted_thinking")
+    }
+
     fn text(&self, name: &str) -> &str {
         self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
     }

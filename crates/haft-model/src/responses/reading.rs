@@ -240,11 +240,7 @@ impl ItemsReading {
     fn native(&self) -> Vec<String> {
         let mut kept: Vec<&Item> = self.items.iter().filter(|item| item.written().is_some()).collect();
         // What was thought is refused without what came of it.
-        while self.end != Some(End::Completed)
-            && kept.last().is_some_and(|item| matches!(item.kind, Kind::Reasoning(_)))
-        {
-            kept.pop();
-        }
+        while kept.pop_if(|item| matches!(item.kind, Kind::Reasoning(_))).is_some() {}
         kept.into_iter().filter_map(Item::written).collect()
     }
 }

@@ -143,11 +143,16 @@ impl MessageCreateParams {
                 }
             }
             assert!(message.role == Role::Assistant || open.is_empty(), "calls without a result: {open:?}");
+            assert!(!message.content.last().is_some_and(BlockParam::is_thought), "no turn ends with what was thought");
         }
     }
 }
 
 impl BlockParam {
+    fn is_thought(&self) -> bool {
+        matches!(self, BlockParam::Known(KnownBlock::Thinking { .. } | KnownBlock::RedactedThinking { .. }))
+    }
+
     fn cache_control(&self) -> Option<&CacheControl> {
         match self {
             BlockParam::Known(

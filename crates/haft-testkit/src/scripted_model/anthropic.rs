@@ -185,8 +185,12 @@ fn read_assistant(conversation: &mut Conversation, content: &Value) -> Result<()
         conversation.add_model(text, Vec::new());
         return Ok(());
     }
-    if list(content).is_empty() {
-        return Err("content: it is empty".into());
+    match list(content).last() {
+        None => return Err("content: it is empty".into()),
+        Some(last) if last["type"] == "thinking" || last["type"] == "redacted_thinking" => {
+            return Err("content: the final block in an assistant message cannot be `thinking`".into());
+        }
+        Some(_) => {}
     }
     for (index, block) in list(content).iter().enumerate() {
         match block["type"].as_str() {

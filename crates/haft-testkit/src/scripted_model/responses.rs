@@ -22,7 +22,11 @@ impl Tongue for Responses {
         if let Some(text) = body["input"].as_str() {
             conversation.said.push(Said::User(text.into()));
         }
-        for (number, item) in list(&body["input"]).iter().enumerate() {
+        let items = list(&body["input"]);
+        for (number, item) in items.iter().enumerate() {
+            if item["type"] == "reasoning" && !is_said_by_model(items.get(number + 1)) {
+                return Err(format!("input[{number}]: a `reasoning` item was provided without what follows it"));
+            }
             read_item(&mut conversation, item).map_err(|what| format!("input[{number}]: {what}"))?;
         }
         Ok(conversation)
@@ -238,6 +242,11 @@ impl Place {
             Part::Call(_) => vec![self.of("response.function_call_arguments.done", ("", "arguments"), text)],
         }
     }
+}
+
+fn is_said_by_model(item: Option<&Value>) -> bool {
+    let by_others = |item: &Value| item["type"] == "function_call_output" || item["role"] == "user";
+    item.is_some_and(|item| !by_others(item))
 }
 
 fn read_item(conversation: &mut Conversation, item: &Value) -> Result<(), String> {

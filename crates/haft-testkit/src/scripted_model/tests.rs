@@ -289,6 +289,37 @@ fn results_come_back_with_the_thoughts_that_led_to_the_calls() {
 }
 
 #[test]
+fn a_reply_that_ends_with_a_thought_is_not_taken_by_those_who_refuse_it() {
+    let sign = super::tongue::signature("hm");
+    let thought = json!({"type": "thinking", "thinking": "hm", "signature": sign});
+    let reasoning = json!({"type": "reasoning", "id": "rs_1", "summary": [{"text": "hm"}], "encrypted_content": sign});
+    let bodies = [
+        (
+            Wire::Anthropic,
+            json!({"model": "m", "max_tokens": 9, "messages": [
+                {"role": "user", "content": "go"},
+                {"role": "assistant", "content": [thought]},
+                {"role": "user", "content": "and?"},
+            ]}),
+            "cannot be `thinking`",
+        ),
+        (
+            Wire::Responses,
+            json!({"model": "m", "input": [{"role": "user", "content": "go"}, reasoning, {"role": "user", "content": "and?"}]}),
+            "without what follows it",
+        ),
+    ];
+    for (wire, body, why) in bodies {
+        let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+
+        let answered = ask(&model, wire, &body);
+
+        assert_eq!(answered.status, Some(400), "{wire:?}");
+        assert!(model.take_misfits().concat().contains(why), "{}", answered.body);
+    }
+}
+
+#[test]
 fn several_requests_go_over_one_connection_with_bodies_in_chunks_too() {
     let model = ScriptedModel::start(Script::of([Turn::text("one"), Turn::text("two")]));
     let body = begins(Wire::Chat).to_string();
