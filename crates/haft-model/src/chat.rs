@@ -22,10 +22,13 @@ use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
 use crate::quirks::{
-    CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
+    AfterResults, CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
 };
 use crate::raw_json::Object;
 use crate::wire::Wire;
+
+/// Said for the model between results and the user's next words where the provider wants to hear it there.
+const NO_ANSWER: &str = "(no answer)";
 
 /// The form, as one server wants it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,6 +104,8 @@ impl Chat {
             };
             said.push(raw(&json!({ "role": role, "content": request.instructions })));
         }
+        let model_answers = plainly.model_answers_results();
+        let mut is_behind_results = false;
         let mut rest = request.messages;
         while let Some((message, later)) = rest.split_first() {
             rest = later;
@@ -108,6 +113,9 @@ impl Chat {
                 Message::User { text } => {
                     let (text, later) = with_what_follows(text, later);
                     rest = later;
+                    if is_behind_results && model_answers {
+                        said.push(raw(&json!({ "role": "assistant", "content": NO_ANSWER })));
+                    }
                     said.push(raw(&json!({ "role": "user", "content": text })));
                 }
                 // A message without anything in it is refused by many.
@@ -116,6 +124,11 @@ impl Chat {
                 Message::Model(reply) => said.push(raw(&plainly.reply(reply))),
                 Message::Tools { answers } => said.extend(answers.iter().map(|answer| plainly.answer(answer))),
             }
+            is_behind_results = match message {
+                Message::Tools { answers } => !answers.is_empty(),
+                Message::Model(reply) => is_behind_results && is_empty(reply),
+                Message::User { .. } => false,
+            };
         }
         said
     }
@@ -160,11 +173,24 @@ impl Plainly<'_> {
         raw(&json!({ "role": "tool", "tool_call_id": self.id(&answer.call), "content": answer.text }))
     }
 
+    /// Says whether nobody but the model may speak behind results.
+    fn model_answers_results(&self) -> bool {
+        match self.quirks.after_results {
+            AfterResults::Anybody => false,
+            AfterResults::TheModel => true,
+            AfterResults::TheModelForMistral => self.is_mistral(),
+        }
+    }
+
+    fn is_mistral(&self) -> bool {
+        self.model.starts_with("mistralai/")
+    }
+
     fn id(&self, id: &str) -> String {
         let wants_nine = match self.quirks.ids {
             IdForm::Any => false,
             IdForm::Nine => true,
-            IdForm::NineForMistral => self.model.starts_with("mistralai/"),
+            IdForm::NineForMistral => self.is_mistral(),
         };
         if wants_nine && !is_nine(id) { nine(id) } else { id.to_owned() }
     }

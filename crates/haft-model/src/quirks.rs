@@ -134,6 +134,8 @@ pub struct Quirks {
     pub cache: CacheComes,
     /// Whether its models may write calls into their text.
     pub text: TextMay,
+    /// Who may speak right behind results.
+    pub after_results: AfterResults,
 }
 
 /// The member that says how long a reply may be.
@@ -210,6 +212,17 @@ pub enum TextMay {
     BeTextOnly,
 }
 
+/// Who may speak right behind the results of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterResults {
+    /// Anybody.
+    Anybody,
+    /// The model, and nobody else.
+    TheModel,
+    /// The model for models of Mistral, anybody for others.
+    TheModelForMistral,
+}
+
 impl Default for Quirks {
     fn default() -> Quirks {
         Quirks {
@@ -221,6 +234,7 @@ impl Default for Quirks {
             several_calls: SeveralCalls::ByDefault,
             cache: CacheComes::ByItself,
             text: TextMay::HoldCalls,
+            after_results: AfterResults::Anybody,
         }
     }
 }
@@ -253,6 +267,7 @@ impl Quirks {
                 cache: CacheComes::WhenAskedForAnthropic,
                 // It passes requests on as they are.
                 ids: IdForm::NineForMistral,
+                after_results: AfterResults::TheModelForMistral,
                 ..usual
             },
             Server::Groq => Quirks {
@@ -267,6 +282,8 @@ impl Quirks {
                 usage: UsageComes::Always,
                 // Its answer to others: "must be a-z, A-Z, 0-9, with a length of 9".
                 ids: IdForm::Nine,
+                // Its answer, with code 3230: "Unexpected role 'user' after role 'tool'".
+                after_results: AfterResults::TheModel,
                 ..usual
             },
             // Guide to thinking: a message with calls that does not say what was thought is refused.

@@ -139,6 +139,25 @@ fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
 }
 
 #[test]
+fn models_of_mistral_speak_between_results_and_the_user() {
+    let tools = lower_all(&[], Provider::OpenAi);
+    let messages = conversation();
+    let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: false };
+    for (server, model, is_wanted) in [
+        (Server::Mistral, "mistral-large-latest", true),
+        (Server::OpenRouter, "mistralai/mistral-large", true),
+        (Server::OpenRouter, "qwen/qwen3", false),
+        (Server::Vllm, "mistralai/mistral-small", false),
+    ] {
+        let body = written(Quirks::of_server(server), model, &request);
+        let roles = body["messages"].as_array().expect("there are messages").iter().map(|message| &message["role"]);
+        let roles: Vec<&str> = roles.filter_map(Value::as_str).collect();
+        let has_user_behind_results = roles.windows(2).any(|pair| pair == ["tool", "user"]);
+        assert_eq!(has_user_behind_results, !is_wanted, "{server} {model}: {roles:?}");
+    }
+}
+
+#[test]
 fn each_server_gets_the_members_that_it_documents() {
     let schema = json!({ "type": "object" });
     let bash = Offered { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
