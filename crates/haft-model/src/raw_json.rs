@@ -56,6 +56,17 @@ impl Object {
         to_raw_value(&self.0).expect("members that were read can be written")
     }
 
+    /// Returns the object with another text as a member.
+    pub(crate) fn with(self, name: &str, text: &str) -> Object {
+        self.with_raw(name, to_raw_value(text).expect("a text can be written"))
+    }
+
+    /// Returns the object with another value as a member.
+    pub(crate) fn with_raw(mut self, name: &str, value: Box<RawValue>) -> Object {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
     /// Returns the members without those that are null.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &RawValue)> {
         self.0.iter().map(|(name, raw)| (name.as_str(), raw.as_ref())).filter(|(_, raw)| raw.get() != "null")

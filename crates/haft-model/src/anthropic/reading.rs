@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
 use crate::form::{Progress, Reading};
+use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
 use crate::provider::{Heard, ModelError, Piece, Request};
@@ -37,6 +38,8 @@ struct Block {
     is_done: bool,
     /// The how-manieth call of the reply it is.
     call: Option<usize>,
+    /// What the model wrote as the name of a tool, which may be none that the provider takes back.
+    name: String,
 }
 
 /// Counts as the provider gives them: what it read anew, and what it had kept.
@@ -73,6 +76,7 @@ impl MessageReading {
             input: String::new(),
             is_done: false,
             call: None,
+            name: text("name"),
             fields: Map::new(),
         };
         match block.kind.as_str() {
@@ -81,7 +85,7 @@ impl MessageReading {
             "tool_use" => {
                 let call = self.blocks.iter().filter(|block| block.call.is_some()).count();
                 block.call = Some(call);
-                heard(Piece::CallBegins(call, self.names.native(&text("name"))));
+                heard(Piece::CallBegins(call, self.names.native(&block.name)));
                 if let Some(input) = whole_input(sent) {
                     heard(Piece::Arguments(call, &input));
                 }
@@ -94,6 +98,10 @@ impl MessageReading {
             let id = self.ids.take_safe(&given);
             if id != given {
                 block.set("id", id.into());
+            }
+            let name = safe_name(&block.name);
+            if name != block.name {
+                block.set("name", name.into());
             }
         }
         self.blocks.push(block);
@@ -183,7 +191,7 @@ impl MessageReading {
             "thinking" => text("thinking").map(Part::Thinking),
             "tool_use" => Some(Part::Call(Call {
                 id: block.text("id").to_owned(),
-                name: self.names.native(block.text("name")).to_owned(),
+                name: self.names.native(&block.name).to_owned(),
                 arguments: block.arguments(),
                 is_cut: self.is_cut(block, stop),
             })),

@@ -5,6 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
 use crate::form::{Progress, Reading};
+use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
 use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
@@ -14,6 +15,9 @@ use crate::wire::Wire;
 
 /// More calls in one reply are an endless loop of the model.
 const MOST_CALLS: usize = 512;
+
+/// The longest name of a tool that is taken.
+const LONGEST_NAME: usize = 64;
 
 /// A reply that is read.
 #[derive(Debug)]
@@ -141,6 +145,11 @@ impl GeminiReading {
             // Nobody can answer a call without a name, and one without an answer is refused.
             let Some(name) = call.text("name").filter(|name| !name.is_empty()) else { return Ok(()) };
             self.call(&name, &call, heard)?;
+            if !is_taken_back(&name) {
+                let call = call.with("name", &safe_name(&name)).to_raw();
+                self.kept.push(Kept::AsItCame(part.with_raw("functionCall", call).to_raw()));
+                return Ok(());
+            }
         }
         self.kept.push(Kept::AsItCame(compact(raw)));
         Ok(())
@@ -256,6 +265,13 @@ impl Kept {
         };
         to_raw_value(&value).expect("a value can be written")
     }
+}
+
+/// Says whether a name may stand in a request: letters, digits and `_.:-`, a letter or `_` first. From the published types.
+fn is_taken_back(name: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | ':' | '-');
+    let begins = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    begins && name.len() <= LONGEST_NAME && name.chars().all(fits)
 }
 
 fn broken(what: String) -> ModelError {

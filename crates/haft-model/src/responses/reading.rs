@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
 use crate::form::{Progress, Reading};
+use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
 use crate::provider::{Heard, ModelError, Piece, Request};
@@ -165,7 +166,9 @@ impl ItemsReading {
                 let status = sent.text("status");
                 making.is_cut = status.as_deref() == Some("incomplete");
                 making.is_said_whole = status.as_deref() == Some("completed");
-                if sent.text("call_id").as_deref() != Some(&making.id) || making.is_cut {
+                let is_refused =
+                    sent.text("call_id").as_deref() != Some(&making.id) || safe_name(&making.name) != making.name;
+                if is_refused || making.is_cut {
                     native = making.written(item.id.as_deref());
                 }
             }
@@ -360,11 +363,10 @@ impl Making {
         }
     }
 
-    /// Writes the call anew, without arguments where it was cut.
+    /// Writes the call anew, without arguments where it was cut, and with a name where it wrote none that is taken back.
     fn written(&self, id: Option<&str>) -> Box<RawValue> {
         let arguments = if self.is_cut { "{}" } else { &self.arguments };
-        let mut item =
-            json!({ "type": "function_call", "call_id": self.id, "name": self.name, "arguments": arguments });
+        let mut item = json!({ "type": "function_call", "call_id": self.id, "name": safe_name(&self.name), "arguments": arguments });
         if let Some(id) = id {
             item["id"] = id.into();
         }

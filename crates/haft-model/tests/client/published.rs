@@ -19,6 +19,12 @@ pub fn check(wire: Wire, body: &str) {
     }
 }
 
+/// What both providers say of names in their refusals: `^[a-zA-Z0-9_-]{1,64}$`.
+fn is_name(name: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    !name.is_empty() && name.len() <= 64 && name.chars().all(fits)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MessageCreateParams {
@@ -121,7 +127,8 @@ impl MessageCreateParams {
                         let at = open.iter().position(|id| id == tool_use_id);
                         open.remove(at.expect("a result belongs to a call of the turn before"));
                     }
-                    (BlockParam::Known(KnownBlock::ToolUse { id, .. }), Role::Assistant) => {
+                    (BlockParam::Known(KnownBlock::ToolUse { id, name, .. }), Role::Assistant) => {
+                        assert!(is_name(name), "{name}");
                         assert!(id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{id}");
                         assert!(!id.is_empty() && id.len() <= 64, "{id}");
                         open.push(id);
@@ -250,7 +257,8 @@ impl ResponseCreateParams {
         let mut open: Vec<&str> = Vec::new();
         for (at, item) in self.input.iter().enumerate() {
             match item {
-                InputItem::Known(KnownItem::FunctionCall { call_id, .. }) => {
+                InputItem::Known(KnownItem::FunctionCall { call_id, name, .. }) => {
+                    assert!(is_name(name), "{name}");
                     assert!(!call_id.is_empty() && call_id.len() <= 64, "{call_id}");
                     open.push(call_id);
                 }
