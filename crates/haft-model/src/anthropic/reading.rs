@@ -99,6 +99,10 @@ impl MessageReading {
             if id != given {
                 block.set("id", id.into());
             }
+            // Some servers send it only with what comes to it; in a request it has to be there.
+            if !block.fields.get("input").is_some_and(Value::is_object) {
+                block.set("input", Value::Object(Map::new()));
+            }
             let name = safe_name(&block.name);
             if name != block.name {
                 block.set("name", name.into());
