@@ -42,6 +42,8 @@ pub struct Agent<'a> {
     pub(crate) messages: Vec<Message>,
     /// Whether the last message has still to be written down.
     last_is_new: bool,
+    /// What the model is told with the next prompt.
+    note: Option<String>,
     pub(crate) gauge: Gauge,
     pub(crate) guard: Guard,
     pub(crate) state: Arc<ShownState>,
@@ -77,6 +79,7 @@ impl<'a> Agent<'a> {
             instructions: String::new(),
             messages: Vec::new(),
             last_is_new: false,
+            note: None,
             gauge: Gauge::default(),
             guard: Guard::default(),
             state,
@@ -129,7 +132,9 @@ impl<'a> Agent<'a> {
 
     async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, Ended> {
         self.keep_answers_of_the_past()?;
-        self.keep(Message::User { text: if prompt.trim().is_empty() { "Go on.".to_owned() } else { prompt } })?;
+        let prompt = if prompt.trim().is_empty() { "Go on.".to_owned() } else { prompt };
+        let noted = self.note.take().map(|note| format!("{note}\n\n{prompt}"));
+        self.keep(Message::User { text: noted.unwrap_or(prompt) })?;
         loop {
             self.check_limits(run)?;
             let reply = self.ask(run).await?;
@@ -218,6 +223,7 @@ impl<'a> Agent<'a> {
     fn take_up(&mut self, mended: Mended) {
         self.messages = mended.messages;
         self.last_is_new = mended.last_is_new;
+        self.note = mended.note.or_else(|| self.note.take());
     }
 
     fn keep_answers_of_the_past(&mut self) -> Result<(), Ended> {

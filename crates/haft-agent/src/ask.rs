@@ -25,12 +25,13 @@ impl Agent<'_> {
         run.steps += 1;
         self.state.at_step(run.steps);
         (run.told)(Told::Step(run.steps));
-        let reply = match self.ask_once(run).await {
-            Err(error) if error.kind == ModelErrorKind::TooLong && self.make_room_for_smaller_window(run) => {
-                self.ask_once(run).await
-            }
-            replied => replied,
-        };
+        let mut reply = self.ask_once(run).await;
+        // A session that is taken up may be many times as long as the window that nobody told us of.
+        while matches!(&reply, Err(error) if error.kind == ModelErrorKind::TooLong)
+            && self.make_room_for_smaller_window(run)
+        {
+            reply = self.ask_once(run).await;
+        }
         let reply = reply.map_err(|error| match error.kind {
             ModelErrorKind::Stopped => Ended::Stopped,
             _ => Ended::Failed(error),

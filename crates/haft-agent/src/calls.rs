@@ -73,7 +73,7 @@ impl Agent<'_> {
     fn begin(&self, call: &Call, run: &Run<'_>) -> Option<Answer> {
         match self.record.began(call) {
             Ok(()) => {
-                (run.told)(Told::CallBegan { call, preview: &preview(call) });
+                (run.told)(Told::CallBegan { call, preview: &preview(call, self.runtime.redactor()) });
                 None
             }
             Err(error) => Some(not_run(

@@ -88,7 +88,8 @@ impl fmt::Display for Ended {
             Ended::Failed(error) => write!(f, "{} Next: {}.", error.what, error.next),
             Ended::NotRecorded(why) => write!(
                 f,
-                "The session cannot be written down: {why}. Next: make room or repair the state folder, then run it again."
+                "The session cannot be written down: {why}. Next: see that its folder has room and can be written, or begin \
+                 another session."
             ),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use haft_agent::history::Past;
 use haft_agent::record::Record;
 use haft_config::model::{ModelSection, WireName};
-use haft_model::conversation::{Answer, Call, Message};
+use haft_model::conversation::{Answer, Call, Message, Usage};
 use haft_model::wire::Wire;
 use haft_workspace::state::sessions::{Kept, SessionLog, Tally};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,13 @@ impl Keeping {
         self.log.id().to_string()
     }
 
+    /// Counts what a reply has cost, or is taken to have cost; it is written with the next record.
+    pub(crate) fn count(&self, usage: Usage) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.input += usage.input;
+        tally.output += usage.output;
+    }
+
     /// Writes down that a run begins.
     pub(crate) fn begin(&self, model: &str, wire: Wire, base_url: &str) -> io::Result<()> {
         self.write(&SessionRecord::Run { model: model.to_owned(), wire, base_url: base_url.to_owned() })
@@ -76,11 +83,9 @@ impl Keeping {
 
 impl Record for Keeping {
     fn message(&self, message: &Message) -> io::Result<()> {
-        if let Message::Model(reply) = message {
+        if let Message::Model(_) = message {
             let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
             tally.steps += 1;
-            tally.input += reply.usage.input;
-            tally.output += reply.usage.output;
         }
         self.write(&SessionRecord::Message(message.clone()))
     }
@@ -110,10 +115,14 @@ impl Left {
     /// Makes a conversation of what is left.
     pub(crate) fn of(kept: &Kept) -> Self {
         let mut left = Self::default();
+        left.past.lost = kept.damage.places;
         for record in &kept.records {
             match serde_json::from_str(record.get()) {
                 Ok(record) => left.note(record),
-                Err(_) => left.unread += 1,
+                Err(_) => {
+                    left.unread += 1;
+                    left.past.lost += 1;
+                }
             }
         }
         left
@@ -126,6 +135,7 @@ impl Left {
                 self.model = ModelSection { name: Some(model), wire, base_url: Some(base_url), key_env: None };
             }
             SessionRecord::Message(message) => {
+                self.use_answers_before(&message);
                 self.past.messages.push(message);
                 // What was begun before it is answered by it.
                 self.past.began.clear();
@@ -141,6 +151,17 @@ impl Left {
                 self.past.answers.push(answer);
             }
             SessionRecord::Result(_) | SessionRecord::Ended(_) => {}
+        }
+    }
+}
+
+impl Left {
+    /// Lets the answers that were written one by one stand for the message with all of them, where that one is lost.
+    fn use_answers_before(&mut self, message: &Message) {
+        let has_calls = |message: &Message| matches!(message, Message::Model(reply) if reply.calls().next().is_some());
+        let is_open = self.past.messages.last().is_some_and(has_calls);
+        if is_open && !matches!(message, Message::Tools { .. }) && !self.past.answers.is_empty() {
+            self.past.messages.push(Message::Tools { answers: std::mem::take(&mut self.past.answers) });
         }
     }
 }

@@ -8,10 +8,13 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use haft::grouped::Grouped;
 use haft::kinds::ErrorKind;
 use haft::result::ToolResult;
+use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
 use haft_runtime::record;
+use haft_runtime::redact::Redactor;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +22,7 @@ use super::kept::Keeping;
 use super::shown::{Tools, call_line};
 use super::stream;
 use crate::arguments::Common;
+use crate::desk::Desk;
 use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
 
@@ -28,6 +32,7 @@ pub(super) struct Teller<'a> {
     is_json: bool,
     /// Whether somebody watches the text come.
     pub(super) streams: bool,
+    redactor: &'a Redactor,
     /// Stops everything when whoever reads our records has gone.
     stop: &'a CancellationToken,
     /// What a running call prints, which goes before anything else is printed.
@@ -47,20 +52,27 @@ struct State {
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(keeping: &'a Keeping, common: &Common, stop: &'a CancellationToken) -> Self {
-        let is_json = common.json;
+    pub(super) fn new(keeping: &'a Keeping, desk: &'a Desk, common: &Common, stop: &'a CancellationToken) -> Self {
+        let (is_json, redactor) = (common.json, desk.runtime.redactor());
         let streams = !is_json && io::stderr().is_terminal();
-        Self { keeping, is_json, streams, stop, line: LiveLine::default(), state: Mutex::default() }
+        Self { keeping, is_json, streams, redactor, stop, line: LiveLine::default(), state: Mutex::default() }
     }
 
     /// Tells one thing.
     pub(super) fn tell(&self, told: Told<'_>) {
-        if let Told::CallEnded { result, .. } = told {
-            self.keeping.result(record::of_result(result));
-            self.state().tools.note(&result.tool, result.took);
+        match told {
+            Told::CallEnded { result, .. } => {
+                self.keeping.result(record::of_result(result));
+                self.state().tools.note(&result.tool, result.took);
+            }
+            Told::Replied { usage, .. } => self.keeping.count(usage),
+            _ => {}
         }
         if self.is_json {
-            if let Some(record) = stream::record(told) {
+            if let Some(mut record) = stream::record(told) {
+                if let Some(arguments) = record.get_mut("arguments") {
+                    self.redactor.redact_value(arguments);
+                }
                 self.print(&record);
             }
             return;
@@ -80,10 +92,7 @@ impl<'a> Teller<'a> {
                 self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
             }
             Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
-            Told::Compacted(done) => self.note(&format!(
-                "Room was made: {} results and {} replies left out, {} → {} tokens.",
-                done.results, done.replies, done.tokens_before, done.tokens_now
-            )),
+            Told::Compacted(done) => self.note(&room_made(done)),
         }
     }
 
@@ -142,6 +151,21 @@ impl<'a> Teller<'a> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn room_made(done: &Compacted) -> String {
+    let (before, now) = (Grouped(done.tokens_before), Grouped(done.tokens_now));
+    let left_out = [(done.results, "result"), (done.replies, "reply"), (done.arguments, "call's arguments")];
+    let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = left_out
+        .map(|(count, what)| match (count, what) {
+            (1, what) => format!("1 {what}"),
+            (count, "reply") => format!("{count} replies"),
+            (count, "result") => format!("{count} results"),
+            (count, _) => format!("the arguments of {count} calls"),
+        })
+        .collect();
+    format!("Room was made: left out {}; {before} → {now} tokens.", words.join(", "))
 }
 
 fn seconds(time: Duration) -> String {

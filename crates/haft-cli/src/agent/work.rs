@@ -52,7 +52,7 @@ impl Work<'_> {
         keeping.begin(&endpoint.model, endpoint.wire, &endpoint.base_url).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
-        let teller = Teller::new(&keeping, common, &stop);
+        let teller = Teller::new(&keeping, desk, common, &stop);
         if common.json {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);
             teller.print(&json!({
@@ -75,6 +75,14 @@ impl Work<'_> {
         };
         teller.end_line();
         let Some(outcome) = outcome else {
+            keeping.end("Ended at once.");
+            if common.json {
+                let (exit_code, how) = (Exit::Interrupted.code(), "ended_at_once");
+                let record =
+                    json!({ "v": VERSION, "event": "ended", "how": how, "session": id, "exit_code": exit_code });
+                teller.print(&record);
+                return Ok(Exit::Interrupted);
+            }
             screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
             return Ok(Exit::Interrupted);
         };
@@ -91,6 +99,10 @@ impl Work<'_> {
                 screen::answer(&outcome.answer)?;
             }
         } else {
+            // What it said up to there is no answer, and yet it may say why.
+            if !teller.streams && !outcome.answer.trim().is_empty() {
+                screen::talk(outcome.answer.trim_end());
+            }
             screen::talk(&format!("haft: {}", outcome.ended));
             screen::talk(&format!("To go on: haft resume {id}"));
         }

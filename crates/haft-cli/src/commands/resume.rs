@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::bail;
 use clap::Args;
+use haft_runtime::redact::Redactor;
 use haft_workspace::state::sessions::{Damage, SessionId, Sessions};
 
 use super::run::from_stdin;
@@ -37,8 +38,10 @@ pub(crate) struct Resume {
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     let (id, words) = match arguments.words.split_first() {
-        Some((first, rest)) => match first.parse::<SessionId>() {
+        Some((first, rest)) => match first.to_ascii_lowercase().parse::<SessionId>() {
             Ok(id) => (Some(id), rest),
+            // What is said to one session must not go to another because of a letter.
+            Err(error) if SessionId::may_be_meant(first) => return Err(error.into()),
             Err(_) => (None, arguments.words.as_slice()),
         },
         None => (None, arguments.words.as_slice()),
@@ -49,7 +52,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     let (log, kept) = sessions.take_up(&id)?;
     let left = Left::of(&kept);
     tell_damage(&kept.damage, left.unread);
-    tell_open_calls(&left);
+    tell_open_calls(&left, desk.runtime.redactor());
     let message = message(words)?;
     let choice = Choice::new(&arguments.model, &desk.settings, left.model)?;
     desk.runtime.also_hide(choice.secrets());
@@ -104,9 +107,9 @@ fn tell_damage(damage: &Damage, unread: usize) {
 }
 
 /// Says what may have happened without anybody knowing: the model is told the same.
-fn tell_open_calls(left: &Left) {
+fn tell_open_calls(left: &Left, redactor: &Redactor) {
     for call in &left.open {
-        let arguments: String = haft::path::one_line(&call.arguments).chars().take(100).collect();
+        let arguments: String = haft::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
         screen::talk(&format!(
             "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
             call.name

@@ -161,6 +161,39 @@ fn the_key_is_in_no_output_no_session_and_no_child() {
 }
 
 #[test]
+fn a_secret_that_a_model_writes_into_a_call_is_shown_nowhere() {
+    let place = Place::new();
+    let tell = || Turn::call("bash", json!({ "command": format!("echo {} {KEY}", "x".repeat(40)) }));
+    for how in [&["run", "--yes", "--json", "x"][..], &["run", "--yes", "x"]] {
+        let model = ScriptedModel::start(Script::of([tell(), Turn::text("Done.")]));
+        let said = place.haft(&model, how);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert!(said.out.contains("[secret]") || said.err.contains("[secret]"), "{}{}", said.out, said.err);
+        assert!(!said.out.contains("sk-canary") && !said.err.contains("sk-canary"), "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn what_a_model_says_when_it_refuses_is_read_by_whoever_asked() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("That would hurt somebody.").stop(Stop::Refused)]));
+    let said = place.haft(&model, &["run", "x"]);
+    assert_eq!((said.code, said.out.as_str()), (Some(3), ""), "{}", said.err);
+    assert!(said.err.contains("That would hurt somebody."), "{}", said.err);
+}
+
+#[test]
+fn the_first_request_has_at_most_10_kb_in_each_form() {
+    for wire in Wire::ALL {
+        let place = Place::new();
+        let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+        assert_eq!(said(place.with(&model, wire, &["run", "What is in this folder?"])).code, Some(0));
+        let sent = model.requests()[0].text.len();
+        assert!((5_000..=10_000).contains(&sent), "{}: {sent}", wire.name());
+    }
+}
+
+#[test]
 fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
     let place = Place::new();
     place.put("ws/AGENTS.md", "Always whisper.\n");

@@ -27,6 +27,15 @@ impl SessionId {
     }
 }
 
+impl SessionId {
+    /// Returns whether a text looks like the name of a session, though it may be none.
+    pub fn may_be_meant(text: &str) -> bool {
+        let is_half = |half: &str| half.len() == HALF && half.bytes().all(|letter| letter.is_ascii_alphanumeric());
+        let has_digit = text.bytes().any(|letter| letter.is_ascii_digit());
+        has_digit && text.split_once('-').is_some_and(|(first, second)| is_half(first) && is_half(second))
+    }
+}
+
 impl FromStr for SessionId {
     type Err = NoSessionId;
 
