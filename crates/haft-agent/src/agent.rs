@@ -58,6 +58,8 @@ pub(crate) struct Run<'r> {
     pauses: u32,
     /// Whether the next reply goes on with the text of the last one.
     continues: bool,
+    /// Whether the answer has words of the reply that is gone on with; else they are older than its calls.
+    has_begun: bool,
 }
 
 impl<'a> Agent<'a> {
@@ -105,8 +107,9 @@ impl<'a> Agent<'a> {
     pub async fn run(&mut self, prompt: String, told: Telling<'_>, stop: &CancellationToken) -> Outcome {
         let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire());
         let usage = Usage::default();
-        let (steps, answer, goings_on, pauses, continues) = (0, String::new(), 0, 0, false);
-        let mut run = Run { tools, told, stop, steps, usage, answer, goings_on, pauses, continues };
+        let (steps, answer, goings_on, pauses) = (0, String::new(), 0, 0);
+        let (continues, has_begun) = (false, false);
+        let mut run = Run { tools, told, stop, steps, usage, answer, goings_on, pauses, continues, has_begun };
         if !self.last_is_new {
             // The last run may have been dropped in the middle of its calls.
             let messages = std::mem::take(&mut self.messages);
@@ -174,7 +177,7 @@ impl<'a> Agent<'a> {
 
     fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &'static str) -> Result<(), Ended> {
         run.try_on(why)?;
-        run.continues = true;
+        run.continues = run.has_begun;
         (run.told)(Told::GoesOn(why));
         self.keep(Message::User {
             text: format!("[haft: your last reply is not whole: {why}. Go on exactly where it stopped.]"),
@@ -217,7 +220,7 @@ impl Run<'_> {
             return Err(Ended::Unfinished("the provider paused again and again"));
         }
         self.pauses += 1;
-        self.continues = true;
+        self.continues = self.has_begun;
         Ok(())
     }
 
@@ -233,7 +236,9 @@ impl Run<'_> {
     /// Keeps the last words of the model; a reply that goes on with another is one with it.
     fn note_words_of(&mut self, reply: &Reply) {
         let text = reply.text();
-        if !std::mem::take(&mut self.continues) && !text.trim().is_empty() {
+        let continues = std::mem::take(&mut self.continues);
+        self.has_begun = continues || !text.trim().is_empty();
+        if !continues && self.has_begun {
             self.answer.clear();
         }
         self.answer.push_str(&text);
