@@ -125,12 +125,23 @@ fn what_cannot_be_a_schema_is_said_with_what_to_do() {
 }
 
 #[test]
-fn a_schema_may_refer_to_itself_and_be_as_long_as_a_request_bears() {
+fn a_schema_may_be_of_any_draft_refer_to_itself_and_be_as_long_as_a_request_bears() {
     let tree = r##"{"$ref": "#/$defs/Tree", "$defs": {"Tree": {"type": "object", "properties":
         {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}, "required": ["children"]}}}"##;
     let tree = OutputSchema::from_text(tree).expect("it is a schema");
     assert!(tree.read(r#"{"children": [{"children": []}]}"#).is_ok());
     assert!(tree.read(r#"{"children": [{}]}"#).is_err());
+
+    for draft in [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    ] {
+        let schema = json!({ "$schema": draft, "type": "object", "properties": { "a": { "type": "null" } } });
+        let schema = OutputSchema::new(&schema).unwrap_or_else(|error| panic!("{draft}: {error}"));
+        assert!(schema.read(r#"{"a": null}"#).is_ok() && schema.read(r#"{"a": 1}"#).is_err(), "{draft}");
+    }
 
     let of_length = |length: usize| {
         let empty = json!({ "type": "object", "description": "" });

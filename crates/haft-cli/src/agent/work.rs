@@ -11,6 +11,7 @@ use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::{Instructions, Manner, Words};
 use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::output::OutputSchema;
 use haft_agent::settings::Settings;
 use haft_model::client::Connection;
 use haft_model::provider::ModelErrorKind;
@@ -23,8 +24,8 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{Chosen, connection};
 use super::flags::HowFar;
 use super::kept::Keeping;
-use super::stream;
 use super::teller::Teller;
+use super::{output, stream};
 use crate::arguments::Common;
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -39,12 +40,13 @@ pub(crate) struct Work<'a> {
     pub(crate) keeping: Keeping,
     pub(crate) chosen: Chosen,
     pub(crate) past: Past,
+    pub(crate) output: Option<OutputSchema>,
 }
 
 impl Work<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
-        let Work { desk, common, how_far, keeping, chosen, past } = self;
+        let Work { desk, common, how_far, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be written down";
@@ -64,7 +66,8 @@ impl Work<'_> {
         let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
-        let mut agent = agent.with_settings(settings(desk, common, how_far)?).going_on(past);
+        let settings = Settings { output, ..settings(desk, common, how_far)? };
+        let mut agent = agent.with_settings(settings).going_on(past);
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);
@@ -82,12 +85,17 @@ impl Work<'_> {
             teller.print(&end_record(&outcome, &id, exit, took));
             return Ok(exit);
         }
-        if outcome.ended == Ended::Finished {
+        if let Some(output) = &outcome.output {
+            screen::answer(&output.value.to_string())?;
+        } else if outcome.ended == Ended::Finished {
             // Where the text has just come to the same screen, it is there.
             if !(teller.streams && io::stdout().is_terminal()) {
                 screen::answer(&outcome.answer)?;
             }
         } else {
+            if !teller.streams {
+                output::show_unfit(&outcome);
+            }
             screen::talk(&format!("haft: {}", outcome.ended));
             screen::talk(&format!("To go on: haft resume {id}"));
         }
@@ -155,6 +163,7 @@ fn exit_of(ended: &Ended) -> Exit {
         | Ended::OutOfBudget { .. }
         | Ended::Unfinished(_)
         | Ended::SaidNothing
+        | Ended::Unfit(_)
         | Ended::GoesInCircles { .. }
         | Ended::Failed(_)
         | Ended::NotRecorded(_) => Exit::Failed,
@@ -171,6 +180,7 @@ fn name_of(ended: &Ended) -> &'static str {
         Ended::Refused => "refused",
         Ended::Unfinished(_) => "unfinished",
         Ended::SaidNothing => "said_nothing",
+        Ended::Unfit(_) => "unfit",
         Ended::GoesInCircles { .. } => "goes_in_circles",
         Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
         Ended::Failed(_) => "failed",
@@ -184,6 +194,7 @@ fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json:
         "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
         "duration_ms": (took * 1_000.0) as u64
     });
+    output::add_to(&mut record, outcome);
     if outcome.ended != Ended::Finished {
         record["error"] = outcome.ended.to_string().into();
     }
