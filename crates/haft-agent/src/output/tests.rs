@@ -1,4 +1,5 @@
 use haft::grouped::Grouped;
+use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{LONGEST_SCHEMA, OutputSchema, OutputSchemaError, WORDS};
@@ -31,6 +32,8 @@ fn an_answer_is_read_alone_in_a_fence_and_between_words() {
         "I ran \"wc\": it says 2.\n  ~~~ ```json\n```JSON\n{\"lines\": 2}",
         "The answer is {\"lines\": 2}. That is all.",
         "{\"lines\": 2,}",
+        "```json {\"lines\": 2} ```",
+        "````json\n{\"lines\": 2}\n````",
         r#""{\"lines\": 2}""#,
     ] {
         assert_eq!(check(text), right, "{text}");
@@ -154,4 +157,48 @@ fn a_schema_may_be_of_any_draft_refer_to_itself_and_be_as_long_as_a_request_bear
     let error = OutputSchema::new(&of_length(LONGEST_SCHEMA + 1)).expect_err("it is too long");
     assert_eq!(error, OutputSchemaError::TooLong(LONGEST_SCHEMA + 1));
     assert!(error.to_string().contains(&Grouped(LONGEST_SCHEMA as u64).to_string()), "{error}");
+}
+
+/// Any value, without numbers that have two ways to be written.
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        "[`{}\"\n\\\\ json:]{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((any::<String>(), inner), 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_object_is_read_as_it_is_however_it_is_wrapped(value in any_value(), is_pretty: bool, words in "[A-Z][a-z ]{0,20}") {
+        let schema = OutputSchema::new(&json!({ "type": "object" })).expect("it is a schema");
+        let value = json!({ "value": value });
+        let text = if is_pretty { format!("{value:#}") } else { value.to_string() };
+        for wrapped in [
+            text.clone(),
+            format!("```json\n{text}\n```"),
+            format!("{words}\n\n```\n{text}\n```\n{words}: \"{words}\" [1]."),
+            format!("{words}: {text}\n{words}."),
+        ] {
+            prop_assert_eq!(&schema.read(&wrapped).map(|output| output.value), &Ok(value.clone()), "{}", wrapped);
+        }
+    }
+
+    #[test]
+    fn whatever_a_model_says_has_an_answer(text in "(\\PC|[`{}\"\n]){0,40}") {
+        let schema = OutputSchema::new(&json!({ "type": "object" })).expect("it is a schema");
+        match schema.read(&text) {
+            Ok(output) => prop_assert!(output.value.is_object()),
+            Err(why) => prop_assert!(why.starts_with('$') && why.len() < 1_000, "{}", why),
+        }
+    }
 }
