@@ -177,16 +177,14 @@ impl<'a> Agent<'a> {
                 MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
                 _ => self.ask_to_go_on(run, "it has neither text nor a call"),
             },
-            Stop::Finished | Stop::Calls => self.finish_with(reply, run),
+            Stop::Finished | Stop::Calls => self.finish(run),
         }
     }
 
     /// Ends the run, unless the answer has to fit a schema and does not: then the model is told what is wrong.
-    fn finish_with(&mut self, reply: &Reply, run: &mut Run<'_>) -> Result<(), Ended> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Ended> {
         let Some(schema) = &self.settings.output else { return Err(Ended::Finished) };
-        // Some models begin anew when they are asked to go on.
-        let read = schema.read(&run.answer).or_else(|why| schema.read(&reply.text()).map_err(|_| why));
-        let why = match read {
+        let why = match schema.read(&run.answer) {
             Ok(output) => {
                 run.output = Some(output);
                 return Err(Ended::Finished);

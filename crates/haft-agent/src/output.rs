@@ -98,7 +98,7 @@ impl OutputSchema {
     /// Reads an answer.
     ///
     /// It may stand in one code fence, and between words where it is the only object. Text that is not quite JSON is mended
-    /// where it has one sensible reading; values are not changed.
+    /// where it has one sensible reading; values are not changed, and nothing is added that the text does not have.
     ///
     /// # Errors
     ///
@@ -109,6 +109,10 @@ impl OutputSchema {
         let reading = match read_text(text) {
             // Arguments may be left out. An answer may not.
             Ok(_) if !text.contains('{') => return Err("$: expected one JSON object, received none".to_owned()),
+            // A call that was cut is known as one; of an answer nobody knows whether a bracket is all that is missing.
+            Ok(reading) if reading.is_completed() => {
+                return Err("$: expected a complete JSON object, received text that ends inside of it".to_owned());
+            }
             Ok(reading) => reading,
             // What it says to do is said of calls.
             Err(fault) => return Err(Fault { hint: None, ..fault }.to_string()),

@@ -64,6 +64,9 @@ fn what_is_wrong_is_said_with_its_place() {
             "{\"lines\": 1} {\"lines\": 2}",
             r#"$: expected one JSON object, received an object and then "{\"lines\": 2}""#,
         ),
+        ("{\"lines\": 1 ", "$: expected a complete JSON object, received text that ends inside of it"),
+        ("{\"lines\": {\"lines\": 1}", "$: expected a complete JSON object, received text that ends inside of it"),
+        ("{\"lines\":", "$.lines: expected a complete JSON object, received text that ends where a value belongs"),
         (
             "{\"lines\": 1, \"lines\": 2}",
             r#"$.lines: expected the key "lines" once, received the key "lines" twice in one object"#,

@@ -101,9 +101,9 @@ async fn an_answer_that_comes_in_pieces_is_one() {
     for stop in [Stop::Length, Stop::Cut, Stop::Paused] {
         let worked = check([says_until(r#"{"sum""#, stop), says(": 3}")]).await;
         assert_sum(&worked, 3, 2);
-        // Some begin anew instead of going on.
-        let worked = check([says_until(r#"{"sum": "#, stop), says(r#"{"sum": 3}"#)]).await;
-        assert_sum(&worked, 3, 2);
+        // Whoever begins anew instead of going on is asked for the whole.
+        let worked = check([says_until(r#"{"sum": "#, stop), says(r#"{"sum": 3}"#), says(r#"{"sum": 3}"#)]).await;
+        assert_sum(&worked, 3, 3);
     }
     let worked = check([r#"{"sum""#, ": ", "\"thr"].map(|text| says_until(text, Stop::Length))).await;
     assert_eq!(worked.outcome.ended, Ended::Unfinished("it is as long as one may be"));
