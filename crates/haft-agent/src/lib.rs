@@ -17,6 +17,7 @@ pub mod history;
 pub mod instructions;
 mod offered;
 pub mod outcome;
+pub mod output;
 pub mod overseer;
 mod preview;
 pub mod record;

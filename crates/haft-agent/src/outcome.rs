@@ -6,6 +6,8 @@ use haft::grouped::Grouped;
 use haft_model::conversation::Usage;
 use haft_model::provider::ModelError;
 
+use crate::output::Output;
+
 /// How a run ended, and what it came to.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -13,6 +15,8 @@ pub struct Outcome {
     pub ended: Ended,
     /// The last words of the model.
     pub answer: String,
+    /// The answer as it was wanted: there where it had to fit a schema and the model has finished.
+    pub output: Option<Output>,
     /// How often the model was asked.
     pub steps: u32,
     /// What that cost.
@@ -41,6 +45,8 @@ pub enum Ended {
     Unfinished(&'static str),
     /// The model neither says nor calls anything.
     SaidNothing,
+    /// The answer does not fit the schema that it has to, for this reason.
+    Unfit(String),
     /// The model makes the same call again and again, which leads nowhere.
     GoesInCircles {
         /// The tool.
@@ -79,6 +85,11 @@ impl fmt::Display for Ended {
             }
             Ended::SaidNothing => f.write_str(
                 "The model said nothing and called nothing. Next: ask in other words, or use another model.",
+            ),
+            Ended::Unfit(why) => write!(
+                f,
+                "The answer does not fit the schema, also after the model was told what is wrong:\n{why}\nNext: resume the \
+                 session with the schema, or use a simpler one or another model."
             ),
             Ended::GoesInCircles { tool, times } => write!(
                 f,

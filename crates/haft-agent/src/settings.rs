@@ -1,6 +1,7 @@
 //! How far an agent may go, and what it is told first.
 
 use crate::instructions::Instructions;
+use crate::output::OutputSchema;
 
 /// The tokens that a model takes where nobody says otherwise.
 pub const WINDOW: u64 = 128_000;
@@ -20,6 +21,11 @@ pub struct Settings {
     pub most_tokens: Option<u32>,
     /// What the model is told before everything else.
     pub instructions: Instructions,
+    /// What the last answer has to fit; any words where nothing is said.
+    ///
+    /// The model is told of it, and at most twice what is wrong with its answer. A run that is
+    /// [`Finished`](crate::outcome::Ended::Finished) then has an [`output`](crate::outcome::Outcome::output).
+    pub output: Option<OutputSchema>,
 }
 
 impl Default for Settings {
@@ -30,6 +36,7 @@ impl Default for Settings {
             window: WINDOW,
             most_tokens: None,
             instructions: Instructions::default(),
+            output: None,
         }
     }
 }

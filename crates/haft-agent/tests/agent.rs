@@ -2,6 +2,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "some scenes look whether a file is there, past every door")]
 
+#[path = "agent/answers.rs"]
+mod answers;
 #[path = "agent/circles.rs"]
 mod circles;
 #[path = "agent/ends.rs"]

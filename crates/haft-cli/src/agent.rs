@@ -5,6 +5,7 @@
 pub(crate) mod choice;
 pub(crate) mod flags;
 pub(crate) mod kept;
+pub(crate) mod output;
 pub(crate) mod providers;
 mod shown;
 mod stream;

@@ -5,6 +5,8 @@
     reason = "a test lays out folders, starts processes and kills them"
 )]
 
+#[path = "agent/answering.rs"]
+mod answering;
 #[path = "agent/choosing.rs"]
 mod choosing;
 #[path = "agent/kills.rs"]

@@ -165,6 +165,21 @@ async fn a_model_that_says_nothing_is_asked_twice_more() {
 }
 
 #[tokio::test]
+async fn words_before_a_call_are_no_part_of_an_answer_that_comes_in_pieces() {
+    let look = || {
+        let parts = vec![Part::Text("I look.".into()), call("1", "add", json!({ "a": 1, "b": 2 }))];
+        Turn::Says(parts, Stop::Calls)
+    };
+    let nothing = |stop| Turn::Says(vec![Part::Thinking("hm".into())], stop);
+    for stop in [Stop::Finished, Stop::Cut, Stop::Length, Stop::Paused] {
+        let worked = check([look(), nothing(stop), says("It is 3.")]).await;
+        assert_eq!(worked.outcome.answer, "It is 3.", "{stop:?}");
+        let worked = check([look(), says_until("It is ", Stop::Cut), nothing(stop), says("3.")]).await;
+        assert_eq!(worked.outcome.answer, "It is 3.", "{stop:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_run_ends_when_it_is_out_of_steps_and_the_next_prompt_goes_on() {
     let scene = scene();
     let add = |id: u32| calls([call(&id.to_string(), "add", json!({ "a": id, "b": 1 }))]);

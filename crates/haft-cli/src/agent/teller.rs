@@ -92,6 +92,7 @@ impl<'a> Teller<'a> {
                 self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
             }
             Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
+            Told::Unfit(why) => self.note(&format!("The answer does not fit the schema; the model is told:\n{why}")),
             Told::Compacted(done) => self.note(&room_made(done)),
         }
     }

@@ -11,6 +11,7 @@ use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::{Instructions, Manner, Words};
 use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::output::OutputSchema;
 use haft_agent::settings::Settings;
 use haft_model::client::Connection;
 use haft_model::provider::ModelErrorKind;
@@ -23,8 +24,8 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{Chosen, connection};
 use super::flags::HowFar;
 use super::kept::Keeping;
-use super::stream;
 use super::teller::Teller;
+use super::{output, stream};
 use crate::arguments::Common;
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -40,12 +41,13 @@ pub(crate) struct Work<'a> {
     pub(crate) keeping: Keeping,
     pub(crate) chosen: Chosen,
     pub(crate) past: Past,
+    pub(crate) output: Option<OutputSchema>,
 }
 
 impl Work<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
-        let Work { desk, common, how_far, keeping, chosen, past } = self;
+        let Work { desk, common, how_far, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be written down";
@@ -66,8 +68,8 @@ impl Work<'_> {
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
-        let agent = agent.with_settings(settings(desk, common, how_far)?).watched_by(&*overseer);
-        let mut agent = agent.going_on(past);
+        let settings = Settings { output, ..settings(desk, common, how_far)? };
+        let mut agent = agent.with_settings(settings).watched_by(&*overseer).going_on(past);
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);
@@ -93,15 +95,16 @@ impl Work<'_> {
             teller.print(&end_record(&outcome, &id, exit, took));
             return Ok(exit);
         }
-        if outcome.ended == Ended::Finished {
+        if let Some(output) = &outcome.output {
+            screen::answer(&output.value.to_string())?;
+        } else if outcome.ended == Ended::Finished {
             // Where the text has just come to the same screen, it is there.
             if !(teller.streams && io::stdout().is_terminal()) {
                 screen::answer(&outcome.answer)?;
             }
         } else {
-            // What it said up to there is no answer, and yet it may say why.
-            if !teller.streams && !outcome.answer.trim().is_empty() {
-                screen::talk(outcome.answer.trim_end());
+            if !teller.streams {
+                output::show_last_words(&outcome);
             }
             screen::talk(&format!("haft: {}", outcome.ended));
             screen::talk(&format!("To go on: haft resume {id}"));
@@ -170,6 +173,7 @@ fn exit_of(ended: &Ended) -> Exit {
         | Ended::OutOfBudget { .. }
         | Ended::Unfinished(_)
         | Ended::SaidNothing
+        | Ended::Unfit(_)
         | Ended::GoesInCircles { .. }
         | Ended::Failed(_)
         | Ended::NotRecorded(_) => Exit::Failed,
@@ -186,6 +190,7 @@ fn name_of(ended: &Ended) -> &'static str {
         Ended::Refused => "refused",
         Ended::Unfinished(_) => "unfinished",
         Ended::SaidNothing => "said_nothing",
+        Ended::Unfit(_) => "unfit",
         Ended::GoesInCircles { .. } => "goes_in_circles",
         Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
         Ended::Failed(_) => "failed",
@@ -199,6 +204,7 @@ fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json:
         "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
         "duration_ms": (took * 1_000.0) as u64
     });
+    output::add_to(&mut record, outcome);
     if outcome.ended != Ended::Finished {
         record["error"] = outcome.ended.to_string().into();
     }

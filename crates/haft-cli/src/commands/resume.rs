@@ -11,6 +11,7 @@ use super::run::from_stdin;
 use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::{Keeping, Left};
+use crate::agent::output::OutputFlags;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -24,7 +25,8 @@ use crate::screen;
   haft resume k3f9-q2bx \"now the same for the other file\"
   echo \"and then?\" | haft resume
 
-Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.")]
+Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.
+A schema for the answer holds for one run: name it again.")]
 pub(crate) struct Resume {
     /// The session, as "haft sessions" names it; the one used last in this workspace if left out. Then the message
     #[arg(value_name = "ID] [MESSAGE")]
@@ -33,6 +35,8 @@ pub(crate) struct Resume {
     pub(crate) model: ModelFlags,
     #[command(flatten)]
     pub(crate) how_far: HowFar,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
 }
 
 /// Runs the command.
@@ -46,6 +50,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         },
         None => (None, arguments.words.as_slice()),
     };
+    let output = arguments.output.schema()?;
     let desk = Desk::open_for(common, Caller::Agent)?;
     let sessions = desk.state.sessions();
     let id = id.map_or_else(|| newest(&sessions), Ok)?;
@@ -59,7 +64,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     block_on(async {
         let chosen = choice.made().await?;
         let keeping = Keeping::new(log, kept.tally);
-        let work = Work { desk: &desk, common, how_far: &arguments.how_far, keeping, chosen, past: left.past };
+        let work = Work { desk: &desk, common, how_far: &arguments.how_far, keeping, chosen, past: left.past, output };
         work.on(message).await
     })?
 }

@@ -100,6 +100,20 @@ pub enum SessionError {
     /// Somebody else writes it.
     #[error("session {0} is at work in another haft; wait until it has ended, or stop that one")]
     Busy(SessionId),
+    /// Nothing of it can be read.
+    #[error(
+        "nothing of session {id} can be read: {} holds {bytes} bytes and no record, so it was damaged or replaced; begin \
+         another session, and remove that file when you do not need it",
+        path.display()
+    )]
+    Unreadable {
+        /// Its name.
+        id: SessionId,
+        /// Where it lies.
+        path: PathBuf,
+        /// How long it is.
+        bytes: u64,
+    },
     /// The system says no.
     #[error("the session cannot be opened in {}", .1.display())]
     Io(#[source] io::Error, PathBuf),
@@ -134,7 +148,8 @@ impl Sessions {
         if file.metadata().map_err(failed)?.nlink() == 0 {
             return Err(SessionError::NotThere(id.clone()));
         }
-        self.restored(id, file).map_err(failed)
+        let bytes = file.metadata().map_err(failed)?.len();
+        self.restored(id, file).map_err(failed)?.ok_or(SessionError::Unreadable { id: id.clone(), path, bytes })
     }
 
     /// Lists the sessions, those that were used last first. Of each only its ends are read.
@@ -161,7 +176,8 @@ impl Sessions {
         Ok(log)
     }
 
-    fn restored(&self, id: &SessionId, file: File) -> io::Result<(SessionLog, Kept)> {
+    /// Returns what is left of a session; nothing where nothing is.
+    fn restored(&self, id: &SessionId, file: File) -> io::Result<Option<(SessionLog, Kept)>> {
         let length = file.metadata()?.len();
         let mut kept = Kept::default();
         let mut number = 0;
@@ -177,6 +193,9 @@ impl Sessions {
             }
             Ok(())
         })?;
+        if number == 0 && length > 0 {
+            return Ok(None);
+        }
         scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
         kept.damage.torn = length - scan.end;
         if kept.damage.torn > 0 {
@@ -184,7 +203,7 @@ impl Sessions {
             file.sync_data()?;
         }
         let writing = Writing { file, end: scan.end, number, room: self.room };
-        Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
+        Ok(Some((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept)))
     }
 
     /// Removes the oldest sessions that nobody writes. Best effort: another process may do the same.
