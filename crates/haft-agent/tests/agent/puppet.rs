@@ -154,7 +154,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A reply that costs nothing.
 pub fn reply(parts: Vec<Part>, stop: Stop) -> Reply {
     let json = to_raw_value(&parts).expect("parts can be written");
-    Reply { parts, native: Native { wire: Wire::Chat, model: "puppet".into(), json }, stop, usage: Usage::default() }
+    Reply {
+        parts,
+        native: Native { wire: Wire::Chat, model: "puppet".into(), json },
+        stop,
+        usage: Usage::default(),
+        why_cut: None,
+    }
 }
 
 /// A last word.
