@@ -37,8 +37,8 @@ pub enum Ended {
     },
     /// The model, or a filter before it, refused.
     Refused,
-    /// The reply broke off again and again, or was longer than one may be.
-    Unfinished(&'static str),
+    /// The reply broke off again and again, or was longer than one may be: for this reason.
+    Unfinished(String),
     /// The model neither says nor calls anything.
     SaidNothing,
     /// The model makes the same call again and again, which leads nowhere.
