@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, Fault, Script, ScriptedModel, Turn};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use serde_json::json;
@@ -128,4 +128,17 @@ fn ctrl_c_at_a_question_stops_the_run_and_says_how_to_go_on() {
     terminal.shows("What shall it do next?").types("try again\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     assert!(terminal.seen.contains("Gladly."), "{}", terminal.seen);
+}
+
+#[test]
+fn a_person_sees_that_a_silent_model_is_waited_for_and_asked_once_more() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 4\n");
+    let model = ScriptedModel::start(Script::of([Turn::text("Here I am.").fault(Fault::HangBeforeHeaders)]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "are you there?"]);
+    terminal.shows("waiting for the model: no word yet after ");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    let note = "note: The provider gave no sign of life for 4 s. Asked again.";
+    assert!(terminal.seen.contains(note) && terminal.seen.contains("Here I am."), "{}", terminal.seen);
+    model.assert_told();
 }
