@@ -94,7 +94,7 @@ fn any_fault() -> impl Strategy<Value = Fault> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5, max_shrink_iters: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4, max_shrink_iters: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn two_faults_anywhere_in_fifty_calls_still_end_with_the_last_words(
