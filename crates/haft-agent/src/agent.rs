@@ -197,12 +197,13 @@ impl<'a> Agent<'a> {
         match reply.stop {
             Stop::Refused => Err(Ended::Refused),
             _ if has_calls && reply.calls().all(|call| call.is_cut) => {
-                run.try_on("it ends inside a call again and again")
+                let why = reply.why_cut.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+                run.try_on(&format!("it ends inside a call again and again{why}"))
             }
             _ if has_calls => run.is_under_way(),
             Stop::Paused => run.pause(),
             Stop::Length => self.ask_to_go_on(run, "it is as long as one may be"),
-            Stop::Cut => self.ask_to_go_on(run, "the connection broke off"),
+            Stop::Cut => self.ask_to_go_on(run, reply.why_cut.as_deref().unwrap_or("it broke off")),
             Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => match run.goings_on {
                 MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
                 _ => self.ask_to_go_on(run, "it has neither text nor a call"),
@@ -233,7 +234,7 @@ impl<'a> Agent<'a> {
         })
     }
 
-    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &'static str) -> Result<(), Ended> {
+    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &str) -> Result<(), Ended> {
         run.try_on(why)?;
         run.continues = run.has_begun;
         (run.told)(Told::GoesOn(why));
@@ -293,7 +294,7 @@ impl<'r> Run<'r> {
 
     fn pause(&mut self) -> Result<(), Ended> {
         if self.pauses >= MOST_PAUSES {
-            return Err(Ended::Unfinished("the provider paused again and again"));
+            return Err(Ended::Unfinished("the provider paused again and again".to_owned()));
         }
         self.pauses += 1;
         self.continues = self.has_begun;
@@ -301,9 +302,9 @@ impl<'r> Run<'r> {
     }
 
     /// Counts how often in a row a reply is not whole.
-    fn try_on(&mut self, why: &'static str) -> Result<(), Ended> {
+    fn try_on(&mut self, why: &str) -> Result<(), Ended> {
         if self.goings_on >= MOST_GOINGS_ON {
-            return Err(Ended::Unfinished(why));
+            return Err(Ended::Unfinished(why.to_owned()));
         }
         self.goings_on += 1;
         Ok(())

@@ -41,8 +41,8 @@ pub enum Ended {
     },
     /// The model, or a filter before it, refused.
     Refused,
-    /// The reply broke off again and again, or was longer than one may be.
-    Unfinished(&'static str),
+    /// The reply broke off again and again, or was longer than one may be: for this reason.
+    Unfinished(String),
     /// The model neither says nor calls anything.
     SaidNothing,
     /// The answer does not fit the schema that it has to, for this reason.

@@ -10,4 +10,5 @@ pub(crate) mod providers;
 mod shown;
 mod stream;
 mod teller;
+mod waiting;
 pub(crate) mod work;

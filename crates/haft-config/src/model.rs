@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::environment::variable;
+use crate::patience::{Tries, Wait};
 
 /// What may be said about the model: `[model]` in `config.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -21,6 +22,12 @@ pub struct ModelSection {
     pub base_url: Option<String>,
     /// The variable, or the name in `keys.toml`, that holds the key.
     pub key_env: Option<String>,
+    /// How long is waited for the next sign of life.
+    pub idle_seconds: Option<Wait>,
+    /// How long a whole reply may take, with all tries.
+    pub total_seconds: Option<Wait>,
+    /// How often a reply is asked for, the first time counted.
+    pub tries: Option<Tries>,
 }
 
 impl ModelSection {
@@ -33,7 +40,7 @@ impl ModelSection {
         // A variable that is set to nothing is how shells unset one for a single command.
         let said = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let wire = said("HAFT_WIRE").map(|name| name.parse().map_err(BadVariable)).transpose()?;
-        Ok(Self { name: said("HAFT_MODEL"), wire, base_url: said("HAFT_BASE_URL"), key_env: None })
+        Ok(Self { name: said("HAFT_MODEL"), wire, base_url: said("HAFT_BASE_URL"), ..Self::default() })
     }
 }
 

@@ -20,7 +20,8 @@ pub trait Model: Send + Sync {
     /// Asks for the next reply. What comes is told piece by piece, and the whole is returned.
     ///
     /// What can be tried again is tried again in here, as long as nothing of the reply was told. Stops at once when told
-    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::Stop::Cut`].
+    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::Stop::Cut`]
+    /// and the reason.
     fn reply<'a>(
         &'a self,
         request: &'a Request<'a>,

@@ -77,7 +77,13 @@ impl Written {
             let json = RawValue::from_string("{}".to_owned()).expect("it is JSON");
             let native = Native { wire: Wire::Anthropic, model: "another".to_owned(), json };
             let parts = vec![Part::Call(call)];
-            messages.push(Message::Model(Reply { parts, native, stop: Stop::Calls, usage: Usage::default() }));
+            messages.push(Message::Model(Reply {
+                parts,
+                native,
+                stop: Stop::Calls,
+                usage: Usage::default(),
+                why_cut: None,
+            }));
             messages.push(answers_to(&messages));
         }
         messages

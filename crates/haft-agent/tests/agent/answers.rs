@@ -106,7 +106,7 @@ async fn an_answer_that_comes_in_pieces_is_one() {
         assert_sum(&worked, 3, 3);
     }
     let worked = check([r#"{"sum""#, ": ", "\"thr"].map(|text| says_until(text, Stop::Length))).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfinished("it is as long as one may be"));
+    assert_eq!(worked.outcome.ended, Ended::Unfinished("it is as long as one may be".to_owned()));
     // After a correction a whole answer is to come, which may be as long again.
     let pieces = |last: &str| [says_until(r#"{"sum""#, Stop::Length), says_until(": ", Stop::Length), says(last)];
     let worked = check(pieces("three}").into_iter().chain(pieces("3}"))).await;

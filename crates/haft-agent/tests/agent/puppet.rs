@@ -19,6 +19,8 @@ use crate::valid::assert_valid;
 pub enum Turn {
     /// Replies like this.
     Says(Vec<Part>, Stop),
+    /// Says this, then breaks off for this reason.
+    BreaksOff(Vec<Part>, String),
     /// Cannot reply.
     Fails(ModelErrorKind),
     /// Is asked again by the client, then replies.
@@ -105,7 +107,12 @@ impl Model for Puppet {
         lock(&self.asked).push(request.messages.to_vec());
         let turn = lock(&self.turns).pop_front().unwrap_or_else(|| says("done"));
         Box::pin(async move {
+            let mut why_cut = None;
             let (parts, reason) = match turn {
+                Turn::BreaksOff(parts, why) => {
+                    why_cut = Some(why);
+                    (parts, Stop::Cut)
+                }
                 Turn::Fails(kind) => return Err(error(kind)),
                 Turn::IsDeaf => std::future::pending().await,
                 Turn::AskedAgain(parts) => {
@@ -120,7 +127,7 @@ impl Model for Puppet {
                 }
             };
             match self.tell(&parts, heard, stop) {
-                Ok(()) => Ok(self.reply_of(parts, reason)),
+                Ok(()) => Ok(Reply { why_cut, ..self.reply_of(parts, reason) }),
                 // What came before is kept, with the call that was being written.
                 Err(stopped) => match so_far(parts) {
                     parts if parts.is_empty() => Err(stopped),
@@ -154,7 +161,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A reply that costs nothing.
 pub fn reply(parts: Vec<Part>, stop: Stop) -> Reply {
     let json = to_raw_value(&parts).expect("parts can be written");
-    Reply { parts, native: Native { wire: Wire::Chat, model: "puppet".into(), json }, stop, usage: Usage::default() }
+    Reply {
+        parts,
+        native: Native { wire: Wire::Chat, model: "puppet".into(), json },
+        stop,
+        usage: Usage::default(),
+        why_cut: None,
+    }
 }
 
 /// A last word.
@@ -165,6 +178,11 @@ pub fn says(text: &str) -> Turn {
 /// A word that ends for this reason.
 pub fn says_until(text: &str, stop: Stop) -> Turn {
     Turn::Says(vec![Part::Text(text.to_owned())], stop)
+}
+
+/// A word after which the reply breaks off for this reason.
+pub fn breaks_off(text: &str, why: &str) -> Turn {
+    Turn::BreaksOff(vec![Part::Text(text.to_owned())], why.to_owned())
 }
 
 /// Some calls.

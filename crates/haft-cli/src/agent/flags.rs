@@ -31,6 +31,7 @@ pub(crate) struct HowFar {
 impl ModelFlags {
     /// Returns what the flags say.
     pub(crate) fn said(&self) -> ModelSection {
-        ModelSection { name: self.model.clone(), wire: self.wire, base_url: self.base_url.clone(), key_env: None }
+        let (name, base_url) = (self.model.clone(), self.base_url.clone());
+        ModelSection { name, wire: self.wire, base_url, ..ModelSection::default() }
     }
 }

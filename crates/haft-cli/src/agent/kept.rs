@@ -132,7 +132,8 @@ impl Left {
         match record {
             SessionRecord::Run { model, wire, base_url } => {
                 let wire = Some(name_of(wire));
-                self.model = ModelSection { name: Some(model), wire, base_url: Some(base_url), key_env: None };
+                let (name, base_url) = (Some(model), Some(base_url));
+                self.model = ModelSection { name, wire, base_url, ..ModelSection::default() };
             }
             SessionRecord::Message(message) => {
                 self.use_answers_before(&message);

@@ -25,6 +25,7 @@ use super::choice::{Chosen, connection};
 use super::flags::HowFar;
 use super::kept::Keeping;
 use super::teller::Teller;
+use super::waiting::WaitingLine;
 use super::{output, stream};
 use crate::arguments::Common;
 use crate::desk::Desk;
@@ -64,6 +65,8 @@ impl Work<'_> {
         } else {
             screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
+        let unseen = WaitingLine::unseen(&teller.waiting);
+        let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
         let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
@@ -73,7 +76,8 @@ impl Work<'_> {
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);
-            attended(working, Live::new(desk.runtime.events()).on(teller.line.clone()), &stop).await?
+            let live = Live::new(desk.runtime.events()).on(teller.line.clone());
+            attended(working, live, waiting, &stop).await?
         };
         teller.end_line();
         let Some(outcome) = outcome else {
@@ -114,10 +118,12 @@ impl Work<'_> {
     }
 }
 
-/// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints is shown.
+/// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints
+/// is shown, or that there is nothing but waiting.
 async fn attended(
     working: impl Future<Output = Outcome>,
     mut live: Live,
+    mut waiting: WaitingLine<'_>,
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<Outcome>> {
     // One listener for the whole time: a signal between two looks must not be lost.
@@ -135,6 +141,7 @@ async fn attended(
             }
             outcome = &mut working => return Ok(Some(outcome)),
             () = live.step() => {}
+            () = waiting.step() => {}
         }
     }
 }

@@ -214,7 +214,8 @@ impl ChatReading {
             message.insert("tool_calls".to_owned(), Value::Array(natives));
         }
         let json = to_raw_value(&message).expect("a value can be written");
-        Reply { parts, native: Native { wire: Wire::Chat, model: self.model, json }, stop, usage: self.usage }
+        let native = Native { wire: Wire::Chat, model: self.model, json };
+        Reply { parts, native, stop, usage: self.usage, why_cut: None }
     }
 
     /// Returns the text with the calls that the model wrote into it, where it made no other.

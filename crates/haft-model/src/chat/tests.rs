@@ -59,7 +59,13 @@ fn conversation() -> Vec<Message> {
     let json = serde_json::value::to_raw_value(&json!({ "role": "model" })).expect("it is JSON");
     let native = |model: &str| Native { wire: Wire::Gemini, model: model.to_owned(), json: json.clone() };
     let reply = |parts: Vec<Part>| {
-        Message::Model(Reply { parts, native: native("gemini"), stop: Stop::Calls, usage: Usage::default() })
+        Message::Model(Reply {
+            parts,
+            native: native("gemini"),
+            stop: Stop::Calls,
+            usage: Usage::default(),
+            why_cut: None,
+        })
     };
     let call = |id: &str, name: &str, arguments: &str| {
         Part::Call(Call { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned(), is_cut: false })
