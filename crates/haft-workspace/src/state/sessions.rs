@@ -74,6 +74,8 @@ struct Entry {
 pub struct Kept {
     /// Its records, as they were written.
     pub records: Vec<Box<RawValue>>,
+    /// When it was begun, in milliseconds since 1970; nothing where no record is left.
+    pub began_ms: Option<u64>,
     /// How far it was.
     pub tally: Tally,
     /// What is lost of it.
@@ -137,6 +139,21 @@ impl Sessions {
         self.restored(id, file).map_err(failed)
     }
 
+    /// Reads a session and leaves it as it is, also a torn end. One that somebody writes is not read.
+    pub fn read(&self, id: &SessionId) -> Result<Kept, SessionError> {
+        let path = self.path_of(id);
+        let failed = |error| SessionError::Io(error, path.clone());
+        let file = private::read_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SessionError::NotThere(id.clone()),
+            _ => failed(error),
+        })?;
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(Scanned::of(&file).map_err(failed)?.kept),
+            Err(Errno::WOULDBLOCK) => Err(SessionError::Busy(id.clone())),
+            Err(errno) => Err(failed(errno.into())),
+        }
+    }
+
     /// Lists the sessions, those that were used last first. Of each only its ends are read.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         listing::list(&self.folder)
@@ -162,28 +179,12 @@ impl Sessions {
     }
 
     fn restored(&self, id: &SessionId, file: File) -> io::Result<(SessionLog, Kept)> {
-        let length = file.metadata()?.len();
-        let mut kept = Kept::default();
-        let mut number = 0;
-        let scan = frame::scan(&file, length, &mut |frame, body| {
-            number = number.max(frame.head.number);
-            match serde_json::from_slice::<Entry>(&body) {
-                Ok(entry) => {
-                    kept.tally = entry.tally;
-                    kept.records.extend(entry.record);
-                }
-                // Whole, but of another version or of nobody.
-                Err(_) => kept.damage.note(body.len() as u64),
-            }
-            Ok(())
-        })?;
-        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
-        kept.damage.torn = length - scan.end;
+        let Scanned { kept, end, number } = Scanned::of(&file)?;
         if kept.damage.torn > 0 {
-            file.set_len(scan.end)?;
+            file.set_len(end)?;
             file.sync_data()?;
         }
-        let writing = Writing { file, end: scan.end, number, room: self.room };
+        let writing = Writing { file, end, number, room: self.room };
         Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
     }
 
@@ -201,6 +202,39 @@ impl Sessions {
 
     fn path_of(&self, id: &SessionId) -> PathBuf {
         self.folder.join(format!("{id}.{ENDING}"))
+    }
+}
+
+/// What a file of a session holds.
+struct Scanned {
+    kept: Kept,
+    /// Where its last whole record ends.
+    end: u64,
+    /// The number of that record.
+    number: u64,
+}
+
+impl Scanned {
+    fn of(file: &File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let mut kept = Kept::default();
+        let mut number = 0;
+        let scan = frame::scan(file, length, &mut |frame, body| {
+            number = number.max(frame.head.number);
+            match serde_json::from_slice::<Entry>(&body) {
+                Ok(entry) => {
+                    kept.began_ms.get_or_insert(entry.at_ms);
+                    kept.tally = entry.tally;
+                    kept.records.extend(entry.record);
+                }
+                // Whole, but of another version or of nobody.
+                Err(_) => kept.damage.note(body.len() as u64),
+            }
+            Ok(())
+        })?;
+        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
+        kept.damage.torn = length - scan.end;
+        Ok(Self { kept, end: scan.end, number })
     }
 }
 
