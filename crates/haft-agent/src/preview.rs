@@ -7,7 +7,7 @@ use serde_json::Value;
 const LONGEST: usize = 100;
 
 /// Returns what a call is about: the first text among its arguments, which is its path, command or pattern.
-pub(crate) fn preview(call: &Call) -> String {
+pub fn preview(call: &Call) -> String {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(fields)) => fields.values().find_map(first_text).map(one_line).unwrap_or_default(),
         Ok(_) | Err(_) => one_line(&call.arguments),
