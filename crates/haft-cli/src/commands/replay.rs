@@ -29,9 +29,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::resume::newest;
 use crate::arguments::Common;
+use crate::brought::Manner;
 use crate::desk::{Desk, block_on};
 use crate::exit::Exit;
-use crate::ground::open_workspace;
+use crate::ground::Ground;
 use crate::live::Live;
 use crate::replay::adapted::Adapted;
 use crate::replay::answered::AsThen;
@@ -108,9 +109,8 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
 
 impl Plan {
     fn of(common: &Common, arguments: &Replay) -> anyhow::Result<Self> {
-        let settings = Settings::read(common.profile())?;
-        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let opened = open_workspace(common, &folder, &settings)?;
+        // A mistake in the rules is told before anything is copied.
+        let Ground { settings, workspace: opened, .. } = Ground::open(common, Manner::Silent)?;
         let workspace = opened.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &workspace);
         let sessions = state.sessions();

@@ -47,8 +47,8 @@ impl Adapted {
                 }
                 None => false,
             },
-            Value::Array(items) => items.iter_mut().fold(false, |any, item| self.adapt(item) || any),
-            Value::Object(fields) => fields.values_mut().fold(false, |any, field| self.adapt(field) || any),
+            Value::Array(items) => items.iter_mut().map(|item| usize::from(self.adapt(item))).sum::<usize>() > 0,
+            Value::Object(fields) => fields.values_mut().map(|field| usize::from(self.adapt(field))).sum::<usize>() > 0,
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }

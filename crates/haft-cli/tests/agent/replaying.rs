@@ -130,11 +130,26 @@ fn a_rule_that_came_since_makes_a_difference() {
     let place = Place::new();
     place.put("ws/c.txt", "gone soon\n");
     let id = recorded(&place, work(), &["--yes"]);
-    let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\n";
+    let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
     place.put("home/.config/haft/rules.toml", rule);
     let again = replayed(&place, &[&id]);
     assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
     assert!(again.out.contains("status: ok → refused") && again.out.contains("no removing"), "{}", again.out);
+}
+
+#[test]
+fn what_a_project_brings_along_counts_in_the_copy_where_it_is_trusted() {
+    let place = Place::new();
+    let id = recorded(&place, [Turn::call("bash", json!({ "command": "rm a.txt" }))], &["--yes"]);
+    let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
+    place.put("ws/.haft/rules.toml", rule);
+    let untrusted = replayed(&place, &[&id]);
+    assert_eq!(untrusted.code, Some(0), "{}{}", untrusted.out, untrusted.err);
+    assert!(untrusted.err.contains("not trusted, so not loaded"), "{}", untrusted.err);
+    assert_eq!(said(place.bare(&["trust", "."])).code, Some(0));
+    let trusted = replayed(&place, &[&id]);
+    assert_eq!(trusted.code, Some(1), "{}{}", trusted.out, trusted.err);
+    assert!(trusted.out.contains("no removing"), "{}", trusted.out);
 }
 
 #[test]
@@ -182,7 +197,10 @@ fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
     listener.set_nonblocking(true).expect("it is ours");
     while listener.accept().is_ok() {}
     // Also where a rule allows it: what has left the machine cannot be thrown away.
-    for rules in ["", "[[rule]]\nname = \"curl\"\nprogram = \"curl\"\ndecision = \"allow\"\nreason = \"Ok.\"\n"] {
+    for rules in [
+        "",
+        "[[rule]]\nname = \"curl\"\nprogram = \"curl\"\ndecision = \"allow\"\nreason = \"Ok.\"\nmatches = [\"curl a\"]\n",
+    ] {
         place.put("home/.config/haft/rules.toml", rules);
         let again = replayed(&place, &["--yes"]);
         assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
@@ -287,6 +305,9 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     check(&[], "no reply of a model is in session");
     check(&["--add-dir", "."], "--add-dir names a folder that is not in it");
     let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
+    place.put("home/.config/haft/rules.toml", "[[rule]]\nname = 3\n");
+    check(&[&id], "rules.toml:");
+    place.put("home/.config/haft/rules.toml", "");
     check(&[&id, "--from", "nowhere"], "nowhere cannot be opened; name a folder with --from");
 }
 

@@ -103,12 +103,13 @@ fn what_cannot_be_copied_is_named() {
     let ground = Ground::new();
     ground.put("a", "a");
     ground.put("state/secret", "s");
-    let _listener = std::os::unix::net::UnixListener::bind(ground.path("socket")).expect("it is new");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, ground.path("pipe"), kind, mode, 0).expect("it is new");
     let original = Original { left_out: vec![ground.path("state")], ..ground.original() };
     let replica = Replica::of(&original, &ground.folder.path().join("copies"), &|| false).expect("it can be copied");
     let mut not_copied = replica.not_copied.clone();
     not_copied.sort();
-    let named = [("socket", "it is a socket"), ("state", "it belongs to haft")];
+    let named = [("pipe", "it is a pipe"), ("state", "it belongs to haft")];
     assert_eq!(not_copied, named.map(|(name, why)| (PathBuf::from(name), why.to_owned())));
     assert_eq!((text(&replica, "a"), text(&replica, "state/secret")), ("a".into(), "(none)".into()));
 }
