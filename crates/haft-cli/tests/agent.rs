@@ -1,4 +1,4 @@
-//! `haft run`, `resume`, `sessions` and `models` with a scripted model behind a real socket.
+//! `haft run`, `resume`, `replay`, `sessions` and `models` with a scripted model behind a real socket.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -13,6 +13,8 @@ mod choosing;
 mod kills;
 #[path = "agent/place.rs"]
 mod place;
+#[path = "agent/replaying.rs"]
+mod replaying;
 #[path = "agent/resuming.rs"]
 mod resuming;
 #[path = "agent/running.rs"]

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::choice::{Chosen, connection};
 use super::flags::HowFar;
-use super::kept::Keeping;
+use super::kept::{Keeping, Said};
 use super::teller::Teller;
 use super::waiting::WaitingLine;
 use super::{output, stream};
@@ -52,7 +52,7 @@ impl Work<'_> {
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be written down";
-        keeping.begin(&endpoint.model, endpoint.wire, &endpoint.base_url).context(cannot)?;
+        keeping.begin(endpoint, Said::by(common)).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
         let teller = Teller::new(&keeping, desk, common, &stop);

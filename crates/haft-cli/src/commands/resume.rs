@@ -69,7 +69,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     })?
 }
 
-fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
+pub(super) fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
     match sessions.list()?.into_iter().next() {
         Some(session) => Ok(session.id),
         None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),

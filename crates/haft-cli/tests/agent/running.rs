@@ -245,7 +245,7 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
 }
 
 /// Interrupts a command as soon as it has told this event, and waits for its end.
-fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
+pub fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     let mut out = String::new();
     let wanted = format!("\"event\":\"{event}\"");

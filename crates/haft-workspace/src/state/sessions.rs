@@ -74,6 +74,8 @@ struct Entry {
 pub struct Kept {
     /// Its records, as they were written.
     pub records: Vec<Box<RawValue>>,
+    /// When it was begun, in milliseconds since 1970; nothing where no record is left.
+    pub began_ms: Option<u64>,
     /// How far it was.
     pub tally: Tally,
     /// What is lost of it.
@@ -148,8 +150,22 @@ impl Sessions {
         if file.metadata().map_err(failed)?.nlink() == 0 {
             return Err(SessionError::NotThere(id.clone()));
         }
-        let bytes = file.metadata().map_err(failed)?.len();
-        self.restored(id, file).map_err(failed)?.ok_or(SessionError::Unreadable { id: id.clone(), path, bytes })
+        self.restored(id, file)
+    }
+
+    /// Reads a session and leaves it as it is, also a torn end. One that somebody writes is not read.
+    pub fn read(&self, id: &SessionId) -> Result<Kept, SessionError> {
+        let path = self.path_of(id);
+        let failed = |error| SessionError::Io(error, path.clone());
+        let file = private::read_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SessionError::NotThere(id.clone()),
+            _ => failed(error),
+        })?;
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(self.scanned(id, &file)?.kept),
+            Err(Errno::WOULDBLOCK) => Err(SessionError::Busy(id.clone())),
+            Err(errno) => Err(failed(errno.into())),
+        }
     }
 
     /// Lists the sessions, those that were used last first. Of each only its ends are read.
@@ -176,34 +192,25 @@ impl Sessions {
         Ok(log)
     }
 
-    /// Returns what is left of a session; nothing where nothing is.
-    fn restored(&self, id: &SessionId, file: File) -> io::Result<Option<(SessionLog, Kept)>> {
-        let length = file.metadata()?.len();
-        let mut kept = Kept::default();
-        let mut number = 0;
-        let scan = frame::scan(&file, length, &mut |frame, body| {
-            number = number.max(frame.head.number);
-            match serde_json::from_slice::<Entry>(&body) {
-                Ok(entry) => {
-                    kept.tally = entry.tally;
-                    kept.records.extend(entry.record);
-                }
-                // Whole, but of another version or of nobody.
-                Err(_) => kept.damage.note(body.len() as u64),
-            }
-            Ok(())
-        })?;
-        if number == 0 && length > 0 {
-            return Ok(None);
+    /// Reads a file. One in which there is no record is none of ours, and left alone.
+    fn scanned(&self, id: &SessionId, file: &File) -> Result<Scanned, SessionError> {
+        let path = self.path_of(id);
+        let scanned = Scanned::of(file).map_err(|error| SessionError::Io(error, path.clone()))?;
+        match scanned.kept.damage.torn + scanned.kept.damage.bytes {
+            bytes @ 1.. if scanned.number == 0 => Err(SessionError::Unreadable { id: id.clone(), path, bytes }),
+            _ => Ok(scanned),
         }
-        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
-        kept.damage.torn = length - scan.end;
+    }
+
+    fn restored(&self, id: &SessionId, file: File) -> Result<(SessionLog, Kept), SessionError> {
+        let path = self.path_of(id);
+        let failed = |error| SessionError::Io(error, path.clone());
+        let Scanned { kept, end, number } = self.scanned(id, &file)?;
         if kept.damage.torn > 0 {
-            file.set_len(scan.end)?;
-            file.sync_data()?;
+            file.set_len(end).and_then(|()| file.sync_data()).map_err(failed)?;
         }
-        let writing = Writing { file, end: scan.end, number, room: self.room };
-        Ok(Some((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept)))
+        let writing = Writing { file, end, number, room: self.room };
+        Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
     }
 
     /// Removes the oldest sessions that nobody writes. Best effort: another process may do the same.
@@ -220,6 +227,39 @@ impl Sessions {
 
     fn path_of(&self, id: &SessionId) -> PathBuf {
         self.folder.join(format!("{id}.{ENDING}"))
+    }
+}
+
+/// What a file of a session holds.
+struct Scanned {
+    kept: Kept,
+    /// Where its last whole record ends.
+    end: u64,
+    /// The number of that record.
+    number: u64,
+}
+
+impl Scanned {
+    fn of(file: &File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let mut kept = Kept::default();
+        let mut number = 0;
+        let scan = frame::scan(file, length, &mut |frame, body| {
+            number = number.max(frame.head.number);
+            match serde_json::from_slice::<Entry>(&body) {
+                Ok(entry) => {
+                    kept.began_ms.get_or_insert(entry.at_ms);
+                    kept.tally = entry.tally;
+                    kept.records.extend(entry.record);
+                }
+                // Whole, but of another version or of nobody.
+                Err(_) => kept.damage.note(body.len() as u64),
+            }
+            Ok(())
+        })?;
+        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
+        kept.damage.torn = length - scan.end;
+        Ok(Self { kept, end: scan.end, number })
     }
 }
 

@@ -206,3 +206,20 @@ fn a_name_is_never_a_path() {
     let missing = place.sessions.take_up(&"0000-0000".parse().expect("it is a name")).expect_err("there is none");
     assert_eq!(missing.to_string(), "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
 }
+
+#[test]
+fn a_session_that_is_only_read_stays_as_it_is() {
+    let place = Place::new();
+    let id = place.written(&["one", "two"]);
+    let mut bytes = place.bytes(&id);
+    bytes.truncate(bytes.len() - 3);
+    place.put(&id, &bytes);
+    let kept = place.sessions.read(&id).expect("it can be read");
+    assert_eq!(kept.records.len(), 1);
+    assert!(kept.damage.torn > 0 && kept.began_ms.is_some());
+    assert_eq!(place.bytes(&id), bytes);
+    let (_log, _) = place.sessions.take_up(&id).expect("it can be taken up");
+    assert!(matches!(place.sessions.read(&id), Err(SessionError::Busy(_))));
+    let other = "0000-0000".parse().expect("it is a name");
+    assert!(matches!(place.sessions.read(&other), Err(SessionError::NotThere(_))));
+}
