@@ -132,7 +132,7 @@ pub struct Quirks {
     pub several_calls: SeveralCalls,
     /// Whether a beginning of the conversation is kept only when asked for.
     pub cache: CacheComes,
-    /// Whether its models may write calls into their text.
+    /// What the text of its models may hold.
     pub text: TextMay,
 }
 
@@ -204,8 +204,8 @@ pub enum CacheComes {
 /// What the text of a model may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextMay {
-    /// Calls: what models write is passed on where the server does not recognise it.
-    HoldCalls,
+    /// Calls, and what was thought: what models write is passed on where the server does not recognise it.
+    HoldOthers,
     /// Text and nothing else.
     BeTextOnly,
 }
@@ -220,7 +220,7 @@ impl Default for Quirks {
             foreign_thoughts: ForeignThoughts::LeftOut,
             several_calls: SeveralCalls::ByDefault,
             cache: CacheComes::ByItself,
-            text: TextMay::HoldCalls,
+            text: TextMay::HoldOthers,
         }
     }
 }
