@@ -1,5 +1,7 @@
 //! How far an agent may go, and what it is told first.
 
+use haft_model::effort::Effort;
+
 use crate::instructions::Instructions;
 
 /// The tokens that a model takes where nobody says otherwise.
@@ -18,6 +20,10 @@ pub struct Settings {
     pub window: u64,
     /// How long a reply may be, in tokens; what the provider has as default where nothing is said.
     pub most_tokens: Option<u32>,
+    /// How much the model shall think; what the provider has as default where nothing is said.
+    pub effort: Option<Effort>,
+    /// Whether the first reply to a prompt must call a tool. Later ones need not, or nothing would ever be finished.
+    pub call_first: bool,
     /// What the model is told before everything else.
     pub instructions: Instructions,
 }
@@ -29,6 +35,8 @@ impl Default for Settings {
             token_budget: None,
             window: WINDOW,
             most_tokens: None,
+            effort: None,
+            call_first: false,
             instructions: Instructions::default(),
         }
     }

@@ -23,7 +23,7 @@ use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
 use crate::quirks::{
-    CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
+    CacheComes, EffortGoes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
 };
 use crate::raw_json::Object;
 use crate::wire::Wire;
@@ -75,6 +75,12 @@ impl Chat {
                 LengthMember::MaxCompletionTokens => "max_completion_tokens",
             };
             put(name, json!(most));
+        }
+        if let Some(effort) = request.effort {
+            put("reasoning_effort", json!(effort.name()));
+            if self.quirks.effort == EffortGoes::IntoTheTemplateToo {
+                put("chat_template_kwargs", json!({ "reasoning_effort": effort.name() }));
+            }
         }
         if self.quirks.cache == CacheComes::WhenAskedForAnthropic && model.starts_with("anthropic/") {
             put("cache_control", json!({ "type": "ephemeral" }));

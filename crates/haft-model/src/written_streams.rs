@@ -179,7 +179,7 @@ fn tools(provider: Provider) -> LoweredList {
 }
 
 fn request<'a>(tools: &'a LoweredList, messages: &'a [Message]) -> Request<'a> {
-    Request { instructions: "Be short.", tools, messages, most_tokens: Some(100), must_call: false }
+    Request { instructions: "Be short.", tools, messages, most_tokens: Some(100), effort: None, must_call: false }
 }
 
 /// Returns what follows the last reply: an answer to each of its calls, or the user's next words.

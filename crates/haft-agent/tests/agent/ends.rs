@@ -234,3 +234,15 @@ async fn what_is_written_down_is_what_was_said() {
         .collect();
     assert_eq!(format!("{written:?}"), format!("{:?}", worked.messages));
 }
+
+#[tokio::test]
+async fn who_must_call_first_may_finish_afterwards() {
+    let add = || calls([call("1", "add", json!({ "a": 1, "b": 2 }))]);
+    let puppet = Puppet::of([add()]);
+    let settings = Settings { call_first: true, ..Settings::default() };
+    let worked = work(&scene(), &puppet, settings).await;
+    assert_eq!((worked.outcome.ended, puppet.forced()), (Ended::Finished, vec![true, false]));
+    let puppet = Puppet::of([add()]);
+    work(&scene(), &puppet, Settings::default()).await;
+    assert_eq!(puppet.forced(), [false, false]);
+}
