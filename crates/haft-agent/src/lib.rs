@@ -18,6 +18,7 @@ pub mod instructions;
 mod offered;
 pub mod outcome;
 mod preview;
+pub mod price;
 pub mod record;
 pub mod settings;
 mod state;

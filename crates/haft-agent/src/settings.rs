@@ -3,6 +3,7 @@
 use haft_model::effort::Effort;
 
 use crate::instructions::Instructions;
+use crate::price::Price;
 
 /// The tokens that a model takes where nobody says otherwise.
 pub const WINDOW: u64 = 128_000;
@@ -16,6 +17,10 @@ pub struct Settings {
     pub max_steps: u32,
     /// How many tokens one prompt may cost, of requests and replies together.
     pub token_budget: Option<u64>,
+    /// What the model costs, where somebody says it.
+    pub price: Option<Price>,
+    /// How much one prompt may cost, in billionths of the currency of the price. Without a price it is not counted.
+    pub cost_budget: Option<u64>,
     /// How many tokens the model takes in one request, with its reply.
     pub window: u64,
     /// How long a reply may be, in tokens; what the provider has as default where nothing is said.
@@ -33,6 +38,8 @@ impl Default for Settings {
         Self {
             max_steps: MOST_STEPS,
             token_budget: None,
+            price: None,
+            cost_budget: None,
             window: WINDOW,
             most_tokens: None,
             effort: None,
