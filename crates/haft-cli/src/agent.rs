@@ -9,4 +9,5 @@ pub(crate) mod providers;
 mod shown;
 mod stream;
 mod teller;
+pub(crate) mod tuning;
 pub(crate) mod work;

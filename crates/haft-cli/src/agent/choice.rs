@@ -308,6 +308,7 @@ fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {
         wire: stronger.wire.or(weaker.wire),
         base_url: stronger.base_url.or(weaker.base_url),
         key_env: stronger.key_env.or(weaker.key_env),
+        ..weaker
     }
 }
 

@@ -123,7 +123,8 @@ impl Left {
         match record {
             SessionRecord::Run { model, wire, base_url } => {
                 let wire = Some(name_of(wire));
-                self.model = ModelSection { name: Some(model), wire, base_url: Some(base_url), key_env: None };
+                self.model =
+                    ModelSection { name: Some(model), wire, base_url: Some(base_url), ..ModelSection::default() };
             }
             SessionRecord::Message(message) => {
                 self.past.messages.push(message);
