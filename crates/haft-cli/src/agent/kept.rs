@@ -79,8 +79,8 @@ impl Record for Keeping {
         if let Message::Model(reply) = message {
             let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
             tally.steps += 1;
-            tally.input += reply.usage.input;
-            tally.output += reply.usage.output;
+            tally.input = tally.input.saturating_add(reply.usage.input);
+            tally.output = tally.output.saturating_add(reply.usage.output);
         }
         self.write(&SessionRecord::Message(message.clone()))
     }

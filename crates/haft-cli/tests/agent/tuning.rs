@@ -155,3 +155,16 @@ fn what_is_thought_aloud_is_no_part_of_the_answer() {
     assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
     assert!(!place.has("b.txt"), "nothing was done");
 }
+
+#[test]
+fn a_provider_that_counts_nonsense_ends_nothing() {
+    let place = Place::new();
+    place.put(CONFIG, &priced());
+    let most = i64::MAX as u64;
+    let nonsense = Usage { input: most, output: 0, cache_read: 0, cache_written: 0 };
+    let read = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(nonsense);
+    let model = ScriptedModel::start(Script::of([read(), read(), read(), Turn::text("Done.").usage(nonsense)]));
+    let said = place.haft(&model, &["run", "read a.txt"]);
+    assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
+    assert_eq!(place.sessions()[0]["input_tokens"], json!(u64::MAX));
+}
