@@ -194,4 +194,14 @@ mod tests {
         assert_eq!(price.cache_read, Some(Amount { billionths: 500_000_000 }));
         assert_eq!(prices["local"].currency.0, "€");
     }
+
+    #[test]
+    fn what_the_guide_shows_is_in_order() {
+        let guide = include_str!("../../../docs/guide/run.md");
+        let blocks: Vec<&str> = guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(blocks.len() >= 3, "{blocks:?}");
+        for block in blocks {
+            assert_eq!(check_config(block), Ok(()), "{block}");
+        }
+    }
 }
