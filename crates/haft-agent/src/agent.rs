@@ -136,7 +136,8 @@ impl<'a> Agent<'a> {
         // The user may have changed anything since the last prompt.
         self.guard = Guard::default();
         let Err(ended) = self.converse(prompt, &mut run).await;
-        Outcome { ended, answer: run.answer, output: run.output, steps: run.steps, usage: run.usage }
+        let cost = self.settings.price.as_ref().map(|price| price.of(&run.usage));
+        Outcome { ended, answer: run.answer, output: run.output, steps: run.steps, usage: run.usage, cost }
     }
 
     async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, Ended> {
@@ -179,13 +180,19 @@ impl<'a> Agent<'a> {
     }
 
     fn check_limits(&self, run: &Run<'_>) -> Result<(), Ended> {
-        let used = run.usage.input + run.usage.output;
+        let used = run.usage.input.saturating_add(run.usage.output);
         match self.settings.token_budget {
             _ if run.stop.is_cancelled() => Err(Ended::Stopped),
             _ if run.steps >= self.settings.max_steps => Err(Ended::OutOfSteps(self.settings.max_steps)),
             Some(budget) if used >= budget => Err(Ended::OutOfBudget { used, budget }),
-            Some(_) | None => Ok(()),
+            Some(_) | None => self.check_cost(run),
         }
+    }
+
+    fn check_cost(&self, run: &Run<'_>) -> Result<(), Ended> {
+        let (Some(price), Some(most)) = (&self.settings.price, self.settings.cost_budget) else { return Ok(()) };
+        let (cost, budget) = (price.of(&run.usage), price.amount(most));
+        if cost.reaches(&budget) { Err(Ended::OutOfMoney { cost, budget }) } else { Ok(()) }
     }
 
     /// Decides whether the model is asked again after this reply, and what it is told before.

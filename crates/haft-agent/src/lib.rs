@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod output;
 pub mod overseer;
 pub mod preview;
+pub mod price;
 pub mod record;
 pub mod recorded;
 pub mod settings;

@@ -7,6 +7,7 @@ use haft_model::conversation::Usage;
 use haft_model::provider::ModelError;
 
 use crate::output::Output;
+use crate::price::Cost;
 
 /// How a run ended, and what it came to.
 #[derive(Clone, Debug)]
@@ -19,8 +20,10 @@ pub struct Outcome {
     pub output: Option<Output>,
     /// How often the model was asked.
     pub steps: u32,
-    /// What that cost.
+    /// What that cost, in tokens.
     pub usage: Usage,
+    /// What that cost in money, where a price is known.
+    pub cost: Option<Cost>,
 }
 
 /// Why a run ended.
@@ -38,6 +41,13 @@ pub enum Ended {
         used: u64,
         /// So many it may.
         budget: u64,
+    },
+    /// It has cost as much money as it may.
+    OutOfMoney {
+        /// So much it has cost.
+        cost: Cost,
+        /// So much it may.
+        budget: Cost,
     },
     /// The model, or a filter before it, refused.
     Refused,
@@ -76,6 +86,10 @@ impl fmt::Display for Ended {
                 "Stopped after {}; the budget is {}. Next: resume the session, or allow more tokens.",
                 Grouped(*used).of("token"),
                 Grouped(*budget)
+            ),
+            Ended::OutOfMoney { cost, budget } => write!(
+                f,
+                "Stopped after {cost}; the budget is {budget}. Next: resume the session, or allow a higher cost."
             ),
             Ended::Refused => {
                 f.write_str("The model refused to go on. Next: ask for something else, or in other words.")

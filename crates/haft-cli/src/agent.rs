@@ -10,5 +10,6 @@ pub(crate) mod providers;
 mod shown;
 mod stream;
 mod teller;
+pub(crate) mod tuning;
 mod waiting;
 pub(crate) mod work;

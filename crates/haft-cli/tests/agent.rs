@@ -21,3 +21,5 @@ mod resuming;
 mod running;
 #[path = "agent/terminal.rs"]
 mod terminal;
+#[path = "agent/tuning.rs"]
+mod tuning;

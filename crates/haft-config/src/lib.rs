@@ -11,6 +11,7 @@ pub mod hooks;
 pub mod keys;
 pub mod model;
 pub mod patience;
+pub mod price;
 pub mod profile;
 pub mod proxy;
 pub mod rules;

@@ -2,6 +2,8 @@
 //!
 //! Not here: flags, and finding one where nothing is said (`haft-cli`), keys (`keys`).
 
+pub mod tuning;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,6 +11,7 @@ use serde::Deserialize;
 
 use crate::environment::variable;
 use crate::patience::{Tries, Wait};
+use tuning::{EffortName, ReplyTokens, Window};
 
 /// What may be said about the model: `[model]` in `config.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -28,12 +31,25 @@ pub struct ModelSection {
     pub total_seconds: Option<Wait>,
     /// How often a reply is asked for, the first time counted.
     pub tries: Option<Tries>,
+    /// How much it shall think.
+    pub effort: Option<EffortName>,
+    /// How many tokens it takes in one request, with its reply.
+    pub window: Option<Window>,
+    /// How long a reply may be, in tokens.
+    pub reply_tokens: Option<ReplyTokens>,
+    /// Whether its first reply to a task must call a tool.
+    pub call_first: Option<bool>,
 }
 
 impl ModelSection {
     /// Reads what the environment says: `HAFT_MODEL`, `HAFT_WIRE` and `HAFT_BASE_URL`.
     pub fn of_environment() -> Result<Self, BadVariable> {
         Self::of_variables(&variable)
+    }
+
+    /// Says what is wrong where a reply would leave no room for what it replies to.
+    pub(crate) fn no_room(&self) -> Option<(String, String)> {
+        tuning::no_room(self.window, self.reply_tokens)
     }
 
     fn of_variables(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadVariable> {

@@ -6,6 +6,7 @@ use haft::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Message, Reply, Usage};
+use crate::effort::Effort;
 use crate::lower::LoweredList;
 use crate::wire::Wire;
 
@@ -44,6 +45,8 @@ pub struct Request<'a> {
     pub messages: &'a [Message],
     /// How long the reply may be, in tokens; what the provider has as default where nothing is said.
     pub most_tokens: Option<u32>,
+    /// How much it shall think; what the provider has as default where nothing is said.
+    pub effort: Option<Effort>,
     /// Whether it must call a tool.
     pub must_call: bool,
 }

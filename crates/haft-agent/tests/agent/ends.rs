@@ -2,6 +2,7 @@
 
 use haft_agent::agent::Agent;
 use haft_agent::outcome::Ended;
+use haft_agent::price::Price;
 use haft_agent::settings::Settings;
 use haft_model::conversation::{Message, Part, Stop, Usage};
 use haft_model::provider::ModelErrorKind;
@@ -279,4 +280,38 @@ async fn what_is_written_down_is_what_was_said() {
         })
         .collect();
     assert_eq!(format!("{written:?}"), format!("{:?}", worked.messages));
+}
+
+#[tokio::test]
+async fn who_must_call_first_may_finish_afterwards() {
+    let add = || calls([call("1", "add", json!({ "a": 1, "b": 2 }))]);
+    let puppet = Puppet::of([add()]);
+    let settings = Settings { call_first: true, ..Settings::default() };
+    let worked = work(&scene(), &puppet, settings).await;
+    assert_eq!((worked.outcome.ended, puppet.forced()), (Ended::Finished, vec![true, false]));
+    let puppet = Puppet::of([add()]);
+    work(&scene(), &puppet, Settings::default()).await;
+    assert_eq!(puppet.forced(), [false, false]);
+}
+
+#[tokio::test]
+async fn a_run_ends_when_it_has_cost_as_much_as_it_may() {
+    let price = Price {
+        input: 1_000_000_000,
+        output: 5_000_000_000,
+        cache_read: 0,
+        cache_written: 0,
+        currency: "EUR".to_owned(),
+    };
+    let add = |id| calls([call(id, "add", json!({ "a": 1, "b": 2 }))]);
+    // Each reply costs 100 + 10 × 5 millionths.
+    let settings = Settings { price: Some(price.clone()), cost_budget: Some(300_000), ..Settings::default() };
+    let worked = work(&scene(), &Puppet::of([add("1"), add("2"), add("3")]), settings.clone()).await;
+    assert_eq!(worked.outcome.steps, 2);
+    let told = worked.outcome.ended.to_string();
+    snapshot!(told, @"Stopped after 0.0003 EUR; the budget is 0.0003 EUR. Next: resume the session, or allow a higher cost.");
+    assert_eq!(worked.outcome.cost.map(|cost| cost.exact()).as_deref(), Some("0.0003"));
+    let settings = Settings { price: None, ..settings };
+    let worked = work(&scene(), &Puppet::of([add("1")]), settings).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.cost), (Ended::Finished, None), "without a price there is none");
 }

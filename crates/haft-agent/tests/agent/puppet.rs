@@ -35,13 +35,16 @@ pub enum Turn {
 pub struct Puppet {
     turns: Mutex<VecDeque<Turn>>,
     asked: Mutex<Vec<Vec<Message>>>,
+    /// Which of the times it had to call something.
+    forced: Mutex<Vec<bool>>,
     usage: Usage,
 }
 
 impl Puppet {
     pub fn of(turns: impl IntoIterator<Item = Turn>) -> Self {
         let usage = Usage { input: 100, output: 10, ..Usage::default() };
-        Self { turns: Mutex::new(turns.into_iter().collect()), asked: Mutex::default(), usage }
+        let turns = Mutex::new(turns.into_iter().collect());
+        Self { turns, asked: Mutex::default(), forced: Mutex::default(), usage }
     }
 
     /// Costs so many tokens each time.
@@ -53,6 +56,11 @@ impl Puppet {
     /// Returns the conversations it was shown.
     pub fn asked(&self) -> Vec<Vec<Message>> {
         lock(&self.asked).clone()
+    }
+
+    /// Returns for each time whether it had to call something.
+    pub fn forced(&self) -> Vec<bool> {
+        lock(&self.forced).clone()
     }
 
     fn reply_of(&self, parts: Vec<Part>, stop: Stop) -> Reply {
@@ -105,6 +113,7 @@ impl Model for Puppet {
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         assert_valid(request.messages);
         lock(&self.asked).push(request.messages.to_vec());
+        lock(&self.forced).push(request.must_call);
         let turn = lock(&self.turns).pop_front().unwrap_or_else(|| says("done"));
         Box::pin(async move {
             let mut why_cut = None;

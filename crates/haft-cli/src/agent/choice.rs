@@ -318,6 +318,7 @@ fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {
         idle_seconds: stronger.idle_seconds.or(weaker.idle_seconds),
         total_seconds: stronger.total_seconds.or(weaker.total_seconds),
         tries: stronger.tries.or(weaker.tries),
+        ..weaker
     }
 }
 

@@ -25,6 +25,7 @@ use super::choice::{Chosen, connection};
 use super::flags::HowFar;
 use super::kept::{Keeping, Said};
 use super::teller::Teller;
+use super::tuning::Tuning;
 use super::waiting::WaitingLine;
 use super::{output, stream};
 use crate::arguments::Common;
@@ -39,6 +40,7 @@ pub(crate) struct Work<'a> {
     pub(crate) desk: &'a Desk,
     pub(crate) common: &'a Common,
     pub(crate) how_far: &'a HowFar,
+    pub(crate) tuning: Tuning,
     pub(crate) keeping: Keeping,
     pub(crate) chosen: Chosen,
     pub(crate) past: Past,
@@ -48,7 +50,7 @@ pub(crate) struct Work<'a> {
 impl Work<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
-        let Work { desk, common, how_far, keeping, chosen, past, output } = self;
+        let Work { desk, common, how_far, tuning, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be written down";
@@ -71,7 +73,7 @@ impl Work<'_> {
         let connection: Connection = connection(chosen.endpoint);
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
-        let settings = Settings { output, ..settings(desk, common, how_far)? };
+        let settings = Settings { output, ..tuning.of(settings(desk, common, how_far)?) };
         let mut agent = agent.with_settings(settings).watched_by(&*overseer).going_on(past);
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
@@ -178,6 +180,7 @@ fn exit_of(ended: &Ended) -> Exit {
         Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
         Ended::OutOfSteps(_)
         | Ended::OutOfBudget { .. }
+        | Ended::OutOfMoney { .. }
         | Ended::Unfinished(_)
         | Ended::SaidNothing
         | Ended::Unfit(_)
@@ -194,6 +197,7 @@ fn name_of(ended: &Ended) -> &'static str {
         Ended::Stopped => "stopped",
         Ended::OutOfSteps(_) => "out_of_steps",
         Ended::OutOfBudget { .. } => "out_of_budget",
+        Ended::OutOfMoney { .. } => "out_of_money",
         Ended::Refused => "refused",
         Ended::Unfinished(_) => "unfinished",
         Ended::SaidNothing => "said_nothing",
@@ -212,6 +216,9 @@ fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json:
         "duration_ms": (took * 1_000.0) as u64
     });
     output::add_to(&mut record, outcome);
+    if let Some(cost) = &outcome.cost {
+        record["cost"] = json!({ "amount": cost.exact(), "currency": cost.currency() });
+    }
     if outcome.ended != Ended::Finished {
         record["error"] = outcome.ended.to_string().into();
     }
@@ -224,9 +231,10 @@ fn last_line(outcome: &Outcome, tools: &str, took: f64) -> String {
         0 => String::new(),
         cached => format!(" ({} of them from the cache)", Grouped(cached)),
     };
+    let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
     let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
     format!(
-        "{}, {} in{cached}, {} out{tools}; {took:.1} s in all",
+        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in all",
         Grouped(u64::from(outcome.steps)).of("step"),
         Grouped(usage.input).of("token"),
         Grouped(usage.output)

@@ -12,6 +12,7 @@ use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::{Keeping, Left};
 use crate::agent::output::OutputFlags;
+use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -63,8 +64,11 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     desk.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;
+        let how_far = &arguments.how_far;
+        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
         let keeping = Keeping::new(log, kept.tally);
-        let work = Work { desk: &desk, common, how_far: &arguments.how_far, keeping, chosen, past: left.past, output };
+        let past = left.past;
+        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past, output };
         work.on(message).await
     })?
 }

@@ -12,6 +12,7 @@ use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::Keeping;
 use crate::agent::output::OutputFlags;
+use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -52,9 +53,10 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
     desk.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;
-        let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
         let how_far = &arguments.how_far;
-        let work = Work { desk: &desk, common, how_far, keeping, chosen, past: Past::default(), output };
+        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
+        let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
+        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past: Past::default(), output };
         work.on(prompt).await
     })?
 }

@@ -81,6 +81,7 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
         tools: &tools,
         messages: &messages,
         most_tokens: Some(9),
+        effort: None,
         must_call: true,
     };
     let body: Value = serde_json::from_slice(&Gemini.request("gemini-3-pro", &request)).expect("it is JSON");
