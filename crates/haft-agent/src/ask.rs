@@ -25,12 +25,13 @@ impl Agent<'_> {
         run.steps += 1;
         self.state.at_step(run.steps);
         (run.told)(Told::Step(run.steps));
-        let reply = match self.ask_once(run).await {
-            Err(error) if error.kind == ModelErrorKind::TooLong && self.make_room_for_smaller_window(run) => {
-                self.ask_once(run).await
-            }
-            replied => replied,
-        };
+        let mut reply = self.ask_once(run).await;
+        // A session that is taken up may be many times as long as the window that nobody told us of.
+        while matches!(&reply, Err(error) if error.kind == ModelErrorKind::TooLong)
+            && self.make_room_for_smaller_window(run)
+        {
+            reply = self.ask_once(run).await;
+        }
         let reply = reply.map_err(|error| match error.kind {
             ModelErrorKind::Stopped => Ended::Stopped,
             _ => Ended::Failed(error),
@@ -45,7 +46,8 @@ impl Agent<'_> {
             tools: &run.tools.list,
             messages: &self.messages,
             most_tokens: self.settings.most_tokens,
-            must_call: false,
+            effort: self.settings.effort,
+            must_call: self.settings.call_first && run.steps == 1,
         };
         let heard = |piece: Piece<'_>| match piece {
             Piece::Text(text) => (run.told)(Told::Text(text)),
@@ -81,10 +83,10 @@ impl Agent<'_> {
         };
         let usage = if reply.usage == Usage::default() { estimated } else { reply.usage };
         let Usage { input, output, cache_read, cache_written } = &mut run.usage;
-        *input += usage.input;
-        *output += usage.output;
-        *cache_read += usage.cache_read;
-        *cache_written += usage.cache_written;
+        *input = input.saturating_add(usage.input);
+        *output = output.saturating_add(usage.output);
+        *cache_read = cache_read.saturating_add(usage.cache_read);
+        *cache_written = cache_written.saturating_add(usage.cache_written);
         (run.told)(Told::Replied { usage, total: run.usage });
     }
 

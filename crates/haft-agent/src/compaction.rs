@@ -100,6 +100,10 @@ impl Compaction {
             }
             let parts = reply.parts.iter().map(with_short_arguments).collect();
             let shorter = Message::Model(reply.clone().put_differently(parts));
+            // Many small texts are not shortened, and what the provider sent is worth more than nothing.
+            if size_of(&shorter) >= before {
+                continue;
+            }
             self.size = self.size - before + size_of(&shorter);
             *message = shorter;
             self.done.arguments += large;
@@ -136,14 +140,14 @@ impl Compaction {
     /// Shortens the results that the model has not seen yet: one reply may ask for more than fits.
     fn shorten_newest(&mut self, messages: &mut [Message]) {
         let newest = newest_reply(messages);
-        let longest_first = |messages: &mut [Message]| {
-            messages[newest..].iter_mut().flat_map(answers).map(|answer| answer.text.len()).max().unwrap_or(0)
-        };
-        let mut most = longest_first(messages);
+        let mut answers: Vec<&mut Answer> = messages[newest..].iter_mut().flat_map(answers).collect();
+        let whole: Vec<String> = answers.iter().map(|answer| answer.text.clone()).collect();
+        let mut most = whole.iter().map(String::len).max().unwrap_or(0);
         while !self.is_enough() && most > LEAST_OF_NEWEST {
             most = (most / 2).max(LEAST_OF_NEWEST);
-            for answer in messages[newest..].iter_mut().flat_map(answers).filter(|answer| answer.text.len() > most) {
-                let shorter = head_and_tail(&answer.text, most);
+            for (answer, whole) in answers.iter_mut().zip(&whole).filter(|(_, whole)| whole.len() > most) {
+                // From the whole, so that what it says of what is left out is right.
+                let shorter = head_and_tail(whole, most);
                 self.size = self.size + shorter.len() - answer.text.len();
                 answer.text = shorter;
                 if !self.done.calls.contains(&answer.call) {

@@ -7,6 +7,7 @@
 //!
 //! A reader of what was done: whether something changed is what the doors say, not what the call looks like.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,6 +17,7 @@ use haft_model::conversation::Call;
 use serde_json::Value;
 
 use crate::overseer::Circle;
+use crate::times::without_times;
 
 /// The same call with the same result is mentioned from this time on.
 const HINT_AT: u32 = 2;
@@ -61,7 +63,7 @@ impl Guard {
             self.circle = Some(Circle { tool: call.name.clone(), times: seen.times });
         }
         Some(format!(
-            "Not run: exactly this call came to the same {} times, and nothing was changed in between. Its last result \
+            "Not run: exactly this call came to the same {} times, and nothing else was changed in between. Its last result \
              (call {}) was:\n{}\nNext: do something else, or tell the user what is missing. To wait for something, wait \
              inside one command.",
             EARLIER_AT - 1,
@@ -95,7 +97,7 @@ impl Guard {
         let is_said_by_memory = kind.is_some_and(|kind| !kind.is_refusal());
         (times >= HINT_AT && !is_said_by_memory).then(|| {
             format!(
-                "Exactly this call has now come to the same {times} times, and nothing was changed in between. Do \
+                "Exactly this call has now come to the same {times} times, and nothing else was changed in between. Do \
                  something else, or tell the user what is missing."
             )
         })
@@ -136,27 +138,23 @@ fn outcome(result: &ToolResult) -> u64 {
         None => {
             let text = result.text();
             let lines = text.lines().filter(|line| !line.starts_with("[note: "));
-            hash((result.exit_code, lines.map(without_times).collect::<Vec<_>>()))
+            hash((
+                result.exit_code,
+                lines.map(|line| without_times(&without_numbers_of_undo(line))).collect::<Vec<_>>(),
+            ))
         }
     }
 }
 
-/// Leaves out numbers that have a unit of time behind them.
-fn without_times(line: &str) -> String {
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let mut left = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let number = &rest[start..];
-        let end = number.find(|c| !is_number(c)).unwrap_or(number.len());
-        let behind = number[end..].trim_start_matches(' ');
-        let unit = behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-        let is_time = ["ns", "us", "µs", "ms", "s", "sec", "seconds", "m", "min"].contains(&unit);
-        left.push_str(&rest[..start]);
-        left.push_str(if is_time { "#" } else { &number[..end] });
-        rest = &number[end..];
+/// Leaves out which number a change has: the same change made again has another one.
+fn without_numbers_of_undo(line: &str) -> Cow<'_, str> {
+    match line.split_once("haft undo ") {
+        None => Cow::Borrowed(line),
+        Some((before, behind)) => {
+            let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+            Cow::Owned(format!("{before}haft undo #{behind}"))
+        }
     }
-    left + rest
 }
 
 fn excerpt(result: &ToolResult) -> String {
@@ -178,10 +176,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_do_not_make_another_result() {
-        assert_eq!(without_times("ok, 12 tests in 0.53s; 3 ms"), "ok, 12 tests in #s; # ms");
-        assert_eq!(without_times("é 1.5 seconds"), "é # seconds");
-        assert_ne!(without_times("12 failed"), without_times("13 failed"));
+    fn the_number_of_a_change_does_not_make_another_result() {
+        let line = |number: u32| format!("1 file changed, to be taken back with \"haft undo {number}\"");
+        assert_eq!(without_numbers_of_undo(&line(7)), without_numbers_of_undo(&line(18)));
+        assert_eq!(without_numbers_of_undo("nothing of it"), "nothing of it");
     }
 
     #[test]

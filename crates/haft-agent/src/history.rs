@@ -4,7 +4,9 @@
 //! order, answers stand nowhere else, and nobody speaks twice in a row but a model that had paused. What comes from a
 //! process that was killed, or from a log that lost a piece, is mended to that when it is taken up again.
 
-use haft_model::conversation::{Answer, Call, Message, Stop};
+use std::collections::HashSet;
+
+use haft_model::conversation::{Answer, Call, Message, Part, Stop};
 
 /// What is left of a session when it is taken up again.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Past {
     pub began: Vec<String>,
     /// What came of calls behind the last message.
     pub answers: Vec<Answer>,
+    /// In how many places something is lost of it.
+    pub lost: usize,
 }
 
 /// A past that is valid again.
@@ -23,27 +27,36 @@ pub(crate) struct Mended {
     pub(crate) messages: Vec<Message>,
     /// Whether the last message is an answer that was not in the past: it has to be written down.
     pub(crate) last_is_new: bool,
+    /// What the model should know of what is lost.
+    pub(crate) note: Option<String>,
 }
 
 /// The answer to a call that was running when the process ended.
 const INTERRUPTED: &str = "Interrupted: the process ended while this call ran. It may have happened, wholly or in part; look before you repeat it.";
 /// The answer to a call that had not begun.
-const NOT_BEGUN: &str = "Not run: the process ended before this call began. Nothing was done.";
+const NOT_BEGUN: &str = "Not run, as far as is known: the process ended, and nothing says that this call had begun. Look before you repeat it.";
 /// The answer to a call whose own is lost.
 const LOST: &str = "The answer to this call is lost. It may have happened; look before you repeat it.";
 /// What stands for a message that is lost.
 const GAP: &str = "[haft: what was said here is lost.]";
+/// Most calls that are named because only what came of them is left.
+const MOST_NAMED: usize = 10;
+/// Longest part that is told of what came of them, in characters.
+const LONGEST_NAMED: usize = 200;
 
 impl Past {
     pub(crate) fn mended(self) -> Mended {
         let mut messages: Vec<Message> = Vec::with_capacity(self.messages.len() + 1);
+        let mut orphans = Vec::new();
         for message in self.messages {
             if !matches!(message, Message::Tools { .. }) {
                 answer_open_calls(&mut messages, |call| not_run(call, LOST));
             }
             match message {
                 Message::Tools { answers } => {
-                    answer_open_calls(&mut messages, |call| answer_among(&answers, call, LOST));
+                    if !answer_open_calls(&mut messages, |call| answer_among(&answers, call, LOST)) {
+                        orphans.extend(answers);
+                    }
                 }
                 Message::Model(reply) if reply.parts.is_empty() => {}
                 Message::Model(_) if !may_reply(messages.last()) => {
@@ -57,8 +70,65 @@ impl Past {
             let otherwise = if self.began.contains(&call.id) { INTERRUPTED } else { NOT_BEGUN };
             answer_among(&self.answers, call, otherwise)
         });
-        Mended { messages, last_is_new }
+        if !last_is_new {
+            orphans.extend(self.answers);
+        }
+        rename_doubles(&mut messages);
+        Mended { messages, last_is_new, note: note_of_lost(self.lost, &orphans) }
     }
+}
+
+/// Says what is lost, and what came of calls whose own reply is lost.
+fn note_of_lost(lost: usize, orphans: &[Answer]) -> Option<String> {
+    if lost == 0 && orphans.is_empty() {
+        return None;
+    }
+    let mut note = "[haft: a part of this conversation is lost, with what you said and did there. Look before you repeat something.".to_owned();
+    for answer in orphans.iter().take(MOST_NAMED) {
+        let text: String = haft::path::one_line(&answer.text).chars().take(LONGEST_NAMED).collect();
+        note.push_str(&format!("\nThis came of a call of {} there: {text}", answer.name));
+    }
+    if orphans.len() > MOST_NAMED {
+        note.push_str(&format!("\nThere were {} more.", orphans.len() - MOST_NAMED));
+    }
+    Some(note + "]")
+}
+
+/// Gives another id to every call whose id an earlier one has: some servers count them anew in each reply, and what
+/// was left out of a request could not be told from.
+fn rename_doubles(messages: &mut [Message]) {
+    let mut used = HashSet::new();
+    let mut renamed: Vec<String> = Vec::new();
+    for message in messages {
+        match message {
+            Message::User { .. } => {}
+            Message::Model(reply) => {
+                let ids: Vec<String> = reply.calls().map(|call| call.id.clone()).collect();
+                renamed = ids.iter().map(|id| unused(id, &mut used)).collect();
+                if renamed != ids {
+                    *reply = reply.clone().put_differently(with_ids(&reply.parts, &renamed));
+                }
+            }
+            Message::Tools { answers } => {
+                answers.iter_mut().zip(&renamed).for_each(|(answer, id)| answer.call.clone_from(id));
+            }
+        }
+    }
+}
+
+fn unused(id: &str, used: &mut HashSet<String>) -> String {
+    let others = (2..).map(|count| format!("{id}-{count}"));
+    let mut free = std::iter::once(id.to_owned()).chain(others).filter(|id| used.insert(id.clone()));
+    free.next().unwrap_or_default()
+}
+
+fn with_ids(parts: &[Part], ids: &[String]) -> Vec<Part> {
+    let mut ids = ids.iter();
+    let renamed = |part: &Part| match (part, matches!(part, Part::Call(_)).then(|| ids.next()).flatten()) {
+        (Part::Call(call), Some(id)) => Part::Call(Call { id: id.clone(), ..call.clone() }),
+        (part, _) => part.clone(),
+    };
+    parts.iter().map(renamed).collect()
 }
 
 impl Mended {
@@ -68,7 +138,7 @@ impl Mended {
             Some(Message::Model(reply)) => reply.calls().map(|call| call.id.clone()).collect(),
             Some(Message::User { .. } | Message::Tools { .. }) | None => Vec::new(),
         };
-        Past { messages, began, answers: Vec::new() }.mended()
+        Past { messages, began, ..Past::default() }.mended()
     }
 }
 

@@ -1,16 +1,19 @@
 //! What a call is about, on one short line.
 
 use haft_model::conversation::Call;
+use haft_runtime::redact::Redactor;
 use serde_json::Value;
 
 /// Longest preview, in characters.
 const LONGEST: usize = 100;
 
-/// Returns what a call is about: the first text among its arguments, which is its path, command or pattern.
-pub(crate) fn preview(call: &Call) -> String {
+/// Returns what a call is about: the first text among its arguments, which is its path, command or pattern. Secrets are
+/// hidden, before anything is cut.
+pub fn preview(call: &Call, redactor: &Redactor) -> String {
+    let shown = |text: &str| one_line(&redactor.redact(text));
     match serde_json::from_str(&call.arguments) {
-        Ok(Value::Object(fields)) => fields.values().find_map(first_text).map(one_line).unwrap_or_default(),
-        Ok(_) | Err(_) => one_line(&call.arguments),
+        Ok(Value::Object(fields)) => fields.values().find_map(first_text).map(shown).unwrap_or_default(),
+        Ok(_) | Err(_) => shown(&call.arguments),
     }
 }
 
@@ -46,14 +49,17 @@ mod tests {
 
     #[test]
     fn a_preview_is_the_first_text_on_one_short_line() {
+        let redactor = Redactor::of_values(["hunter2-hunter2".to_owned()]);
         let check = |arguments: &str, shown: &str| {
             let call = Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
-            assert_eq!(preview(&call), shown);
+            assert_eq!(preview(&call, &redactor), shown);
         };
         check(r#"{"path":"src/a.rs","limit":3}"#, "src/a.rs");
         check(r#"{"limit":3,"paths":["a","b"]}"#, "a");
         check("{\"command\":\"cargo test \\\\\\n  -p haft\\u001b[2J\"}", "cargo test \\ -p haft [2J");
         check("{}", "");
+        // Hidden before it is cut: half a secret is one, too.
+        check(&format!("{{\"a\":\"{} hunter2-hunter2\"}}", "x".repeat(90)), &format!("{} [secret]", "x".repeat(90)));
         check("{\"path\": \"half", "{\"path\": \"half");
         check(&format!("{{\"a\":\"{}\"}}", "é".repeat(200)), &format!("{}…", "é".repeat(100)));
     }

@@ -3,11 +3,15 @@
 //! Not here: the loop itself (`haft-agent`), the files (`haft-workspace`).
 
 pub(crate) mod choice;
+mod ending;
 pub(crate) mod flags;
 pub(crate) mod kept;
+pub(crate) mod output;
 pub(crate) mod providers;
 mod shown;
 mod stream;
 mod teller;
+pub(crate) mod tuning;
+mod waiting;
 pub(crate) mod whose;
 pub(crate) mod work;

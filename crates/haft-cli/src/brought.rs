@@ -97,9 +97,19 @@ pub(crate) fn load_again(
     workspace: &Path,
     vouched: Option<&Trusted>,
 ) -> anyhow::Result<(Loaded, Vec<String>)> {
-    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
-    let store = TrustStore::new(&settings.environment.state_folder);
-    let trusted = vouched.cloned().unwrap_or_else(|| known(&store, workspace));
+    let trusted = vouched.cloned().unwrap_or_else(|| trusted_in(settings, workspace));
+    load_copy(workspace, Some(trusted))
+}
+
+/// Returns what is trusted of a workspace.
+pub(crate) fn trusted_in(settings: &Settings, workspace: &Path) -> Trusted {
+    known(&TrustStore::new(&settings.environment.state_folder), workspace)
+}
+
+/// Loads of a copy what was trusted in its original, or everything. Returns what is to be said of the rest.
+pub(crate) fn load_copy(copy: &Path, vouched: Option<Trusted>) -> anyhow::Result<(Loaded, Vec<String>)> {
+    let project = Arc::new(Project::look(copy).context("the workspace cannot be looked at")?);
+    let trusted = vouched.unwrap_or_else(|| project.vouch().0);
     let found = Found::of(&project, &trusted, Manner::Telling);
     let told = found.warnings().into_iter().chain(found.told()).collect();
     Ok((Loaded { trusted, ..found.loaded }, told))

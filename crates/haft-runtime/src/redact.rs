@@ -131,7 +131,7 @@ impl Redactor {
     }
 
     /// Hides secrets in all strings of a value.
-    pub(crate) fn redact_value(&self, value: &mut Value) {
+    pub fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.redact_in_place(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),

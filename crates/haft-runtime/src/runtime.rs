@@ -98,6 +98,11 @@ impl Runtime {
         self
     }
 
+    /// Returns what hides secrets, for whoever shows something that no call has made.
+    pub fn redactor(&self) -> &Redactor {
+        &self.ground.redactor
+    }
+
     /// Hides these secrets too, also in sessions that are open.
     pub fn also_hide(&self, values: impl IntoIterator<Item = String>) {
         self.ground.redactor.also_hide(values);

@@ -189,10 +189,12 @@ impl Ground for ScriptedGround {
 
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         Box::pin(async move {
+            // Each run is a set of its own; the first is the seventh.
+            let number = ChangeSetId(6 + self.command.run_so_far().len() as u64);
             let settled = self.command.settled;
             for change in settled.changes.iter().filter(|_| how == Settle::Keep) {
                 permit.receipts().note(Receipt::Changed(change.target.clone(), change.change));
-                permit.receipts().note_change_set(ChangeSetId(7));
+                permit.receipts().note_change_set(number);
             }
             Ok(settled)
         })

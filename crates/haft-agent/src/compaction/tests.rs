@@ -28,7 +28,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 fn reply(parts: Vec<Part>) -> Message {
     let json = to_raw_value(&parts).unwrap();
     let native = Native { wire: Wire::Chat, model: "m".into(), json };
-    Message::Model(Reply { parts, native, stop: Stop::Finished, usage: Usage::default() })
+    Message::Model(Reply { parts, native, stop: Stop::Finished, usage: Usage::default(), why_cut: None })
 }
 
 fn conversation(steps: &[Step]) -> Vec<Message> {
@@ -99,8 +99,11 @@ proptest! {
             prop_assert_eq!(format!("{now:?}"), format!("{before:?}"));
         } else {
             // What stays in any case: what the user said, and the newest exchange in short.
-            let floor: usize = now.iter().map(|message| match message {
-                Message::User { .. } | Message::Model(_) => size_of(message),
+            let newest = newest_reply(&before);
+            let floor: usize = before.iter().enumerate().map(|(index, message)| match message {
+                Message::User { .. } => size_of(message) + REPLIES_LEFT_OUT.len() + 2 * FRAME,
+                Message::Model(_) | Message::Tools { .. } if index < newest => 0,
+                Message::Model(_) => size_of(message),
                 Message::Tools { answers } => answers.len() * (2 * LEAST_OF_NEWEST) + FRAME,
             }).sum();
             prop_assert!(size(&now) <= most.max(floor), "{} of {}, floor {floor}", size(&now), most);

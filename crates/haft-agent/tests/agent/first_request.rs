@@ -1,4 +1,4 @@
-//! The first request: what a model is told and offered, and how long that is.
+//! The first request, as far as it does not depend on the wire: what a model is told and offered, and how long that is.
 
 use haft_agent::instructions::Instructions;
 use haft_agent::settings::Settings;

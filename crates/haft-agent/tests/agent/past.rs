@@ -43,7 +43,7 @@ async fn a_session_killed_at_any_entry_goes_on_and_says_what_may_have_happened()
             });
             assert_eq!(text.starts_with("Interrupted: "), began && !known, "{id} at {end}: {text}");
             assert_eq!(
-                text.starts_with("Not run: the process ended before"),
+                text.starts_with("Not run, as far as is known: the process ended"),
                 !began && !known,
                 "{id} at {end}: {text}"
             );
@@ -68,6 +68,41 @@ fn any_message() -> impl Strategy<Value = Message> {
         (parts, stop).prop_map(|(parts, stop)| Message::Model(crate::puppet::reply(parts, stop))),
         prop::collection::vec(answer, 0..4).prop_map(|answers| Message::Tools { answers }),
     ]
+}
+
+#[tokio::test]
+async fn what_is_lost_is_told_with_the_next_prompt() {
+    let scene = scene();
+    let (puppet, log) = (Puppet::of([says("on")]), Log::default());
+    let answer =
+        Answer { call: "1".into(), name: "write_file".into(), text: "Created b.txt\n".into(), is_error: false };
+    let messages = vec![Message::User { text: "first".into() }, Message::Tools { answers: vec![answer] }];
+    let past = Past { messages, lost: 1, ..Past::default() };
+    let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past), usize::MAX).await;
+    let asked = format!("{:?}", worked.messages);
+    for words in ["first", "a part of this conversation is lost", "write_file there: Created b.txt", "Do it."] {
+        assert!(asked.contains(words), "{words}: {asked}");
+    }
+    // It is written down, so it stands there when this is taken up again.
+    assert!(format!("{:?}", log.entries()).contains("a part of this conversation is lost"));
+}
+
+#[tokio::test]
+async fn two_calls_with_one_id_get_an_id_each() {
+    let scene = scene();
+    let (puppet, log) = (Puppet::of([says("on")]), Log::default());
+    let called = || Message::Model(crate::puppet::reply(vec![call("c", "add", json!({}))], Stop::Calls));
+    let answered = |text: &str| {
+        let answer = Answer { call: "c".into(), name: "add".into(), text: text.into(), is_error: false };
+        Message::Tools { answers: vec![answer] }
+    };
+    let messages =
+        vec![Message::User { text: "u".into() }, called(), answered("one"), called(), answered("two"), called()];
+    let past = Past { messages, began: vec!["c".into()], ..Past::default() };
+    let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past), usize::MAX).await;
+    let answers = worked.answers();
+    assert_eq!(answers[..2], [("c", "one"), ("c-2", "two")]);
+    assert!(answers[2].0 == "c-3" && answers[2].1.starts_with("Interrupted: "), "{answers:?}");
 }
 
 proptest! {

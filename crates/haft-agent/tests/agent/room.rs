@@ -106,7 +106,7 @@ async fn results_that_no_request_can_hold_are_shortened() {
 }
 
 #[tokio::test]
-async fn a_model_that_finds_it_too_long_is_asked_once_more_with_less() {
+async fn a_model_that_finds_it_too_long_is_asked_with_less_until_it_fits() {
     let too_long = || Turn::Fails(ModelErrorKind::TooLong);
     let puppet = puppet([flood(1), flood(2), too_long(), says("It fits.")]);
     let worked = work(&scene(), &puppet, Settings::default()).await;
@@ -114,7 +114,13 @@ async fn a_model_that_finds_it_too_long_is_asked_once_more_with_less() {
     let asked = puppet.asked();
     assert!(size(&asked[3]) < size(&asked[2]) * 6 / 10, "{} and {}", size(&asked[2]), size(&asked[3]));
 
-    let worked = work(&scene(), &self::puppet([flood(1), too_long(), too_long()]), Settings::default()).await;
+    // A window that is far smaller than anybody told us.
+    let turns = (1..=30).map(flood).chain((0..4).map(|_| too_long())).chain([says("It fits.")]);
+    let worked = work(&scene(), &self::puppet(turns), Settings { window: 10_000_000, ..Settings::default() }).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "It fits."));
+
+    let turns = [flood(1)].into_iter().chain((0..50).map(|_| too_long()));
+    let worked = work(&scene(), &self::puppet(turns), Settings::default()).await;
     assert!(matches!(worked.outcome.ended, Ended::Failed(error) if error.kind == ModelErrorKind::TooLong));
     // There is nothing to leave out.
     let worked = work(&scene(), &self::puppet([too_long(), says("no")]), Settings::default()).await;

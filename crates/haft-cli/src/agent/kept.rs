@@ -6,18 +6,28 @@ use std::sync::{Mutex, PoisonError};
 use haft_agent::history::Past;
 use haft_agent::record::Record;
 use haft_config::model::{ModelSection, WireName};
-use haft_model::conversation::{Answer, Call, Message};
+use haft_model::client::Endpoint;
+use haft_model::conversation::{Answer, Call, Message, Usage};
 use haft_model::wire::Wire;
 use haft_workspace::state::sessions::{Kept, SessionLog, Tally};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::arguments::Common;
+
 /// One record of a session.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SessionRecord {
-    /// A run begins: which model is spoken to. Never its key.
-    Run { model: String, wire: Wire, base_url: String },
+pub(crate) enum SessionRecord {
+    /// A run begins: which model is spoken to, never its key; and what was said about the tools.
+    Run {
+        model: String,
+        wire: Wire,
+        base_url: String,
+        /// Nothing in records of earlier versions.
+        #[serde(default)]
+        said: Said,
+    },
     /// Something was said.
     Message(Message),
     /// A call is about to run.
@@ -28,6 +38,26 @@ enum SessionRecord {
     Result(Value),
     /// The run ended like this.
     Ended(String),
+}
+
+/// What the command line of a run said that makes its tools what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Said {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dialect: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<String>,
+    pub(crate) plan: bool,
+    #[serde(rename = "try")]
+    pub(crate) tries: bool,
+}
+
+impl Said {
+    pub(crate) fn by(common: &Common) -> Self {
+        let (dialect, profile) = (common.dialect.clone(), common.profile.map(|profile| profile.name().to_owned()));
+        Self { dialect, profile, plan: common.plan, tries: common.tries }
+    }
 }
 
 /// Writes a session down while an agent works.
@@ -46,9 +76,17 @@ impl Keeping {
         self.log.id().to_string()
     }
 
+    /// Counts what a reply has cost, or is taken to have cost; it is written with the next record.
+    pub(crate) fn count(&self, usage: Usage) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.input = tally.input.saturating_add(usage.input);
+        tally.output = tally.output.saturating_add(usage.output);
+    }
+
     /// Writes down that a run begins.
-    pub(crate) fn begin(&self, model: &str, wire: Wire, base_url: &str) -> io::Result<()> {
-        self.write(&SessionRecord::Run { model: model.to_owned(), wire, base_url: base_url.to_owned() })
+    pub(crate) fn begin(&self, endpoint: &Endpoint, said: Said) -> io::Result<()> {
+        let (model, base_url) = (endpoint.model.clone(), endpoint.base_url.clone());
+        self.write(&SessionRecord::Run { model, wire: endpoint.wire, base_url, said })
     }
 
     /// Writes down a result. What the model reads of it is kept as its answer.
@@ -76,11 +114,9 @@ impl Keeping {
 
 impl Record for Keeping {
     fn message(&self, message: &Message) -> io::Result<()> {
-        if let Message::Model(reply) = message {
+        if let Message::Model(_) = message {
             let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
             tally.steps += 1;
-            tally.input += reply.usage.input;
-            tally.output += reply.usage.output;
         }
         self.write(&SessionRecord::Message(message.clone()))
     }
@@ -110,10 +146,14 @@ impl Left {
     /// Makes a conversation of what is left.
     pub(crate) fn of(kept: &Kept) -> Self {
         let mut left = Self::default();
+        left.past.lost = kept.damage.places;
         for record in &kept.records {
             match serde_json::from_str(record.get()) {
                 Ok(record) => left.note(record),
-                Err(_) => left.unread += 1,
+                Err(_) => {
+                    left.unread += 1;
+                    left.past.lost += 1;
+                }
             }
         }
         left
@@ -121,11 +161,13 @@ impl Left {
 
     fn note(&mut self, record: SessionRecord) {
         match record {
-            SessionRecord::Run { model, wire, base_url } => {
+            SessionRecord::Run { model, wire, base_url, .. } => {
                 let wire = Some(name_of(wire));
-                self.model = ModelSection { name: Some(model), wire, base_url: Some(base_url), key_env: None };
+                let (name, base_url) = (Some(model), Some(base_url));
+                self.model = ModelSection { name, wire, base_url, ..ModelSection::default() };
             }
             SessionRecord::Message(message) => {
+                self.use_answers_before(&message);
                 self.past.messages.push(message);
                 // What was begun before it is answered by it.
                 self.past.began.clear();
@@ -141,6 +183,17 @@ impl Left {
                 self.past.answers.push(answer);
             }
             SessionRecord::Result(_) | SessionRecord::Ended(_) => {}
+        }
+    }
+}
+
+impl Left {
+    /// Lets the answers that were written one by one stand for the message with all of them, where that one is lost.
+    fn use_answers_before(&mut self, message: &Message) {
+        let has_calls = |message: &Message| matches!(message, Message::Model(reply) if reply.calls().next().is_some());
+        let is_open = self.past.messages.last().is_some_and(has_calls);
+        if is_open && !matches!(message, Message::Tools { .. }) && !self.past.answers.is_empty() {
+            self.past.messages.push(Message::Tools { answers: std::mem::take(&mut self.past.answers) });
         }
     }
 }

@@ -8,17 +8,23 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use haft::grouped::Grouped;
 use haft::kinds::ErrorKind;
 use haft::result::ToolResult;
+use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
 use haft_runtime::record;
+use haft_runtime::redact::Redactor;
 use serde_json::Value;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Keeping;
 use super::shown::{Tools, call_line};
 use super::stream;
+use super::waiting::Waiting;
 use crate::arguments::Common;
+use crate::desk::Desk;
 use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
 
@@ -28,10 +34,13 @@ pub(super) struct Teller<'a> {
     is_json: bool,
     /// Whether somebody watches the text come.
     pub(super) streams: bool,
+    redactor: &'a Redactor,
     /// Stops everything when whoever reads our records has gone.
     stop: &'a CancellationToken,
     /// What a running call prints, which goes before anything else is printed.
     pub(super) line: LiveLine,
+    /// Since when the model is waited for.
+    pub(super) waiting: Waiting,
     state: Mutex<State>,
 }
 
@@ -47,27 +56,38 @@ struct State {
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(keeping: &'a Keeping, common: &Common, stop: &'a CancellationToken) -> Self {
-        let is_json = common.json;
+    pub(super) fn new(keeping: &'a Keeping, desk: &'a Desk, common: &Common, stop: &'a CancellationToken) -> Self {
+        let (is_json, redactor) = (common.json, desk.runtime.redactor());
         let streams = !is_json && io::stderr().is_terminal();
-        Self { keeping, is_json, streams, stop, line: LiveLine::default(), state: Mutex::default() }
+        let (line, waiting, state) = (LiveLine::default(), Waiting::default(), Mutex::default());
+        Self { keeping, is_json, streams, redactor, stop, line, waiting, state }
     }
 
     /// Tells one thing.
     pub(super) fn tell(&self, told: Told<'_>) {
-        if let Told::CallEnded { result, .. } = told {
-            self.keeping.result(record::of_result(result));
-            self.state().tools.note(&result.tool, result.took);
+        self.waiting.note(&told, Instant::now());
+        match told {
+            Told::CallEnded { result, .. } => {
+                self.keeping.result(record::of_result(result));
+                self.state().tools.note(&result.tool, result.took);
+            }
+            Told::Replied { usage, .. } => self.keeping.count(usage),
+            _ => {}
         }
         if self.is_json {
-            if let Some(record) = stream::record(told) {
+            if let Some(mut record) = stream::record(told) {
+                if let Some(arguments) = record.get_mut("arguments") {
+                    self.redactor.redact_value(arguments);
+                }
                 self.print(&record);
             }
             return;
         }
         match told {
             Told::Text(text) if self.streams => self.stream(text),
-            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) | Told::Step(_) => {}
+            // Something came, so nobody waits for it any more.
+            Told::Thinking(_) | Told::Writing(_) => self.line.clear(),
+            Told::Text(_) | Told::Step(_) => {}
             Told::Replied { .. } => self.end_line(),
             Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
             Told::CallEnded { call, result, .. } => {
@@ -77,13 +97,12 @@ impl<'a> Teller<'a> {
             }
             Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
             Told::Again(after, why) => {
-                self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
+                let when = if after.is_zero() { String::new() } else { format!(" in {}", seconds(after)) };
+                self.note(&format!("{}. Asked again{when}.", why.trim_end_matches('.')))
             }
             Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
-            Told::Compacted(done) => self.note(&format!(
-                "Room was made: {} results and {} replies left out, {} → {} tokens.",
-                done.results, done.replies, done.tokens_before, done.tokens_now
-            )),
+            Told::Unfit(why) => self.note(&format!("The answer does not fit the schema; the model is told:\n{why}")),
+            Told::Compacted(done) => self.note(&room_made(done)),
         }
     }
 
@@ -109,6 +128,7 @@ impl<'a> Teller<'a> {
     }
 
     fn stream(&self, text: &str) {
+        self.line.clear();
         let mut state = self.state();
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "{}", safe(text));
@@ -142,6 +162,21 @@ impl<'a> Teller<'a> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn room_made(done: &Compacted) -> String {
+    let (before, now) = (Grouped(done.tokens_before), Grouped(done.tokens_now));
+    let left_out = [(done.results, "result"), (done.replies, "reply"), (done.arguments, "call's arguments")];
+    let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = left_out
+        .map(|(count, what)| match (count, what) {
+            (1, what) => format!("1 {what}"),
+            (count, "reply") => format!("{count} replies"),
+            (count, "result") => format!("{count} results"),
+            (count, _) => format!("the arguments of {count} calls"),
+        })
+        .collect();
+    format!("Room was made: left out {}; {before} → {now} tokens.", words.join(", "))
 }
 
 fn seconds(time: Duration) -> String {

@@ -4,12 +4,15 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::bail;
 use clap::Args;
+use haft_runtime::redact::Redactor;
 use haft_workspace::state::sessions::{Damage, SessionId, Sessions};
 
 use super::run::from_stdin;
 use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::{Keeping, Left};
+use crate::agent::output::OutputFlags;
+use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -23,7 +26,8 @@ use crate::screen;
   haft resume k3f9-q2bx \"now the same for the other file\"
   echo \"and then?\" | haft resume
 
-Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.")]
+Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.
+A schema for the answer holds for one run: name it again.")]
 pub(crate) struct Resume {
     /// The session, as "haft sessions" names it; the one used last in this workspace if left out. Then the message
     #[arg(value_name = "ID] [MESSAGE")]
@@ -32,36 +36,44 @@ pub(crate) struct Resume {
     pub(crate) model: ModelFlags,
     #[command(flatten)]
     pub(crate) how_far: HowFar,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
 }
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     let (id, words) = match arguments.words.split_first() {
-        Some((first, rest)) => match first.parse::<SessionId>() {
+        Some((first, rest)) => match first.to_ascii_lowercase().parse::<SessionId>() {
             Ok(id) => (Some(id), rest),
+            // What is said to one session must not go to another because of a letter.
+            Err(error) if SessionId::may_be_meant(first) => return Err(error.into()),
             Err(_) => (None, arguments.words.as_slice()),
         },
         None => (None, arguments.words.as_slice()),
     };
+    let output = arguments.output.schema()?;
     let desk = Desk::open_for(common, Caller::Agent)?;
     let sessions = desk.state.sessions();
     let id = id.map_or_else(|| newest(&sessions), Ok)?;
     let (log, kept) = sessions.take_up(&id)?;
     let left = Left::of(&kept);
     tell_damage(&kept.damage, left.unread);
-    tell_open_calls(&left);
+    tell_open_calls(&left, desk.runtime.redactor());
     let message = message(words)?;
     let choice = Choice::new(&arguments.model, &desk.settings, left.model)?;
     desk.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;
+        let how_far = &arguments.how_far;
+        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
         let keeping = Keeping::new(log, kept.tally);
-        let work = Work { desk: &desk, common, how_far: &arguments.how_far, keeping, chosen, past: left.past };
+        let past = left.past;
+        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past, output };
         work.on(message).await
     })?
 }
 
-fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
+pub(super) fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
     match sessions.list()?.into_iter().next() {
         Some(session) => Ok(session.id),
         None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),
@@ -104,9 +116,9 @@ fn tell_damage(damage: &Damage, unread: usize) {
 }
 
 /// Says what may have happened without anybody knowing: the model is told the same.
-fn tell_open_calls(left: &Left) {
+fn tell_open_calls(left: &Left, redactor: &Redactor) {
     for call in &left.open {
-        let arguments: String = haft::path::one_line(&call.arguments).chars().take(100).collect();
+        let arguments: String = haft::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
         screen::talk(&format!(
             "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
             call.name

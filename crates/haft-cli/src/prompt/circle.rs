@@ -36,7 +36,7 @@ fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Writ
     let Circle { tool, times } = circle;
     writeln!(
         output,
-        "The model called {} {times} times in the same way with the same result, and nothing was changed in between.\n\
+        "The model called {} {times} times in the same way with the same result, and nothing else was changed in between.\n\
          Say what it shall do instead; y lets it go on, n ends the run.",
         safe(tool)
     )?;
@@ -47,12 +47,22 @@ fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Writ
         if input.read_line(&mut answer)? == 0 {
             return Ok(Advice::End);
         }
-        match answer.trim() {
-            "" => writeln!(output, "Say something, or y or n.")?,
-            "n" | "N" | "no" | "s" | "stop" => return Ok(Advice::End),
-            "y" | "Y" | "yes" => return Ok(Advice::GoOn),
-            words => return Ok(Advice::Say(words.to_owned())),
+        match advice(answer.trim()) {
+            Some(advice) => return Ok(advice),
+            None => writeln!(output, "Say something, or y or n.")?,
         }
+    }
+}
+
+/// Reads an answer as the one to any other question: a no may say what to do instead.
+fn advice(answer: &str) -> Option<Advice> {
+    let (word, note) = answer.split_once(char::is_whitespace).unwrap_or((answer, ""));
+    match (word.to_ascii_lowercase().as_str(), note.trim()) {
+        ("", _) => None,
+        ("y" | "yes", "") => Some(Advice::GoOn),
+        ("n" | "no" | "s" | "stop", "") => Some(Advice::End),
+        ("n" | "no", note) => Some(Advice::Say(note.to_owned())),
+        _ => Some(Advice::Say(answer.to_owned())),
     }
 }
 
@@ -71,7 +81,8 @@ mod tests {
     fn words_are_for_the_model_and_the_end_of_input_ends() {
         for (typed, expected) in [
             ("y\n", Advice::GoOn),
-            ("no\n", Advice::End),
+            ("NO\n", Advice::End),
+            ("n read the log\n", Advice::Say("read the log".to_owned())),
             ("", Advice::End),
             ("\n  \nread the log\n", Advice::Say("read the log".to_owned())),
         ] {

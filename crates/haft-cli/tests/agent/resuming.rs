@@ -116,5 +116,38 @@ fn a_torn_or_damaged_session_says_so_and_goes_on() {
         let resumed = place.haft(&model, &["resume", "go on"]);
         assert_eq!((resumed.out.as_str(), resumed.code), ("Here.\n", Some(0)), "{}", resumed.err);
         assert!(resumed.err.contains(words), "{}", resumed.err);
+        let asked = &model.requests()[0].text;
+        assert_eq!(asked.contains("a part of this conversation is lost"), bytes.len() == whole.len(), "{asked}");
     }
+}
+
+#[test]
+fn undo_of_the_session_takes_back_what_all_of_its_processes_did() {
+    let place = Place::new();
+    let write = |name: &str| Turn::call("write_file", json!({ "path": name, "content": "new\n" }));
+    let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Done.")]));
+    assert_eq!(place.haft(&model, &["run", "--yes", "--max-steps", "1", "write"]).code, Some(1));
+    assert_eq!(said(place.bare(&["call", "--yes", "write_file", "path=d.txt", "content=mine"])).code, Some(0));
+    assert_eq!(place.haft(&model, &["resume", "--yes", "go on"]).code, Some(0));
+    let undone = said(place.bare(&["undo", "--session"]));
+    assert_eq!(undone.code, Some(0), "{}", undone.err);
+    assert!(!place.has("b.txt") && !place.has("c.txt") && place.has("d.txt"), "{}", undone.out);
+}
+
+#[test]
+fn a_name_that_is_nearly_that_of_a_session_is_no_message_to_another() {
+    let place = Place::new();
+    ran(&place, "the first matter");
+    let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_ascii_uppercase();
+    let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("and now?"))]));
+    let resumed = place.haft(&model, &["resume", &id, "and now?"]);
+    assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
+    assert!(!model.requests()[0].text.contains(&id), "{}", model.requests()[0].text);
+    let refused = place.haft(&model, &["resume", "k3f9-l2ox", "delete it all"]);
+    assert_eq!(
+        (refused.code, refused.err.contains("is not the name of a session")),
+        (Some(2), true),
+        "{}",
+        refused.err
+    );
 }

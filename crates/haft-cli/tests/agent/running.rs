@@ -161,6 +161,39 @@ fn the_key_is_in_no_output_no_session_and_no_child() {
 }
 
 #[test]
+fn a_secret_that_a_model_writes_into_a_call_is_shown_nowhere() {
+    let place = Place::new();
+    let tell = || Turn::call("bash", json!({ "command": format!("echo {} {KEY}", "x".repeat(40)) }));
+    for how in [&["run", "--yes", "--json", "x"][..], &["run", "--yes", "x"]] {
+        let model = ScriptedModel::start(Script::of([tell(), Turn::text("Done.")]));
+        let said = place.haft(&model, how);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert!(said.out.contains("[secret]") || said.err.contains("[secret]"), "{}{}", said.out, said.err);
+        assert!(!said.out.contains("sk-canary") && !said.err.contains("sk-canary"), "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn what_a_model_says_when_it_refuses_is_read_by_whoever_asked() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("That would hurt somebody.").stop(Stop::Refused)]));
+    let said = place.haft(&model, &["run", "x"]);
+    assert_eq!((said.code, said.out.as_str()), (Some(3), ""), "{}", said.err);
+    assert!(said.err.contains("That would hurt somebody."), "{}", said.err);
+}
+
+#[test]
+fn the_first_request_has_at_most_10_kb_in_each_form() {
+    for wire in Wire::ALL {
+        let place = Place::new();
+        let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+        assert_eq!(said(place.with(&model, wire, &["run", "What is in this folder?"])).code, Some(0));
+        let sent = model.requests()[0].text.len();
+        assert!((5_000..=10_000).contains(&sent), "{}: {sent}", wire.name());
+    }
+}
+
+#[test]
 fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
     let place = Place::new();
     place.put("ws/AGENTS.md", "Always whisper.\n");
@@ -212,7 +245,7 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
 }
 
 /// Interrupts a command as soon as it has told this event, and waits for its end.
-fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
+pub fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     let mut out = String::new();
     let wanted = format!("\"event\":\"{event}\"");
@@ -233,4 +266,37 @@ fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Sai
     let mut said = said_of(child.wait_with_output().expect("it ends"));
     said.out = out;
     said
+}
+
+#[test]
+fn a_provider_that_stays_silent_is_given_up_after_the_second_time_and_nothing_is_said_of_waiting() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 1\n");
+    let silent = Turn::text("Never.").fault(Fault::HangBeforeHeaders).fault(Fault::HangAfterEvents(0));
+    let model = ScriptedModel::start(Script::of([silent]));
+    let said = place.haft(&model, &["run", "are you there?"]);
+    assert_eq!((said.code, model.requests().len()), (Some(4), 2), "{}", said.err);
+    assert!(said.err.contains("The provider gave no sign of life for 1 s. It was tried 2 times."), "{}", said.err);
+    assert!(!said.err.contains("waiting for the model"), "{}", said.err);
+}
+
+#[test]
+fn the_file_says_how_long_is_waited_and_how_often_it_is_tried() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\ntries = 2\n");
+    let busy = (0..2).fold(Turn::text("Never."), |turn, _| turn.fault(Fault::status(500)));
+    let model = ScriptedModel::start(Script::of([busy]));
+    let said = place.haft(&model, &["run", "go"]);
+    assert_eq!((said.code, model.requests().len()), (Some(1), 2), "{}", said.err);
+
+    place.put("home/.config/haft/config.toml", "[model]\ntotal_seconds = 1\n");
+    let model = ScriptedModel::start(Script::of([Turn::text("Never.").fault(Fault::HangBeforeHeaders)]));
+    let said = place.haft(&model, &["resume", "go on"]);
+    assert_eq!(said.code, Some(4), "{}", said.err);
+    assert!(said.err.contains("The reply was not there after 1 s, all tries counted."), "{}", said.err);
+
+    place.put("home/.config/haft/config.toml", "[model]\nname = \"m\"\nidle_seconds = 0\n");
+    let said = place.haft(&model, &["run", "go"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("config.toml:3: must be between 1 and 86400 (seconds)"), "{}", said.err);
 }
