@@ -91,8 +91,10 @@ pub enum ModelErrorKind {
     BadRequest,
     /// The conversation is longer than the model takes.
     TooLong,
-    /// Too many requests, or no credit is left.
+    /// Too many requests.
     Limited,
+    /// No credit is left, or as much was spent as may be: waiting does not help.
+    NoCredit,
     /// The provider broke, or what it sent cannot be read.
     Broken,
     /// It took too long.

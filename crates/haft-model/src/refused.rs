@@ -29,8 +29,15 @@ const TOO_LONG: [&str; 11] = [
 /// What they say when a key is not accepted although the status is another, in small letters.
 const NOT_ADMITTED: [&str; 4] = ["api_key_invalid", "invalid_api_key", "api key not valid", "permission_denied"];
 
-/// What they say when no credit is left, in small letters.
-const NO_CREDIT: [&str; 3] = ["insufficient_quota", "insufficient balance", "insufficient credits"];
+/// What they say when no credit is left, in small letters, whatever the status.
+const NO_CREDIT: [&str; 6] = [
+    "insufficient_quota",
+    "insufficient balance",
+    "insufficient credits",
+    "billing_error",
+    "billing_hard_limit_reached",
+    "credit balance is too low",
+];
 
 /// Returns what an answer with this status and body means.
 pub(crate) fn refused(status: u16, body: &str) -> ModelError {
@@ -75,11 +82,13 @@ fn kind(status: u16, lower: &str) -> ModelErrorKind {
         return ModelErrorKind::NotAdmitted;
     }
     match status {
+        402 => ModelErrorKind::NoCredit,
+        400..=499 if says(lower, &NO_CREDIT) => ModelErrorKind::NoCredit,
         400 | 413 | 422 if says(lower, &TOO_LONG) => ModelErrorKind::TooLong,
         // Groq: the model wrote a call that the provider could not read; another try may be better.
         400 if lower.contains("tool_use_failed") => ModelErrorKind::Broken,
         401 | 403 => ModelErrorKind::NotAdmitted,
-        402 | 429 | 529 => ModelErrorKind::Limited,
+        429 | 529 => ModelErrorKind::Limited,
         413 => ModelErrorKind::TooLong,
         408 | 504 => ModelErrorKind::TimedOut,
         400..=499 => ModelErrorKind::BadRequest,
@@ -90,7 +99,9 @@ fn kind(status: u16, lower: &str) -> ModelErrorKind {
 fn kind_of_words(lower: &str) -> ModelErrorKind {
     if says(lower, &TOO_LONG) {
         ModelErrorKind::TooLong
-    } else if says(lower, &NO_CREDIT) || lower.contains("rate_limit") || lower.contains("resource_exhausted") {
+    } else if says(lower, &NO_CREDIT) {
+        ModelErrorKind::NoCredit
+    } else if lower.contains("rate_limit") || lower.contains("resource_exhausted") {
         ModelErrorKind::Limited
     } else {
         ModelErrorKind::Broken
@@ -104,7 +115,7 @@ fn says(lower: &str, words: &[&str]) -> bool {
 fn next(kind: ModelErrorKind, status: u16) -> &'static str {
     match kind {
         ModelErrorKind::NotAdmitted => "check the key of this provider and what it may be used for",
-        ModelErrorKind::Limited if status == 402 => "add credit at the provider, or use another model",
+        ModelErrorKind::NoCredit => "add credit at the provider, or use another model",
         ModelErrorKind::Limited => "wait a while, or use another model",
         ModelErrorKind::TooLong => "shorten the conversation, or use a model that takes more",
         ModelErrorKind::BadRequest if status == 404 => "check the name of the model and the address",
@@ -151,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    const CASES: [(u16, &str, ModelErrorKind, &str); 14] = [
+    const CASES: [(u16, &str, ModelErrorKind, &str); 17] = [
         (
             401,
             r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}"#,
@@ -167,10 +178,23 @@ mod tests {
         (
             429,
             r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#,
-            Limited,
+            NoCredit,
             "current quota",
         ),
-        (402, r#"{"error":{"message":"Insufficient Balance"}}"#, Limited, "Insufficient Balance"),
+        (402, r#"{"error":{"message":"Insufficient Balance"}}"#, NoCredit, "Insufficient Balance"),
+        (402, "", NoCredit, "without a word"),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#,
+            NoCredit,
+            "credit balance is too low",
+        ),
+        (
+            429,
+            r#"{"error":{"message":"Rate limit reached for requests","code":"rate_limit_exceeded"}}"#,
+            Limited,
+            "Rate limit",
+        ),
         (404, r#"{"error":"model \"x\" not found, try pulling it first"}"#, BadRequest, "try pulling it first"),
         (
             400,
@@ -215,6 +239,20 @@ mod tests {
             assert_eq!(error.kind, kind, "{status} {body}");
             assert!(error.what.contains(words), "{status} {body}: {}", error.what);
             assert!(!error.next.is_empty());
+        }
+    }
+
+    #[test]
+    fn no_credit_is_the_same_in_an_answer_and_in_a_stream() {
+        for words in NO_CREDIT {
+            let error = format!(r#"{{"message":"{}","code":"x"}}"#, words.to_uppercase());
+            let in_stream = broke_off(&RawValue::from_string(error.clone()).expect("it is JSON"));
+            for error in [refused(400, &error), refused(403, &error), refused(429, &error), in_stream] {
+                assert_eq!(
+                    (error.kind, error.next.as_str()),
+                    (NoCredit, "add credit at the provider, or use another model")
+                );
+            }
         }
     }
 }

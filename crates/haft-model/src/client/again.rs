@@ -143,6 +143,7 @@ fn most_tries(failure: &Failure, times: &Times) -> u32 {
         ModelErrorKind::Limited | ModelErrorKind::Broken | ModelErrorKind::TimedOut => times.tries,
         ModelErrorKind::Unreachable => times.tries.min(TRIES_OF_A_SILENT_ADDRESS),
         ModelErrorKind::NotAdmitted
+        | ModelErrorKind::NoCredit
         | ModelErrorKind::BadRequest
         | ModelErrorKind::TooLong
         | ModelErrorKind::Stopped => 1,
@@ -300,14 +301,20 @@ mod tests {
     #[test]
     fn what_will_not_change_is_not_tried_again() {
         let times = Times::default();
-        for kind in [ModelErrorKind::NotAdmitted, ModelErrorKind::BadRequest, ModelErrorKind::TooLong] {
+        let final_kinds = [
+            ModelErrorKind::NotAdmitted,
+            ModelErrorKind::NoCredit,
+            ModelErrorKind::BadRequest,
+            ModelErrorKind::TooLong,
+        ];
+        for kind in final_kinds {
             assert_eq!(
                 pause(&Failure::because(kind, "b."), 1, &times).map_err(|error| error.what),
                 Err("b.".to_owned())
             );
         }
-        let no_credit = Failure::because(ModelErrorKind::Limited, "b.").asked(None, true);
-        assert!(pause(&no_credit, 1, &times).is_err());
+        let says_no = Failure::because(ModelErrorKind::Limited, "b.").asked(None, true);
+        assert!(pause(&says_no, 1, &times).is_err());
         let silent = Failure::because(ModelErrorKind::Unreachable, "b.");
         assert!(pause(&silent, 2, &times).is_ok() && pause(&silent, 3, &times).is_err());
     }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Times;
-use super::advice::Advice;
+use super::advice::asked_in_body;
 use super::again::{Failure, asked_in};
 use super::transport::causes;
 use crate::conversation::Reply;
@@ -230,8 +230,7 @@ pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Fail
         return Failure::because(ModelErrorKind::BadRequest, what)
             .final_with("use that address as base URL if it is right");
     }
-    let advice = Advice::read(&body);
     let says_no = headers.get("x-should-retry").is_some_and(|value| value == "false");
-    let asked = asked_in(&headers, SystemTime::now()).or(advice.wait);
-    Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no || status == 402 || advice.is_final)
+    let asked = asked_in(&headers, SystemTime::now()).or_else(|| asked_in_body(&body));
+    Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no)
 }

@@ -186,8 +186,18 @@ async fn what_will_not_change_is_not_tried_again() {
             r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
             ModelErrorKind::TooLong,
         ),
-        ("429 Too Many Requests", r#"{"error":{"message":"m","code":"insufficient_quota"}}"#, ModelErrorKind::Limited),
-        ("402 Payment Required", "{}", ModelErrorKind::Limited),
+        ("429 Too Many Requests", r#"{"error":{"message":"m","code":"insufficient_quota"}}"#, ModelErrorKind::NoCredit),
+        (
+            "200 OK",
+            "event: error\ndata: {\"error\":{\"message\":\"m\",\"code\":\"insufficient_quota\"}}\n\n",
+            ModelErrorKind::NoCredit,
+        ),
+        (
+            "400 Bad Request",
+            r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#,
+            ModelErrorKind::NoCredit,
+        ),
+        ("402 Payment Required", "{}", ModelErrorKind::NoCredit),
     ];
     for (status, body, kind) in cases {
         let server = Server::start([Answered::with(status, &[], body)]).await;
