@@ -114,7 +114,7 @@ impl GeminiReading {
         let feedback = answer.object("promptFeedback").unwrap_or_default();
         if let Some(reason) = feedback.text("blockReason") {
             let why = feedback.text("blockReasonMessage");
-            self.refuse("The request was refused before the model saw it", &reason, why);
+            self.refuse(&refusal("The request was refused before the model saw it", &reason, why), heard);
             return Ok(());
         }
         let Some(candidate) = answer.objects("candidates").into_iter().next() else { return Ok(()) };
@@ -123,7 +123,7 @@ impl GeminiReading {
             self.part(&part, heard)?;
         }
         match candidate.text("finishReason") {
-            Some(reason) => self.finish(&reason, candidate.text("finishMessage")),
+            Some(reason) => self.finish(&reason, candidate.text("finishMessage"), heard),
             None => Ok(()),
         }
     }
@@ -203,7 +203,7 @@ impl GeminiReading {
         Ok(())
     }
 
-    fn finish(&mut self, reason: &str, message: Option<String>) -> Result<(), ModelError> {
+    fn finish(&mut self, reason: &str, message: Option<String>, heard: Heard<'_>) -> Result<(), ModelError> {
         match reason {
             "MAX_TOKENS" | "CONTINUATION" => self.stop = Some(Stop::Length),
             "SAFETY"
@@ -215,7 +215,7 @@ impl GeminiReading {
             | "IMAGE_SAFETY"
             | "IMAGE_PROHIBITED_CONTENT"
             | "IMAGE_RECITATION" => {
-                self.refuse("The provider stopped the reply", reason, message);
+                self.refuse(&refusal("The provider stopped the reply", reason, message), heard);
             }
             // The reply is missing, not wrong: the same request mostly works the next time.
             "MALFORMED_FUNCTION_CALL"
@@ -232,9 +232,15 @@ impl GeminiReading {
         Ok(())
     }
 
-    fn refuse(&mut self, what: &str, reason: &str, message: Option<String>) {
-        let message = message.filter(|message| !message.is_empty()).map(|message| format!(": {message}"));
-        self.parts.push(Part::Refusal(format!("{what} ({reason}){}", message.unwrap_or_default())));
+    /// Takes why there is no answer, and tells it. Old models say it in each event.
+    fn refuse(&mut self, why: &str, heard: Heard<'_>) {
+        if self.stop != Some(Stop::Refused) {
+            if self.parts.iter().any(|part| matches!(part, Part::Text(_))) {
+                heard(Piece::Text("\n\n"));
+            }
+            heard(Piece::Text(why));
+            self.parts.push(Part::Refusal(why.to_owned()));
+        }
         self.stop = Some(Stop::Refused);
         self.has_begun = true;
     }
@@ -265,6 +271,11 @@ impl Kept {
         };
         to_raw_value(&value).expect("a value can be written")
     }
+}
+
+fn refusal(what: &str, reason: &str, message: Option<String>) -> String {
+    let message = message.filter(|message| !message.is_empty()).map(|message| format!(": {message}"));
+    format!("{what} ({reason}){}", message.unwrap_or_default())
 }
 
 /// Says whether a name may stand in a request: letters, digits and `_.:-`, a letter or `_` first. From the published types.
