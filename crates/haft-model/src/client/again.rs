@@ -158,17 +158,22 @@ fn back_off(tried: u32, first: Duration) -> Duration {
     whole.mul_f64(0.5 + chance / 2.0)
 }
 
-/// Returns how long the provider wants to be left alone, by the headers of its answer.
+/// Returns how long the provider wants to be left alone, by the headers of its answer. A moment that is over says nothing:
+/// its clock or ours is wrong, and to ask at once would be what it does not want.
 pub(super) fn asked_in(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let seconds = |number: f64| Duration::try_from_secs_f64(number.max(0.0)).unwrap_or(Duration::MAX);
-    let until = |moment: SystemTime| moment.duration_since(now).unwrap_or_default();
+    // A date has whole seconds, so one that is just over is now.
+    let until = |moment: SystemTime| match moment.duration_since(now) {
+        Ok(span) => Some(span),
+        Err(over) => (over.duration() < Duration::from_secs(1)).then_some(Duration::ZERO),
+    };
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
         return Some(seconds(milliseconds / 1000.0));
     }
     if let Some(after) = text("retry-after") {
-        return number(after).map(seconds).or_else(|| moment(after).map(until));
+        return number(after).map(seconds).or_else(|| moment(after).and_then(until));
     }
     // Without that header: the latest of the limits that are used up.
     let limits = ["requests", "tokens", "input-tokens", "output-tokens"];
@@ -180,7 +185,10 @@ pub(super) fn asked_in(headers: &HeaderMap, now: SystemTime) -> Option<Duration>
     });
     let resets = used_up.filter(|(remaining, _)| text(remaining) == Some("0")).filter_map(|(_, reset)| {
         let reset = text(&reset)?;
-        moment(reset).map(until).or_else(|| span(reset)).or_else(|| number(reset).map(seconds))
+        match moment(reset) {
+            Some(moment) => until(moment),
+            None => span(reset).or_else(|| number(reset).map(seconds)),
+        }
     });
     resets.max()
 }
@@ -219,7 +227,9 @@ mod tests {
         check(&[("retry-after", "0.25")], Some(250));
         check(&[("retry-after", "-3")], Some(0));
         check(&[("retry-after", "Mon, 16 Nov 2026 07:00:30 GMT")], Some(30_000));
-        check(&[("retry-after", "Mon, 16 Nov 2026 06:00:30 GMT")], Some(0));
+        check(&[("retry-after", "Mon, 16 Nov 2026 07:00:00 GMT")], Some(0));
+        check(&[("retry-after", "Mon, 16 Nov 2026 06:59:59 GMT")], None);
+        check(&[("retry-after", "0")], Some(0));
         check(&[("retry-after-ms", "1500"), ("retry-after", "2")], Some(1_500));
         check(&[("retry-after", "soon")], None);
         check(&[("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-requests", "1m0.5s")], Some(60_500));
@@ -232,6 +242,13 @@ mod tests {
                 ("anthropic-ratelimit-output-tokens-reset", "2026-11-16T07:00:04Z"),
             ],
             Some(4_000),
+        );
+        check(
+            &[
+                ("anthropic-ratelimit-requests-remaining", "0"),
+                ("anthropic-ratelimit-requests-reset", "2026-11-16T06:59:00Z"),
+            ],
+            None,
         );
         check(&[], None);
     }

@@ -163,7 +163,8 @@ async fn a_provider_is_left_alone_as_long_as_it_asks_and_no_longer() {
     let outcome = after(Wire::Responses, asks("retry-after-ms", "20")).await;
     assert_eq!(outcome.pauses(), ["20ms: The provider answered with status 429: Slow down"]);
     let outcome = after(Wire::Anthropic, asks("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")).await;
-    assert_eq!(outcome.pauses(), ["0ns: The provider answered with status 429: Slow down"]);
+    let [pause] = outcome.pauses()[..] else { panic!("one pause: {:?}", outcome.told) };
+    assert!(!pause.starts_with("0ns"), "a moment that is long over asks for nothing: {pause}");
 }
 
 #[tokio::test]
