@@ -2,6 +2,8 @@
 //!
 //! Not here: sending anything, trying again, time limits (`client`).
 
+use std::time::Duration;
+
 use crate::conversation::Reply;
 use crate::provider::{Heard, ModelError, Request};
 
@@ -27,9 +29,16 @@ pub(crate) trait Reading: Send {
     /// An event that cannot be read is told and left out where the reply is whole without it; else it is the error.
     fn event(&mut self, name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError>;
 
+    /// Returns how long to wait for more where it is known why the reply ended: what may still come is its cost, or a
+    /// farewell that some servers leave out. Nothing where it goes on.
+    fn farewell(&self) -> Option<Duration>;
+
     /// Returns the reply as far as it came. `None` where nothing came that could stand for it.
     fn end(self: Box<Self>) -> Option<Reply>;
 }
+
+/// How long the last events of a reply are waited for whose end is known. They come together with it.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How far a reply is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

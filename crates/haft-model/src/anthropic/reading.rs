@@ -1,10 +1,12 @@
 //! Reads a reply of Anthropic's Messages, block by block.
 
+use std::time::Duration;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{Progress, Reading};
+use crate::form::{FAREWELL, Progress, Reading};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
@@ -253,6 +255,10 @@ impl Reading for MessageReading {
             }
         }
         Ok(Progress::More)
+    }
+
+    fn farewell(&self) -> Option<Duration> {
+        self.stop_reason.is_some().then_some(FAREWELL)
     }
 
     fn end(self: Box<Self>) -> Option<Reply> {

@@ -2,13 +2,15 @@
 //!
 //! A server that answers with the whole reply at once is read the same way: its message is one big piece.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use super::calls::{Calls, native};
 use super::said::Said;
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{Progress, Reading};
+use crate::form::{FAREWELL, Progress, Reading};
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
 use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
@@ -74,6 +76,10 @@ impl Reading for ChatReading {
             return if self.finish.is_some() { Ok(Progress::More) } else { Err(unreadable(data)) };
         };
         self.chunk(name, &chunk, heard)
+    }
+
+    fn farewell(&self) -> Option<Duration> {
+        self.finish.is_some().then_some(FAREWELL)
     }
 
     fn end(self: Box<Self>) -> Option<Reply> {

@@ -21,7 +21,7 @@ const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The longest refusal that is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 * 1024;
 /// How long the end of an answer is waited for that is known to be whole, so that the line can be used again.
-const FAREWELL: Duration = Duration::from_millis(20);
+const LAST_BYTES: Duration = Duration::from_millis(20);
 
 /// A time that nobody waits for.
 const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -135,12 +135,21 @@ impl<'a> Answering<'a> {
         loop {
             let events = decoder.push(&chunk).map_err(|error| broken(format!("The provider sent {error}.")))?;
             if self.read_events(events)? == Progress::Whole {
-                let _ = tokio::time::timeout(FAREWELL, drained(&mut response)).await;
+                let _ = tokio::time::timeout(LAST_BYTES, drained(&mut response)).await;
                 return Ok(());
             }
-            chunk = match next(&mut response, bounds).await? {
-                Some(chunk) => chunk,
-                None => break,
+            let coming = next(&mut response, bounds);
+            let came = match self.reading.farewell() {
+                Some(farewell) => tokio::time::timeout(farewell, coming).await,
+                None => Ok(coming.await),
+            };
+            chunk = match came {
+                Ok(came) => match came? {
+                    Some(chunk) => chunk,
+                    None => break,
+                },
+                // Nothing is missing of the reply; some servers keep the line open behind it.
+                Err(_) => return Ok(()),
             };
             length += chunk.len();
             if length > LONGEST_ANSWER {

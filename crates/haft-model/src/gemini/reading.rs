@@ -1,10 +1,12 @@
 //! Reads the stream of a reply: each event is an answer with the parts that are new.
 
+use std::time::Duration;
+
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{Progress, Reading};
+use crate::form::{FAREWELL, Progress, Reading};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
@@ -15,6 +17,9 @@ use crate::wire::Wire;
 
 /// More calls in one reply are an endless loop of the model.
 const MOST_CALLS: usize = 512;
+
+/// The same for models that may say in each event why they ended, and go on.
+const FAREWELL_OF_OLD_MODELS: Duration = Duration::from_secs(15);
 
 /// The longest name of a tool that is taken.
 const LONGEST_NAME: usize = 64;
@@ -31,6 +36,8 @@ pub(super) struct GeminiReading {
     usage: Usage,
     stop: Option<Stop>,
     has_begun: bool,
+    /// Whether there was an event that did not say why the reply ended.
+    says_so_at_the_end: bool,
 }
 
 /// A part as it goes back.
@@ -63,6 +70,7 @@ impl GeminiReading {
             usage: Usage::default(),
             stop: None,
             has_begun: false,
+            says_so_at_the_end: false,
         }
     }
 }
@@ -86,6 +94,11 @@ impl Reading for GeminiReading {
             self.answer(&Object::read(answer.get()).ok_or_else(|| unreadable(data))?, heard)?;
         }
         Ok(Progress::Whole)
+    }
+
+    fn farewell(&self) -> Option<Duration> {
+        let wait = if self.says_so_at_the_end { FAREWELL } else { FAREWELL_OF_OLD_MODELS };
+        self.stop.is_some().then_some(wait)
     }
 
     fn end(self: Box<Self>) -> Option<Reply> {
@@ -124,7 +137,10 @@ impl GeminiReading {
         }
         match candidate.text("finishReason") {
             Some(reason) => self.finish(&reason, candidate.text("finishMessage"), heard),
-            None => Ok(()),
+            None => {
+                self.says_so_at_the_end |= self.stop.is_none();
+                Ok(())
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 //! Reads a reply of OpenAI's Responses, item by item.
 
+use std::time::Duration;
+
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{Progress, Reading};
+use crate::form::{FAREWELL, Progress, Reading};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
@@ -281,6 +283,10 @@ impl Reading for ItemsReading {
             _ => {}
         }
         Ok(Progress::More)
+    }
+
+    fn farewell(&self) -> Option<Duration> {
+        self.end.is_some().then_some(FAREWELL)
     }
 
     fn end(mut self: Box<Self>) -> Option<Reply> {

@@ -67,6 +67,32 @@ async fn what_came_before_the_silence_counts() {
     assert_eq!(reply.why_cut.as_deref(), Some("the provider gave no sign of life for 0.03 s"));
 }
 
+/// Returns streams that say why the reply ended and lack what usually follows.
+fn without_farewell() -> [(Wire, String); 4] {
+    let chat = r#"data: {"choices":[{"index":0,"delta":{"content":"Hello world."},"finish_reason":"stop"}]}"#;
+    let usage = r#"data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#;
+    let begins = r#"data: {"candidates":[{"content":{"parts":[{"text":"Hello"}],"role":"model"}}]}"#;
+    let ends = r#"data: {"candidates":[{"content":{"parts":[{"text":" world."}]},"finishReason":"STOP"}]}"#;
+    let at_once = r#"data: {"candidates":[{"content":{"parts":[{"text":"Hello world."}]},"finishReason":"STOP"}]}"#;
+    [
+        (Wire::Anthropic, STREAM.split("event: message_stop").next().unwrap_or_default().to_owned()),
+        (Wire::Chat, format!("{chat}\n\n{usage}\n\n")),
+        (Wire::Gemini, format!("{begins}\n\n{ends}\n\n")),
+        (Wire::Gemini, format!("{at_once}\n\n")),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_whose_end_is_known_is_not_waited_for_although_the_line_stays_open() {
+    for (wire, stream) in without_farewell() {
+        let server = Server::start([Answered::cut(&stream, Ends::Never)]).await;
+        let began = tokio::time::Instant::now();
+        let reply = ask(endpoint(wire, &server), &[said("Hello?")]).await.reply.expect("it is whole");
+        assert!(reply.stop == Stop::Finished && reply.text().starts_with("Hello world"), "{wire:?} {reply:?}");
+        assert!(began.elapsed() < Duration::from_secs(20), "{wire:?} {:?}", began.elapsed());
+    }
+}
+
 #[tokio::test]
 async fn who_stops_it_before_anything_was_told_gets_nothing_at_once() {
     let stop = CancellationToken::new();
