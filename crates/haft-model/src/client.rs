@@ -95,7 +95,7 @@ impl Connection {
     pub fn new(endpoint: Endpoint) -> Connection {
         let form: Box<dyn Form> = match endpoint.wire {
             Wire::Anthropic => Box::new(Anthropic),
-            Wire::Responses => Box::new(Responses),
+            Wire::Responses => Box::new(Responses::default()),
             Wire::Chat => Box::new(Chat { quirks: endpoint.quirks }),
             Wire::Gemini => Box::new(Gemini),
         };
@@ -117,13 +117,18 @@ impl Connection {
     ) -> Result<Reply, ModelError> {
         let times = &self.endpoint.times;
         let bounds = Bounds::new(times, stop);
-        let body = Bytes::from(self.form.request(&self.endpoint.model, request));
+        let written = || Bytes::from(self.form.request(&self.endpoint.model, request));
+        let mut body = written();
         let mut tried = Tried::default();
         loop {
             let failure = match self.ask_once(request, body.clone(), heard, &bounds).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
+            if self.form.learns_from(&failure.error) {
+                body = written();
+                continue;
+            }
             let pause = match tried.pause_after(&failure, times) {
                 Ok(pause) if pause < bounds.left() => pause,
                 Ok(pause) => return Err(failure.too_long_a_pause(pause)),

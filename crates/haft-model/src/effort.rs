@@ -65,7 +65,7 @@ mod tests {
         let forms: [(&dyn Form, Provider, &str); 8] = [
             (&Anthropic, Provider::Anthropic, "claude-opus-5"),
             (&Anthropic, Provider::Anthropic, "claude-haiku-4-5"),
-            (&Responses, Provider::OpenAi, "gpt-5.2"),
+            (&Responses::default(), Provider::OpenAi, "gpt-5.2"),
             (&chat(Server::OpenAi), Provider::OpenAi, "gpt-5.2"),
             (&chat(Server::LlamaCpp), Provider::OpenAi, "gpt-oss-20b"),
             (&chat(Server::Other), Provider::OpenAi, "some-model"),

@@ -18,6 +18,11 @@ pub(crate) trait Form: Send + Sync {
     /// Writes a request, to be answered as a stream.
     fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8>;
 
+    /// Says whether a refusal is about something that requests can do without. They are written without it from now on.
+    fn learns_from(&self, _refusal: &ModelError) -> bool {
+        false
+    }
+
     /// Begins to read a reply.
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading>;
 }

@@ -6,11 +6,17 @@
 mod reading;
 mod request;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::form::{Form, Reading};
-use crate::provider::Request;
+use crate::provider::{ModelError, ModelErrorKind, Request};
 
 /// OpenAI's Responses.
-pub(crate) struct Responses;
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    /// Whether the model has refused to be asked for what it thought. Which ones do changes faster than any list here.
+    does_not_think: AtomicBool,
+}
 
 impl Form for Responses {
     fn path(&self, _model: &str) -> String {
@@ -22,7 +28,20 @@ impl Form for Responses {
     }
 
     fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
-        request::written(model, request)
+        let thoughts = match self.does_not_think.load(Ordering::Relaxed) {
+            true => request::Thoughts::LeftOut,
+            false => request::Thoughts::of(model),
+        };
+        request::written(model, thoughts, request)
+    }
+
+    fn learns_from(&self, refusal: &ModelError) -> bool {
+        let words = refusal.what.to_lowercase();
+        // Of OpenAI: "Encrypted content is not supported with this model."
+        let is_about_it = words.contains("encrypted content") || words.contains("encrypted_content");
+        let learns = refusal.kind == ModelErrorKind::BadRequest && is_about_it;
+        // What was left out already is not what it is about.
+        learns && !self.does_not_think.swap(true, Ordering::Relaxed)
     }
 
     fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {

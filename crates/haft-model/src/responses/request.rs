@@ -12,7 +12,7 @@ use crate::raw_json::list;
 use crate::wire::Wire;
 
 /// Beginnings of the names of models that do not think, and refuse to be asked for what they thought.
-const DO_NOT_THINK: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "ft:gpt-4"];
+const DO_NOT_THINK: [&str; 5] = ["gpt-3", "gpt-4", "gpt-5-chat", "chatgpt-", "ft:gpt-4"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -57,10 +57,26 @@ struct Tool<'a> {
     strict: bool,
 }
 
+/// Whether a model is asked to send what it thought, encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thoughts {
+    /// So that it can be sent back.
+    AskedFor,
+    /// It has none, and would refuse.
+    LeftOut,
+}
+
+impl Thoughts {
+    /// Returns what is known of a model by its name.
+    pub(super) fn of(model: &str) -> Thoughts {
+        let thinks = !DO_NOT_THINK.iter().any(|beginning| model.starts_with(beginning));
+        if thinks { Thoughts::AskedFor } else { Thoughts::LeftOut }
+    }
+}
+
 /// Writes a request.
-pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
+pub(super) fn written(model: &str, thoughts: Thoughts, request: &Request<'_>) -> Vec<u8> {
     let tools: Vec<Tool<'_>> = request.tools.tools.iter().filter_map(|tool| offered(&tool.value)).collect();
-    let thinks = !DO_NOT_THINK.iter().any(|beginning| model.starts_with(beginning));
     let body = Body {
         model,
         instructions: request.instructions,
@@ -69,7 +85,10 @@ pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
         tools,
         max_output_tokens: request.most_tokens,
         reasoning: request.effort.map(|effort| Reasoning { effort: effort.name() }),
-        include: if thinks { &["reasoning.encrypted_content"] } else { &[] },
+        include: match thoughts {
+            Thoughts::AskedFor => &["reasoning.encrypted_content"],
+            Thoughts::LeftOut => &[],
+        },
         store: false,
         stream: true,
     };

@@ -213,6 +213,25 @@ async fn what_will_not_change_is_not_tried_again() {
 }
 
 #[tokio::test]
+async fn a_model_that_refuses_to_be_asked_for_its_thoughts_is_asked_without() {
+    let words = r#"{"error":{"message":"Encrypted content is not supported with this model.","param":"include"}}"#;
+    let refusal = || Answered::with("400 Bad Request", &[], words);
+    let server = Server::start([refusal(), Answered::stream(RESPONSES)]).await;
+    let connection = Connection::new(endpoint(Wire::Responses, &server));
+    for _ in 0..2 {
+        let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
+        assert_eq!((outcome.text().as_str(), outcome.pauses().len()), (WHOLE, 0));
+    }
+    let asks = server.asked().iter().map(|asked| asked.body.contains("encrypted_content")).collect::<Vec<_>>();
+    assert_eq!(asks, [true, false, false], "it is learned once");
+
+    let server = Server::start([refusal()]).await;
+    let outcome = ask(endpoint(Wire::Responses, &server), &[said("Hello?")]).await;
+    assert!(outcome.error().starts_with("BadRequest: "), "{}", outcome.error());
+    assert_eq!(server.asked().len(), 2, "who refuses without it too is believed");
+}
+
+#[tokio::test]
 async fn it_is_not_tried_for_ever() {
     let server = Server::start([Answered::with("500 Internal Server Error", &[], "down")]).await;
     let mut endpoint = endpoint(Wire::Anthropic, &server);
