@@ -173,9 +173,13 @@ impl ChatReading {
                     heard(Piece::Arguments(calls, arguments));
                     calls += 1;
                 }
-                // What stands before the first call was told as it came.
                 Written::Text(text) if calls > 0 => heard(Piece::Text(text)),
-                Written::Text(_) => {}
+                // Most of what stands before the first call was told as it came, but not what only looked like one.
+                Written::Text(text) => {
+                    if let Some(untold) = text.get(self.said.length_told()..).filter(|untold| !untold.is_empty()) {
+                        heard(Piece::Text(untold));
+                    }
+                }
             }
         }
     }

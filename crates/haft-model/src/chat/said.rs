@@ -66,6 +66,12 @@ impl Said {
         }
     }
 
+    /// Returns how much of the text was told.
+    pub(super) fn length_told(&self) -> usize {
+        let untold = self.hold_back.as_ref().map_or(0, |hold_back| hold_back.untold().len());
+        self.text().len().saturating_sub(untold)
+    }
+
     /// Adds what a piece of the message says.
     pub(super) fn add(&mut self, delta: &Object, heard: Heard<'_>) {
         self.add_reasoning(delta, heard);

@@ -1,7 +1,7 @@
 //! Keeps calls that a model writes into its text from being shown as text while they come.
 //!
-//! Text is told up to the first line that begins with a marker, or may yet turn out to; the rest is told when the reply
-//! has ended and was no call. JSON without a marker is told as it comes: nearly always it is part of an answer.
+//! Text is told up to the first line that begins with a marker, or may yet turn out to, also inside of a fence; the rest
+//! is told when the reply has ended, as far as it was no call. JSON without a marker is told as it comes: nearly always it is part of an answer.
 
 use super::markers::{self, Begins};
 use crate::provider::{Heard, Piece};
@@ -36,6 +36,11 @@ impl HoldBack {
             None => self.line_is_blank && self.untold.trim().is_empty(),
         };
         self.untold = rest;
+    }
+
+    /// Returns what was not told yet: the end of the text.
+    pub(crate) fn untold(&self) -> &str {
+        &self.untold
     }
 
     /// Tells what was held back, where it was no call.
