@@ -31,9 +31,45 @@ struct Building {
     id: String,
     name: String,
     arguments: String,
+    /// Whether the arguments so far may be a whole object.
+    braces: Braces,
     /// What else stood beside `function`: Gemini keeps its signatures there.
     more: Vec<(String, Box<RawValue>)>,
     is_told: bool,
+}
+
+/// The braces of arguments while they come. To read all of them again with every piece would take longer with each.
+#[derive(Debug, Default)]
+struct Braces {
+    open: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// Whether the first one was closed, and nothing but space came since.
+    is_closed: bool,
+}
+
+impl Braces {
+    fn add(&mut self, piece: &str) {
+        for byte in piece.bytes() {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.in_string => self.is_escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' => self.open += 1,
+                b'}' => self.open = self.open.saturating_sub(1),
+                _ => {}
+            }
+            self.is_closed = match byte {
+                b'}' => self.open == 0 && !self.in_string,
+                byte => self.is_closed && byte.is_ascii_whitespace(),
+            };
+        }
+    }
+
+    fn are_closed(&self) -> bool {
+        self.is_closed
+    }
 }
 
 /// A piece of a call.
@@ -117,6 +153,7 @@ impl Building {
             self.name.push_str(&delta.name);
         }
         self.arguments.push_str(&delta.arguments);
+        self.braces.add(&delta.arguments);
     }
 
     fn tell(&mut self, at: usize, arguments: &str, names: &OfferedNames, heard: Heard<'_>) {
@@ -135,7 +172,7 @@ impl Building {
     }
 
     fn is_whole(&self) -> bool {
-        Object::read(&self.arguments).is_some()
+        self.braces.are_closed() && Object::read(&self.arguments).is_some()
     }
 
     fn end(self, ids: &mut Ids, names: &OfferedNames, is_cut: bool) -> (Call, Value) {
@@ -181,7 +218,7 @@ impl Delta {
             return self.id != call.id;
         }
         let only_repeats = self.name == call.name && self.arguments.is_empty();
-        call.is_whole() && !only_repeats
+        !only_repeats && call.is_whole()
     }
 }
 

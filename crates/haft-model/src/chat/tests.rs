@@ -235,6 +235,31 @@ fn more_calls_than_any_model_makes_end_the_reply() {
 }
 
 #[test]
+fn arguments_that_come_in_many_pieces_with_their_name_are_not_read_again_with_each() {
+    let tools = lower_all(&[], Provider::OpenAi);
+    let request =
+        Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, effort: None, must_call: false };
+    let piece = |arguments: &str| {
+        let function = json!({ "name": "write_file", "arguments": arguments });
+        json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "function": function }] } }] }).to_string()
+    };
+    // With what a cheap look could take for the end of an object.
+    for middle in [piece("0123456789012345678"), piece("\\\"}}}}}}}}}}}}}}}}}")] {
+        let began = std::time::Instant::now();
+        let mut reading = Chat::default().reading("m", &request);
+        reading.event("", &piece("{\"content\":\""), &|_| {}).expect("it begins");
+        for _ in 0..20_000 {
+            reading.event("", &middle, &|_| {}).expect("it goes on");
+        }
+        reading.event("", &piece("\"}"), &|_| {}).expect("it ends");
+        let reply = reading.end().expect("it has begun");
+        assert_eq!(reply.calls().map(|call| call.is_cut).collect::<Vec<_>>(), [false]);
+        // It takes about a second; more than half a minute, if each piece costs as much as all before it.
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+}
+
+#[test]
 fn the_key_stands_in_a_header_only_where_there_is_one() {
     let form = Chat::default();
     assert_eq!(form.headers(Some("k")), [("authorization", "Bearer k".to_owned())]);
