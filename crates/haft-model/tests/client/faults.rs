@@ -130,7 +130,7 @@ async fn what_breaks_after_something_was_told_ends_with_it() {
 }
 
 #[tokio::test]
-async fn a_stream_may_be_cut_at_any_byte() {
+async fn a_stream_may_be_cut_at_every_seventh_byte() {
     for wire in Wire::ALL {
         let stream = good(wire).as_bytes();
         let places: Vec<usize> = (0..stream.len()).step_by(7).collect();
