@@ -89,16 +89,16 @@ fn json_until(body: &str, end: &str, names: &OfferedNames) -> Option<Found> {
     if let (Written::Call { arguments, is_cut, .. }, Some(_)) = (&mut call, ends_at) {
         // It was ended on purpose: what is wrong with it is told to the model by whoever reads arguments.
         *is_cut = false;
-        if arguments.ends_with('}') && !is_balanced(arguments) {
+        if arguments.ends_with('}') && closes_too_much(arguments) {
             arguments.pop();
         }
     }
     Some(Found { calls: vec![call], length })
 }
 
-/// Says whether there are as many opening as closing braces, strings not looked at.
-fn is_balanced(text: &str) -> bool {
-    text.matches('{').count() >= text.matches('}').count()
+/// Says whether there are more closing than opening braces, strings not looked at: the last one is of what stands around.
+fn closes_too_much(text: &str) -> bool {
+    text.matches('}').count() > text.matches('{').count()
 }
 
 /// Reads `name>{…}</function>` or `name><parameter=key>value</parameter>…</function>`.
