@@ -71,8 +71,10 @@ pub(crate) fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
         let (problem, fix) = explain(error.message());
         (line, problem, fix)
     })?;
-    match file.model.no_room() {
-        Some((problem, fix)) => Err((line_with(text, "reply_tokens"), problem, fix)),
+    let no_room = file.model.no_room().map(|mistake| ("reply_tokens", mistake));
+    let nowhere = || file.model.server_is_nowhere().map(|mistake| ("server", mistake));
+    match no_room.or_else(nowhere) {
+        Some((word, (problem, fix))) => Err((line_with(text, word), problem, fix)),
         None => Ok(file),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Not here: flags, and finding one where nothing is said (`haft-cli`), keys (`keys`).
 
+pub mod server;
 pub mod tuning;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 
 use crate::environment::variable;
 use crate::patience::{Tries, Wait};
+use server::ServerName;
 use tuning::{EffortName, ReplyTokens, Window};
 
 /// What may be said about the model: `[model]` in `config.toml`.
@@ -23,6 +25,8 @@ pub struct ModelSection {
     pub wire: Option<WireName>,
     /// The address of the provider, up to the path of the form.
     pub base_url: Option<String>,
+    /// Who answers there, where the address does not say so.
+    pub server: Option<ServerName>,
     /// The variable, or the name in `keys.toml`, that holds the key.
     pub key_env: Option<String>,
     /// How long is waited for the next sign of life.
@@ -50,6 +54,11 @@ impl ModelSection {
     /// Says what is wrong where a reply would leave no room for what it replies to.
     pub(crate) fn no_room(&self) -> Option<(String, String)> {
         tuning::no_room(self.window, self.reply_tokens)
+    }
+
+    /// Says what is wrong where a server is named that is nowhere.
+    pub(crate) fn server_is_nowhere(&self) -> Option<(String, String)> {
+        server::is_nowhere(self)
     }
 
     fn of_variables(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadVariable> {

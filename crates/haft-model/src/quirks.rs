@@ -7,7 +7,6 @@
 //! what it gets.
 
 use std::fmt;
-use std::str::FromStr;
 
 /// A server that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,23 +96,6 @@ impl fmt::Display for Server {
         f.write_str(self.name())
     }
 }
-
-impl FromStr for Server {
-    type Err = UnknownServer;
-
-    fn from_str(name: &str) -> Result<Server, UnknownServer> {
-        let found = Server::ALL.into_iter().find(|server| server.name() == name);
-        found.ok_or_else(|| UnknownServer(name.to_owned()))
-    }
-}
-
-/// The name of a server that haft does not know.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no server {0:?}. Next: use openai, ollama, lm-studio, llama.cpp, vllm, openrouter, groq, deepseek, mistral, \
-     xai or other"
-)]
-pub struct UnknownServer(pub String);
 
 /// What a server wants otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,14 +336,5 @@ mod tests {
         for (base_url, server) in cases {
             assert_eq!(Server::of(base_url), server, "{base_url}");
         }
-    }
-
-    #[test]
-    fn a_server_is_known_by_its_name() {
-        for server in Server::ALL {
-            assert_eq!(server.name().parse(), Ok(server));
-        }
-        let error = "openia".parse::<Server>().expect_err("there is none");
-        assert!(Server::ALL.iter().all(|server| error.to_string().contains(server.name())), "{error}");
     }
 }

@@ -14,13 +14,13 @@ use haft_config::patience::{Tries, Wait};
 use haft_config::proxy::proxy_for;
 use haft_config::settings::Settings;
 use haft_model::client::{Connection, Endpoint, Times};
-use haft_model::quirks::Quirks;
+use haft_model::quirks::{Quirks, Server};
 use haft_model::wire::Wire;
 use tokio_util::sync::CancellationToken;
 
 use super::flags::ModelFlags;
 use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
-use super::whose::key_of_file_is_for;
+use super::whose::{key_of_file_is_for, server_of_file};
 
 /// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
@@ -52,6 +52,8 @@ pub(crate) struct Choice {
     said: ModelSection,
     /// The key that was said to be the one.
     key: Option<Key>,
+    /// Who was said to answer at the address.
+    server: Option<Server>,
     keys: Keys,
     config_file: String,
 }
@@ -78,7 +80,8 @@ impl Choice {
         if let Some(url) = &said.base_url {
             check_address(url)?;
         }
-        Ok(Self { said, key, keys, config_file: settings.config_file.display().to_string() })
+        let server = server_of_file(&settings.model, &said);
+        Ok(Self { said, key, server, keys, config_file: settings.config_file.display().to_string() })
     }
 
     /// Returns what is to be hidden wherever something is shown.
@@ -90,6 +93,9 @@ impl Choice {
     pub(crate) async fn made(&self) -> anyhow::Result<Chosen> {
         let mut chosen = self.found().await?;
         chosen.endpoint.times = times_of(&self.said);
+        if let Some(server) = self.server {
+            chosen.endpoint.quirks = Quirks::of_server(server);
+        }
         Ok(chosen)
     }
 

@@ -1,9 +1,11 @@
 //! Whose a model is, so that the key of a file goes to whom that file means and to nobody else.
 //!
 //! Flags, the environment and a session may name another model than `config.toml` does, or another address. Then the key
-//! that stands in the file is not for it, whatever else of the file still counts.
+//! that stands in the file is not for it, nor is the server, whatever else of the file still counts.
 
 use haft_config::model::ModelSection;
+use haft_config::model::server::ServerName;
+use haft_model::quirks::Server;
 
 use super::choice::wire_of;
 use super::providers::{PROVIDERS, Provider};
@@ -27,6 +29,24 @@ pub(crate) fn key_of_file_is_for(file: &ModelSection, said: &ModelSection) -> bo
     // Who writes an address beside the variable of a provider means that address.
     let is_theirs = file.base_url.is_some() || by_variable.is_none_or(|by| owner == Whose::Provider(by.name));
     is_theirs && whose(said) == owner
+}
+
+/// Returns the server that a file names for its address, where that is spoken to.
+pub(crate) fn server_of_file(file: &ModelSection, said: &ModelSection) -> Option<Server> {
+    let named = file.server.filter(|_| file.base_url.is_some() && whose(said) == whose(file))?;
+    Some(match named {
+        ServerName::OpenAi => Server::OpenAi,
+        ServerName::Ollama => Server::Ollama,
+        ServerName::LmStudio => Server::LmStudio,
+        ServerName::LlamaCpp => Server::LlamaCpp,
+        ServerName::Vllm => Server::Vllm,
+        ServerName::OpenRouter => Server::OpenRouter,
+        ServerName::Groq => Server::Groq,
+        ServerName::DeepSeek => Server::DeepSeek,
+        ServerName::Mistral => Server::Mistral,
+        ServerName::Xai => Server::Xai,
+        ServerName::Other => Server::Other,
+    })
 }
 
 fn whose(section: &ModelSection) -> Whose<'_> {
@@ -130,6 +150,18 @@ mod tests {
             let url = file.base_url.clone().or_else(|| provider.map(|provider| provider.base_url.to_owned()));
             let session = ModelSection { base_url: url, ..file.clone() };
             assert!(key_of_file_is_for(&file, &session), "{file:?}");
+        }
+    }
+
+    #[test]
+    fn every_server_is_named_in_a_file_as_it_is_named_elsewhere() {
+        for server in Server::ALL {
+            let named = serde_json::from_value(server.name().into()).expect("the file knows it");
+            let base_url = Some("https://proxy.example/v1".to_owned());
+            let file = ModelSection { server: Some(named), base_url, ..ModelSection::default() };
+            assert_eq!(server_of_file(&file, &file), Some(server));
+            let elsewhere = ModelSection { base_url: Some("https://other.example/v1".to_owned()), ..file.clone() };
+            assert_eq!(server_of_file(&file, &elsewhere), None);
         }
     }
 }

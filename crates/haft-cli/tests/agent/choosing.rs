@@ -72,6 +72,34 @@ fn the_key_of_the_file_is_not_for_the_model_of_another_provider() {
 }
 
 #[test]
+fn the_server_that_the_file_names_answers_at_the_address_of_the_file() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("1"), Turn::text("2"), Turn::text("3")]));
+    let url = model.base_url(Wire::Chat);
+    let file = |server: &str| {
+        let text = format!("[model]\nname = \"m\"\nbase_url = \"{url}\"\n{server}");
+        place.put("home/.config/haft/config.toml", &text);
+    };
+    let run = |flags: &[&str]| {
+        let mut command = place.bare(&["run", "x"]);
+        command.args(flags);
+        let said = said(command);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+    };
+    file("");
+    run(&[]);
+    file("server = \"openai\"\n");
+    run(&[]);
+    run(&["--base-url", &url.replace("127.0.0.1", "localhost")]);
+    let roles: Vec<Value> = model.requests().iter().map(|asked| asked.body["messages"][0]["role"].clone()).collect();
+    assert_eq!(roles, ["system", "developer", "system"]);
+    file("server = \"open-ai\"\n");
+    let said = said(place.bare(&["run", "x"]));
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("config.toml:4: ") && said.err.contains("did you mean `openai`?"), "{}", said.err);
+}
+
+#[test]
 fn a_file_of_keys_counts_only_where_nobody_else_can_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
