@@ -57,6 +57,18 @@ async fn each_fault_alone_at_each_step_of_two_calls() {
 }
 
 #[tokio::test]
+async fn slow_tokens_at_each_step_of_fifty_calls_are_waited_for_and_nothing_is_asked_again() {
+    let scene = scene();
+    for wire in Wire::ALL {
+        let slow = (0..=CALLS).fold(adding(CALLS), |script, turn| script.fault(turn, Fault::Slow(1)));
+        let played = check(&scene, wire, slow, quick()).await;
+
+        assert_eq!((played.requests.len(), played.turns_left), (CALLS + 1, 0), "{wire:?}");
+        assert!(played.worked.told.iter().all(|line| !line.starts_with("again")), "{:?}", played.worked.told);
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_at_any_event_still_ends_with_the_last_words() {
     let scene = scene();
     for wire in Wire::ALL {

@@ -2,6 +2,8 @@
 //!
 //! Not here: which of them is next (`state`), writing it to anyone (`serve`).
 
+use std::time::Duration;
+
 use haft_model::wire::Wire;
 use serde_json::{Value, json};
 
@@ -16,9 +18,20 @@ pub(super) enum Answer {
     /// All at once.
     Whole { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
     /// Chunk by chunk.
-    Stream { chunks: Vec<Vec<u8>>, ending: Ending, is_held: bool },
+    Stream { chunks: Vec<Vec<u8>>, ending: Ending, pace: Pace },
     /// Nothing at all.
     Nothing(Ending),
+}
+
+/// When the chunks of an answer come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// All at once.
+    AtOnce,
+    /// Each when it is released.
+    Held,
+    /// Each so long after the one before.
+    Slow(Duration),
 }
 
 /// How an answer ends.
@@ -52,7 +65,7 @@ impl Answer {
     }
 
     fn stream(chunks: Vec<Vec<u8>>, ending: Ending) -> Self {
-        Self::Stream { chunks, ending, is_held: false }
+        Self::Stream { chunks, ending, pace: Pace::AtOnce }
     }
 }
 
@@ -62,8 +75,12 @@ impl Telling<'_> {
         if !self.wants_stream() {
             return Answer::json(200, &tongue(self.asked.wire).whole(&self.speech()));
         }
+        self.told_at(if self.turn.held { Pace::Held } else { Pace::AtOnce })
+    }
+
+    fn told_at(&self, pace: Pace) -> Answer {
         let chunks = self.events().iter().map(Event::bytes).collect();
-        Answer::Stream { chunks, ending: Ending::Whole, is_held: self.turn.held }
+        Answer::Stream { chunks, ending: Ending::Whole, pace }
     }
 
     /// Answers with a fault of it.
@@ -95,6 +112,10 @@ impl Telling<'_> {
             Fault::CutAfterEvents(count) => Answer::stream(first(*count), Ending::Cut),
             Fault::EndsAfterEvents(count) => Answer::stream(first(*count), Ending::Whole),
             Fault::HangAfterEvents(count) => Answer::stream(first(*count), Ending::Hang),
+            Fault::Slow(milliseconds) if self.wants_stream() => {
+                self.told_at(Pace::Slow(Duration::from_millis(*milliseconds)))
+            }
+            Fault::Slow(_) => self.reply(),
             Fault::Empty => Answer::Whole { status: 200, headers: Vec::new(), body: Vec::new() },
             Fault::Page => Answer::Whole {
                 status: 200,

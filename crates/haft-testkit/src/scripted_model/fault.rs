@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// One thing that goes wrong. The request that meets it is answered by it and by nothing else.
+/// One thing that goes wrong. The request that meets it is answered by it and by nothing else; then the reply is still to
+/// come, unless it is [`Fault::Slow`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -39,6 +40,9 @@ pub enum Fault {
     HangBeforeHeaders,
     /// After so many events nothing more comes, and the connection stays.
     HangAfterEvents(usize),
+    /// The reply comes, each of its events so many milliseconds after the one before. It is the reply: nothing else can
+    /// go wrong behind it.
+    Slow(u64),
 }
 
 /// An answer with a status.
@@ -81,7 +85,8 @@ impl Fault {
 
     /// Returns one of each sort, as early in the answer as they have a place, for tests that try them all.
     ///
-    /// Without those that hang: who meets them needs a time limit of its own.
+    /// Without those that hang, because who meets them needs a time limit of its own, and without the slow reply, which
+    /// nobody asks for again.
     pub fn one_of_each() -> Vec<Self> {
         vec![
             Self::limited(RetryAfter::Seconds(0)),

@@ -114,6 +114,9 @@ impl Script {
         if script.piece_chars == 0 {
             return Err("`piece_chars` is 0, so nothing would ever come; say at least 1, or leave it out".into());
         }
+        if script.turns.iter().any(Turn::goes_wrong_behind_its_reply) {
+            return Err("`slow` is the reply, so a fault behind it would never be met; put `slow` last".into());
+        }
         Ok(script)
     }
 
@@ -208,6 +211,13 @@ impl Turn {
     pub fn otherwise(mut self, turn: Turn) -> Self {
         self.otherwise = Some(Box::new(turn));
         self
+    }
+
+    /// Says whether there is a fault behind the one that is the reply.
+    fn goes_wrong_behind_its_reply(&self) -> bool {
+        let before_last = self.faults.iter().rev().skip(1);
+        let is_here = before_last.into_iter().any(|fault| matches!(fault, Fault::Slow(_)));
+        is_here || self.otherwise.as_ref().is_some_and(|turn| turn.goes_wrong_behind_its_reply())
     }
 
     /// Returns why it ends, as said or as follows from what it says.

@@ -8,7 +8,7 @@ use haft_model::wire::Wire;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
-use super::answer::{self, Answer, Ending};
+use super::answer::{self, Answer, Ending, Pace};
 use super::asked::{Asked, Conversation};
 use super::http::{Connection, Request};
 use super::state::State;
@@ -139,10 +139,10 @@ async fn write(connection: &mut Connection, shared: &Shared, answer: Answer) -> 
             connection.answer(status, &headers, &body).await?;
             Ok(Ending::Whole)
         }
-        Answer::Stream { chunks, ending, is_held } => {
+        Answer::Stream { chunks, ending, pace } => {
             connection.begin(&[("content-type", "text/event-stream"), ("cache-control", "no-cache")]).await?;
             for chunk in chunks {
-                if is_held && wait(connection, shared).await == Client::Gone {
+                if wait(connection, shared, pace).await == Client::Gone {
                     return Ok(Ending::Cut);
                 }
                 connection.chunk(&chunk).await?;
@@ -161,16 +161,23 @@ enum Client {
     Gone,
 }
 
-/// Waits until one more event is released.
-async fn wait(connection: &mut Connection, shared: &Shared) -> Client {
-    tokio::select! {
-        permit = shared.released.acquire() => {
-            // It is closed when everything is released.
-            if let Ok(permit) = permit {
-                permit.forget();
+/// Waits until one more event may come.
+async fn wait(connection: &mut Connection, shared: &Shared, pace: Pace) -> Client {
+    let may_come = async {
+        match pace {
+            Pace::AtOnce => {}
+            Pace::Slow(pause) => tokio::time::sleep(pause).await,
+            Pace::Held => {
+                // It is closed when everything is released.
+                if let Ok(permit) = shared.released.acquire().await {
+                    permit.forget();
+                }
             }
-            Client::There
         }
+    };
+    tokio::select! {
+        biased;
+        () = may_come => Client::There,
         () = connection.gone() => Client::Gone,
     }
 }

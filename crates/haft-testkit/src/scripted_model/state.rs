@@ -6,6 +6,7 @@ use haft_model::wire::Wire;
 
 use super::answer::{Answer, Telling};
 use super::asked::Asked;
+use super::fault::Fault;
 use super::script::{Script, Turn};
 
 /// What Gemini takes instead of a sign, for calls that it did not make; it says so in its guide to signatures.
@@ -100,11 +101,14 @@ impl State {
         // By the request and not by the turn: a call that was cut and the same call of the next try are two calls.
         let number = self.asked.len();
         let telling = Telling { turn, number, piece_chars: self.script.piece_chars, asked };
-        if let Some(fault) = turn.faults.get(self.faults_met) {
-            self.faults_met += 1;
-            return telling.fault(fault);
-        }
-        let answer = telling.reply();
+        let answer = match turn.faults.get(self.faults_met) {
+            Some(fault @ Fault::Slow(_)) => telling.fault(fault),
+            Some(fault) => {
+                self.faults_met += 1;
+                return telling.fault(fault);
+            }
+            None => telling.reply(),
+        };
         let (wire, model) = (asked.wire, asked.model().to_owned());
         self.owed = telling.sign().map(|sign| Owed { wire, model, sign });
         self.next += 1;

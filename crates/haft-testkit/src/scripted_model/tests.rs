@@ -107,7 +107,11 @@ fn each_fault_is_met_once_and_then_the_reply_comes() {
                 Fault::GarbageAfterEvents(_) => faulty.is_whole && faulty.body.contains("garbage"),
                 Fault::BrokenEvent(_) => faulty.is_whole && events(&faulty) == events(&whole),
                 Fault::ErrorAfterEvents(count) => faulty.body.contains("error") && events(&faulty) == count + 1,
-                Fault::TooLong | Fault::NotStreamed | Fault::HangBeforeHeaders | Fault::HangAfterEvents(_) => false,
+                Fault::TooLong
+                | Fault::NotStreamed
+                | Fault::HangBeforeHeaders
+                | Fault::HangAfterEvents(_)
+                | Fault::Slow(_) => false,
             };
             assert!(is_right, "{wire:?}, {fault:?}: {}\n{}", faulty.head, faulty.body);
             assert_eq!((whole.status, whole.is_whole), (Some(200), true), "{wire:?}, {fault:?}");
@@ -155,6 +159,27 @@ fn who_hangs_stays_until_the_client_goes() {
 
         let whole = ask(&model, Wire::Chat, &begins(Wire::Chat));
         assert!(whole.body.contains("[DONE]"), "{}", whole.body);
+    }
+}
+
+#[test]
+fn a_slow_reply_is_whole_and_each_of_its_events_takes_its_time() {
+    for wire in Wire::ALL {
+        let turn = Turn::text("One text that is longer than one piece.");
+        let slow = turn.clone().fault(Fault::status(500)).fault(Fault::Slow(3));
+        let model = ScriptedModel::start(Script::of([turn, slow]));
+
+        let at_once = ask(&model, wire, &begins(wire));
+        let broken = ask(&model, wire, &begins(wire));
+        let began = std::time::Instant::now();
+        let slowly = ask(&model, wire, &begins(wire));
+        let took = began.elapsed();
+
+        assert_eq!((broken.status, slowly.is_whole), (Some(500), true), "{wire:?}");
+        assert_eq!(events(&slowly), events(&at_once), "{wire:?}");
+        let least = std::time::Duration::from_millis(3) * u32::try_from(events(&slowly)).expect("they are few");
+        assert!(took >= least, "{wire:?}: {took:?} of {least:?}");
+        model.assert_told();
     }
 }
 
@@ -392,6 +417,8 @@ fn a_script_that_is_wrong_says_where() {
     assert!(wrong("turns:\n- replies: []\n").contains("replies"));
     assert!(wrong("turns: [{faults: [explode]}]").contains("explode"));
     assert!(wrong("turns: []\npiece_chars: 0\n").contains("at least 1"));
+    assert!(wrong("turns: [{faults: [{slow: 5}, empty]}]").contains("put `slow` last"));
+    assert!(wrong("turns: [{otherwise: {faults: [{slow: 5}, {slow: 5}]}}]").contains("put `slow` last"));
 }
 
 #[test]
