@@ -21,15 +21,40 @@ fn main() -> ExitCode {
     }
 }
 
+/// How it is used.
+const USAGE: &str = "\
+usage: scripted-model SCRIPT.yaml [PORT]
+
+Answers on loopback as the script says, in the forms of anthropic, responses, chat and gemini, and prints the address of
+each. Without PORT a free one is taken. Ctrl-C or SIGTERM ends it: with status 0 when every turn was told and every
+request fitted, with 1 and the reasons when not, with 2 when the script or the port is wrong.
+
+A script:
+
+  turns:
+    - reply: [call: { name: read_file, arguments: { path: a.txt } }]
+    - expect: { tool_result_contains: four words }
+      faults: [status: { code: 429, retry_after: { seconds: 1 } }, slow: 20]
+      reply: [text: There are four.]
+
+All of it is in docs/guide/scripted-model.md.";
+
 fn run() -> Result<ExitCode, String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| matches!(word.as_str(), "--help" | "-h" | "help")) {
+        println!("{USAGE}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(flag) = words.iter().find(|word| word.starts_with('-')) {
+        return Err(format!("there is no flag {flag}; see --help"));
+    }
     let (file, port) = match &words[..] {
         [file] => (file, 0),
         [file, port] => {
             let number = port.parse::<u16>();
             (file, number.map_err(|_| format!("{port:?} is no port; say a number up to 65535, or none at all"))?)
         }
-        _ => return Err("usage: scripted-model SCRIPT.yaml [PORT]".into()),
+        _ => return Err("say which script, and after it a port or nothing; see --help".into()),
     };
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let script = Script::from_yaml(&text).map_err(|error| format!("{file}: {error}"))?;
