@@ -161,24 +161,24 @@ enum Client {
     Gone,
 }
 
-/// Waits until one more event may come.
+/// Waits until one more event may come, or the client has gone.
 async fn wait(connection: &mut Connection, shared: &Shared, pace: Pace) -> Client {
-    let may_come = async {
-        match pace {
-            Pace::AtOnce => {}
-            Pace::Slow(pause) => tokio::time::sleep(pause).await,
-            Pace::Held => {
+    match pace {
+        Pace::AtOnce => Client::There,
+        Pace::Slow(pause) => match tokio::time::timeout(pause, connection.gone()).await {
+            Ok(()) => Client::Gone,
+            Err(_) => Client::There,
+        },
+        Pace::Held => tokio::select! {
+            permit = shared.released.acquire() => {
                 // It is closed when everything is released.
-                if let Ok(permit) = shared.released.acquire().await {
+                if let Ok(permit) = permit {
                     permit.forget();
                 }
+                Client::There
             }
-        }
-    };
-    tokio::select! {
-        biased;
-        () = may_come => Client::There,
-        () = connection.gone() => Client::Gone,
+            () = connection.gone() => Client::Gone,
+        },
     }
 }
 
