@@ -20,6 +20,8 @@ use crate::sse::{Decoder, Event};
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The longest refusal that is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 * 1024;
+/// How long the words of a refusal are waited for: the status says enough.
+const LONGEST_WAIT_FOR_WORDS: Duration = Duration::from_secs(5);
 /// How long the end of an answer is waited for that is known to be whole, so that the line can be used again.
 const FAREWELL: Duration = Duration::from_millis(20);
 
@@ -213,13 +215,11 @@ pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Fail
     let status = response.status().as_u16();
     let headers = std::mem::take(response.headers_mut());
     let mut body = BytesMut::new();
-    while body.len() < LONGEST_REFUSAL {
-        match next(&mut response, bounds).await {
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Err(failure) if failure.error.kind == ModelErrorKind::Stopped => return failure,
-            // The status says enough.
-            Ok(None) | Err(_) => break,
-        }
+    let words = words_of(&mut response, &mut body, bounds);
+    match tokio::time::timeout(LONGEST_WAIT_FOR_WORDS, words).await {
+        Ok(Err(failure)) if failure.error.kind == ModelErrorKind::Stopped => return failure,
+        // What came counts.
+        Ok(_) | Err(_) => {}
     }
     let body = String::from_utf8_lossy(&body);
     if response.status().is_redirection() {
@@ -233,4 +233,15 @@ pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Fail
     let says_no = headers.get("x-should-retry").is_some_and(|value| value == "false");
     let asked = asked_in(&headers, SystemTime::now()).or(advice.wait);
     Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no || status == 402 || advice.is_final)
+}
+
+/// Reads the words of a refusal, as far as they come.
+async fn words_of(response: &mut Response, body: &mut BytesMut, bounds: &Bounds<'_>) -> Result<(), Failure> {
+    while body.len() < LONGEST_REFUSAL {
+        match next(response, bounds).await? {
+            Some(chunk) => body.extend_from_slice(&chunk),
+            None => break,
+        }
+    }
+    Ok(())
 }

@@ -7,5 +7,6 @@ mod conversation;
 mod faults;
 mod patience;
 mod published;
+mod refused;
 mod server;
 mod written;

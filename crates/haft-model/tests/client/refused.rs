@@ -1,0 +1,27 @@
+//! Answers that are none: refusals and their words, packed bodies, and proxies in the way.
+
+use std::time::Duration;
+
+use haft_model::client::Times;
+use haft_model::wire::Wire;
+use tokio::time::Instant;
+
+use crate::conversation::{ask, endpoint, said};
+use crate::server::{Answered, Ends, Server};
+
+#[tokio::test(start_paused = true)]
+async fn the_words_of_a_refusal_that_do_not_end_are_not_waited_for() {
+    let body = r#"{"error":{"message":"no such thing"}}"#;
+    let head = format!("HTTP/1.1 400 Bad Request\r\ncontent-length: {}\r\n\r\n", body.len() + 1);
+    for (sent, told) in
+        [(format!("{head}{body}"), "status 400: no such thing"), (head, "status 400 and without a word")]
+    {
+        let server = Server::start([Answered::bytes(sent, Ends::Never)]).await;
+        let mut endpoint = endpoint(Wire::Chat, &server);
+        endpoint.times = Times { connect: Duration::from_secs(3600), ..endpoint.times };
+        let began = Instant::now();
+        let error = ask(endpoint, &[said("Hello?")]).await.error();
+        assert!(error.contains(told), "{error}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    }
+}
