@@ -15,6 +15,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How often an address is tried at which nobody answers: most likely it is wrong, or the server is not started.
 const TRIES_OF_A_SILENT_ADDRESS: u32 = 3;
 
+/// Shorter keys would be found in ordinary words.
+const SHORTEST_KEY: usize = 8;
+
 /// An attempt that came to nothing, before anything of a reply was told.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
@@ -62,7 +65,7 @@ impl Failure {
 
     /// Takes the key out of the words: some providers repeat it.
     pub(super) fn without(mut self, key: Option<&str>) -> Failure {
-        if let Some(key) = key {
+        if let Some(key) = key.filter(|key| key.len() >= SHORTEST_KEY) {
             self.error.what = self.error.what.replace(key, "[key]");
         }
         self

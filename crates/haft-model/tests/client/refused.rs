@@ -25,3 +25,14 @@ async fn the_words_of_a_refusal_that_do_not_end_are_not_waited_for() {
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 }
+
+#[tokio::test]
+async fn a_key_that_could_be_a_word_leaves_the_words_as_they_are() {
+    let server = Server::start([Answered::with("401 Unauthorized", &[], r#"{"error":"an answer"}"#)]).await;
+    for key in ["a", "answer"] {
+        let mut endpoint = endpoint(Wire::Chat, &server);
+        endpoint.key = Some(key.into());
+        let error = ask(endpoint, &[said("Hello?")]).await.error();
+        assert!(error.contains("The provider answered with status 401: an answer"), "{error}");
+    }
+}
