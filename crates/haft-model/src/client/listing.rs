@@ -34,6 +34,9 @@ impl Connection {
         if !response.status().is_success() {
             return Err(answer::refused(response, bounds).await);
         }
+        if let Some(packing) = answer::packing_of(response.headers()) {
+            return Err(answer::packed(&packing));
+        }
         let mut body = BytesMut::new();
         while let Some(chunk) =
             bounds.hold(response.chunk()).await?.map_err(|error| transport::failure(&error, &self.endpoint))?

@@ -95,6 +95,8 @@ fn with_headers(mut request: RequestBuilder, headers: Vec<(&'static str, String)
         value.set_sensitive(true);
         request = request.header(HeaderName::from_static(name), value);
     }
+    // Who is asked for nothing may pack as it likes.
+    let request = request.header("accept-encoding", "identity");
     Ok(request.header("user-agent", concat!("haft/", env!("CARGO_PKG_VERSION"))))
 }
 

@@ -36,3 +36,20 @@ async fn a_key_that_could_be_a_word_leaves_the_words_as_they_are() {
         assert!(error.contains("The provider answered with status 401: an answer"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn an_answer_that_is_packed_is_named_and_not_asked_for_again() {
+    let gzip: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00";
+    let said_so = |packing: &str| Answered::with("200 OK", &[("content-encoding", packing)], gzip);
+    for (packed, name) in [(said_so("gzip"), "gzip"), (said_so("BR"), "br"), (Answered::stream(gzip), "gzip")] {
+        let server = Server::start([packed]).await;
+        let error = ask(endpoint(Wire::Chat, &server), &[said("Hello?")]).await.error();
+        assert!(error.contains(&format!("packed as {name:?}, which was not asked for")), "{error}");
+        assert_eq!(server.asked().len(), 1, "{name}");
+        assert_eq!(server.asked()[0].header("accept-encoding"), Some("identity"));
+    }
+    let refusal = Answered::with("403 Forbidden", &[("content-encoding", "gzip")], gzip);
+    let server = Server::start([refusal]).await;
+    let error = ask(endpoint(Wire::Chat, &server), &[said("Hello?")]).await.error();
+    assert!(error.contains("status 403 and without a word"), "{error}");
+}
