@@ -65,7 +65,9 @@ impl Transport {
 
     fn built(&self, url: &Url) -> Result<Client, Failure> {
         let mut builder = Client::builder().connect_timeout(self.connect).redirect(redirect::Policy::none()).no_proxy();
-        let is_plain = |address: &str| address.starts_with("http://");
+        let is_plain = |address: &str| {
+            address.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("http"))
+        };
         if is_plain(url.as_str()) && self.proxy.as_deref().is_none_or(is_plain) {
             builder = builder.tls_certs_only([]);
         }
