@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::again::Failure;
 use super::answer::{self, Bounds};
-use super::{Connection, address, transport};
+use super::{Connection, address};
 use crate::provider::{ModelError, ModelErrorKind};
 use crate::wire::Wire;
 
@@ -30,7 +30,7 @@ impl Connection {
         };
         let url = address::joined(&self.endpoint.base_url, path)?;
         let sending = self.transport.get(url, self.form.headers(self.key()))?;
-        let mut response = bounds.hold(sending).await?.map_err(|error| transport::failure(&error, &self.endpoint))?;
+        let mut response = bounds.hold(sending).await?.map_err(|error| self.unanswered(&error))?;
         if !response.status().is_success() {
             return Err(answer::refused(response, bounds).await);
         }
@@ -38,9 +38,7 @@ impl Connection {
             return Err(answer::packed(&packing));
         }
         let mut body = BytesMut::new();
-        while let Some(chunk) =
-            bounds.hold(response.chunk()).await?.map_err(|error| transport::failure(&error, &self.endpoint))?
-        {
+        while let Some(chunk) = bounds.hold(response.chunk()).await?.map_err(|error| self.unanswered(&error))? {
             body.extend_from_slice(&chunk);
             if body.len() > LONGEST_LIST {
                 return Err(no_list());

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use haft_model::client::Times;
+use haft_model::client::{Connection, Times};
 use haft_model::wire::Wire;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use crate::conversation::{ask, endpoint, said};
+use crate::conversation::{ask, ask_until, endpoint, endpoint_at, said};
 use crate::server::{Answered, Ends, Server};
 
 #[tokio::test(start_paused = true)]
@@ -52,4 +53,31 @@ async fn an_answer_that_is_packed_is_named_and_not_asked_for_again() {
     let server = Server::start([refusal]).await;
     let error = ask(endpoint(Wire::Chat, &server), &[said("Hello?")]).await.error();
     assert!(error.contains("status 403 and without a word"), "{error}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_cannot_be_reached_is_named_without_its_password() {
+    let gone = Server::start([]).await;
+    let proxy = gone.base_url.replace("http://", "http://user:secret@");
+    drop(gone);
+    // The port is closed when its task is gone.
+    tokio::task::yield_now().await;
+    for base_url in ["http://model.example/v1", "https://model.example/v1"] {
+        let connection = Connection::new(endpoint_at(Wire::Chat, base_url)).through(proxy.clone());
+        let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
+        let error = outcome.error();
+        assert!(error.starts_with("Unreachable: The proxy http://127.0.0.1:"), "{error}");
+        assert!(error.contains("NO_PROXY") && !error.contains("secret"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_proxy_refuses_names_both() {
+    let proxy = Server::start([Answered::with("403 Forbidden", &[], "no")]).await;
+    let endpoint = endpoint_at(Wire::Chat, "https://model.example/v1");
+    let connection = Connection::new(endpoint).through(proxy.base_url.clone());
+    let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
+    let error = outcome.error();
+    let way = format!("https://model.example cannot be reached through the proxy {}: ", proxy.base_url);
+    assert!(error.contains(&way), "{error}");
 }
