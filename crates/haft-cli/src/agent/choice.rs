@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures_util::future::join_all;
+use haft_config::environment::{NotText, text_of_variable};
 use haft_config::keys::{Key, Keys};
 use haft_config::model::{ModelSection, WireName};
 use haft_config::proxy::proxy_for;
@@ -57,6 +58,9 @@ pub(crate) struct Choice {
 impl Choice {
     /// Puts together what was said. `session` is what a session that is taken up was last spoken to with.
     pub(crate) fn new(flags: &ModelFlags, settings: &Settings, session: ModelSection) -> anyhow::Result<Self> {
+        for name in ["HAFT_MODEL", "HAFT_WIRE", "HAFT_BASE_URL"] {
+            text_of_variable(name)?;
+        }
         let keys = Keys::read(&settings.environment.config_folder)?;
         let today = over(flags.said(), ModelSection::of_environment()?);
         // Another model may be at another place than that of the session.
@@ -68,9 +72,9 @@ impl Choice {
         let of_file = named.map(|name| {
             let missing =
                 || format!("the key is not there: {name}, named by key_env in {}", settings.config_file.display());
-            keys.find(name).with_context(|| format!("{}; set that variable, or put it into keys.toml", missing()))
+            keys.find(name)?.with_context(|| format!("{}; set that variable, or put it into keys.toml", missing()))
         });
-        let key = match keys.find("HAFT_API_KEY") {
+        let key = match keys.find("HAFT_API_KEY")? {
             Some(key) => Some(key),
             None => of_file.transpose()?,
         };
@@ -89,7 +93,7 @@ impl Choice {
     /// Returns the one model that was said, or that there is.
     pub(crate) async fn made(&self) -> anyhow::Result<Chosen> {
         let place = match (&self.said.base_url, &self.said.name) {
-            (Some(url), _) => self.place_at(url),
+            (Some(url), _) => self.place_at(url)?,
             (None, name) => match self.keyed_place(name.as_deref()).await? {
                 Some(place) => place,
                 None => return self.on_this_machine().await,
@@ -103,30 +107,43 @@ impl Choice {
     }
 
     /// Returns all places where models may be.
-    pub(crate) fn places(&self) -> Vec<Place> {
-        let said = self.said.base_url.as_deref().map(|url| self.place_at(url));
+    pub(crate) fn places(&self) -> anyhow::Result<Vec<Place>> {
+        let said = self.said.base_url.as_deref().map(|url| self.place_at(url)).transpose()?;
         let is_said = |url: &str| said.as_ref().is_some_and(|place| host_of(&place.base_url) == host_of(url));
         let keyed = PROVIDERS.iter().filter(|provider| !is_said(provider.base_url));
-        let keyed: Vec<Place> =
-            keyed.filter_map(|provider| Some(Place::of(provider, provider.wire, provider.key(&self.keys)?))).collect();
-        let local: Vec<Place> = Place::all_local().into_iter().filter(|place| !is_said(&place.base_url)).collect();
-        said.into_iter().chain(keyed).chain(local).collect()
+        let keyed = self.keyed_among(keyed)?.into_iter().map(|(provider, key)| Place::of(provider, provider.wire, key));
+        let local = Place::all_local().into_iter().filter(|place| !is_said(&place.base_url));
+        let others: Vec<Place> = keyed.chain(local).collect();
+        Ok(said.into_iter().chain(others).collect())
+    }
+
+    /// Returns those of the providers whose key is set.
+    fn keyed_among<'p>(
+        &self,
+        providers: impl Iterator<Item = &'p Provider>,
+    ) -> Result<Vec<(&'p Provider, Key)>, NotText> {
+        let keyed = providers.map(|provider| Ok(provider.key(&self.keys)?.map(|key| (provider, key))));
+        keyed.filter_map(Result::transpose).collect()
     }
 
     fn wire(&self) -> Option<Wire> {
         self.said.wire.map(wire_of)
     }
 
-    fn place_at(&self, base_url: &str) -> Place {
+    fn place_at(&self, base_url: &str) -> Result<Place, NotText> {
         let provider = Provider::at(base_url);
-        let own_key = || provider.and_then(|provider| provider.key(&self.keys));
-        Place {
+        let key = match (&self.key, provider) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(provider)) => provider.key(&self.keys)?,
+            (None, None) => None,
+        };
+        Ok(Place {
             name: provider.map_or_else(|| host_of(base_url).unwrap_or_default(), |provider| provider.name.to_owned()),
             wire: self.wire().or(provider.map(|provider| provider.wire)).unwrap_or(Wire::Chat),
             base_url: base_url.to_owned(),
-            key: self.key.clone().or_else(own_key),
+            key,
             because: "no key".to_owned(),
-        }
+        })
     }
 
     /// Finds the provider whose key is set; nothing where none is.
@@ -142,8 +159,7 @@ impl Choice {
                 None => bail!("{} is set, but not whose key it is; say so with --base-url or HAFT_BASE_URL", key.from),
             };
         }
-        let keyed = PROVIDERS.iter().filter(fits).filter_map(|provider| Some((provider, provider.key(&self.keys)?)));
-        let keyed: Vec<(&Provider, Key)> = keyed.collect();
+        let keyed = self.keyed_among(PROVIDERS.iter().filter(fits))?;
         let Some(name) = name else { return keyed.first().map(|_| Err(self.no_name(&keyed))).transpose() };
         let mut fitting = keyed.iter().filter(|(provider, _)| provider.has(name));
         if let Some((provider, key)) = fitting.next() {

@@ -1,5 +1,6 @@
 //! The providers that are found by their keys, and the servers that are found by their ports: data.
 
+use haft_config::environment::NotText;
 use haft_config::keys::{Key, Keys};
 use haft_model::wire::Wire;
 
@@ -86,8 +87,8 @@ pub(crate) const LOCAL: [(&str, &str); 4] = [
 
 impl Provider {
     /// Returns its key, where one is set.
-    pub(crate) fn key(&self, keys: &Keys) -> Option<Key> {
-        self.variables.iter().find_map(|name| keys.find(name))
+    pub(crate) fn key(&self, keys: &Keys) -> Result<Option<Key>, NotText> {
+        self.variables.iter().find_map(|name| keys.find(name).transpose()).transpose()
     }
 
     /// Returns whether it can be spoken to in this form.

@@ -22,8 +22,9 @@ struct Asked {
 pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
     let settings = Settings::read(common.profile())?;
     let choice = Choice::new(flags, &settings, ModelSection::default())?;
+    let places = choice.places()?;
     let (places, chosen) = block_on(async {
-        let asked = choice.places().into_iter().map(|place| async {
+        let asked = places.into_iter().map(|place| async {
             let models = place.models().await;
             Asked { place, models }
         });

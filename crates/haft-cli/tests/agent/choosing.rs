@@ -107,6 +107,29 @@ fn what_is_missing_is_said_with_what_to_set() {
 }
 
 #[test]
+fn a_variable_that_is_no_text_is_not_taken_for_none() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let url = model.base_url(Wire::Chat);
+    let at_url = ["run", "x", "--model", "m", "--base-url", &url];
+    for (name, arguments) in [
+        ("HAFT_API_KEY", &at_url[..]),
+        ("HAFT_MODEL", &at_url[..]),
+        ("MISTRAL_API_KEY", &["run", "x", "--model", "mistral-large"]),
+        ("MISTRAL_API_KEY", &["models"]),
+    ] {
+        let mut command = place.bare(arguments);
+        command.env(name, std::ffi::OsStr::from_bytes(b"sk-canary\xff"));
+        let said = said(command);
+        assert_eq!(said.code, Some(2), "{name}: {}", said.err);
+        let told = format!("haft: {name} is set, but not to text in UTF-8; set it again, or unset it\n");
+        assert_eq!(said.err, told);
+    }
+    assert!(model.requests().is_empty() && place.sessions().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn models_are_listed_with_where_they_are_and_what_run_would_take() {
     let place = Place::new();
     let server = Listing::start(r#"{"object":"list","data":[{"id":"only-one"}]}"#);
