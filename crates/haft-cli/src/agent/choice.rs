@@ -34,6 +34,15 @@ pub(crate) struct Chosen {
     pub(crate) endpoint: Endpoint,
     /// Who is spoken to, and why: for people.
     pub(crate) from: String,
+    /// The proxy on the way.
+    proxy: Option<String>,
+}
+
+impl Chosen {
+    /// Makes the connection to it.
+    pub(crate) fn connection(self) -> Connection {
+        connection(self.endpoint, self.proxy)
+    }
 }
 
 /// Where models may be.
@@ -103,7 +112,7 @@ impl Choice {
             Some(name) => name.clone(),
             None => self.only_model_of(&place).await?,
         };
-        Ok(place.chosen(name))
+        place.chosen(name)
     }
 
     /// Returns all places where models may be.
@@ -226,13 +235,13 @@ impl Choice {
         let all: Vec<String> = found.iter().flat_map(|(_, models)| models.clone()).collect();
         match (&self.said.name, all.as_slice()) {
             (Some(name), _) => match found.iter().position(|(_, models)| models.contains(name)) {
-                Some(at) => Ok(found.swap_remove(at).0.chosen(name.clone())),
+                Some(at) => found.swap_remove(at).0.chosen(name.clone()),
                 None if all.is_empty() => bail!("no server on this machine has a model; load {name:?} there first"),
                 None => bail!("no server on this machine has {name:?}; there is {}", some_of(&all)),
             },
             (None, [model]) => {
                 let at = found.iter().position(|(_, models)| !models.is_empty()).unwrap_or_default();
-                Ok(found.swap_remove(at).0.chosen(model.clone()))
+                found.swap_remove(at).0.chosen(model.clone())
             }
             (None, []) => bail!("{} runs here, but has no model; load one there first", found[0].0.name),
             (None, several) => bail!("no model is named, and there is {}; name one with --model", some_of(several)),
@@ -287,7 +296,8 @@ impl Place {
         let (connect, total) =
             if self.is_local() { (LOCAL_CONNECT, LOCAL_TOTAL) } else { (endpoint.times.connect, LIST_TOTAL) };
         endpoint.times = Times { connect, idle: total, total, ..endpoint.times };
-        let listed = connection(endpoint).models(&CancellationToken::new()).await;
+        let proxy = way_to(&self.base_url).map_err(|error| format!("{error:#}."))?;
+        let listed = connection(endpoint, proxy).models(&CancellationToken::new()).await;
         listed.map_err(|error| format!("{} Next: {}.", error.what, error.next))
     }
 
@@ -302,15 +312,23 @@ impl Place {
         }
     }
 
-    fn chosen(self, model: String) -> Chosen {
+    fn chosen(self, model: String) -> anyhow::Result<Chosen> {
         let from = format!("{} ({})", self.base_url, self.from());
-        Chosen { endpoint: self.endpoint(model), from }
+        Ok(Chosen { endpoint: self.endpoint(model), from, proxy: way_to(&self.base_url)? })
     }
 }
 
-/// Makes a connection, through the proxy that the environment names for it.
-pub(crate) fn connection(endpoint: Endpoint) -> Connection {
-    let proxy = proxy_for(&endpoint.base_url);
+/// Returns the proxy that the environment names for an address. One that nobody can go through is told here, before
+/// anything is begun.
+fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
+    let Some(proxy) = proxy_for(base_url)? else { return Ok(None) };
+    if let Err(why) = Connection::check_proxy(&proxy.address) {
+        bail!("{} is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it", proxy.from);
+    }
+    Ok(Some(proxy.address))
+}
+
+fn connection(endpoint: Endpoint, proxy: Option<String>) -> Connection {
     let connection = Connection::new(endpoint);
     match proxy {
         Some(proxy) => connection.through(proxy),

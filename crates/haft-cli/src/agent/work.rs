@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::choice::{Chosen, connection};
+use super::choice::Chosen;
 use super::flags::HowFar;
 use super::kept::Keeping;
 use super::stream;
@@ -63,7 +63,7 @@ impl Work<'_> {
             screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
         let session = desk.session_of_agent(&id, common, teller.line.clone());
-        let connection: Connection = connection(chosen.endpoint);
+        let connection: Connection = chosen.connection();
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
         let agent = agent.with_settings(settings(desk, common, how_far)?).watched_by(&*overseer);

@@ -130,6 +130,25 @@ fn a_variable_that_is_no_text_is_not_taken_for_none() {
 }
 
 #[test]
+fn a_proxy_that_nobody_can_go_through_is_said_before_anything_is_begun() {
+    let place = Place::new();
+    let arguments = ["run", "x", "--model", "m", "--base-url", "http://model.example/v1"];
+    for (address, why) in [
+        ("http://me:canary@proxy:99999", "invalid port number"),
+        ("socks5://me:canary@proxy", "it begins with \"socks5\", which is not spoken"),
+        ("me:canary@", "empty host"),
+    ] {
+        let mut command = place.bare(&arguments);
+        command.env("http_proxy", address);
+        let said = said(command);
+        let told =
+            format!("haft: http_proxy is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it\n");
+        assert_eq!((said.code, said.err), (Some(2), told), "{address}");
+    }
+    assert!(place.sessions().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn models_are_listed_with_where_they_are_and_what_run_would_take() {
     let place = Place::new();
     let server = Listing::start(r#"{"object":"list","data":[{"id":"only-one"}]}"#);
