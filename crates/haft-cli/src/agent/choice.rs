@@ -91,6 +91,9 @@ impl Choice {
         if let Some(url) = &said.base_url {
             check_address(url)?;
         }
+        if said.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            bail!("the name of the model is empty; say one with --model NAME, or say nothing and haft looks for one");
+        }
         Ok(Self { said, key, keys, config_file: settings.config_file.display().to_string() })
     }
 
@@ -356,16 +359,17 @@ pub(crate) fn wire_of(name: WireName) -> Wire {
 
 /// Refuses an address that no request can go to, or that has a key in it: addresses are shown and kept.
 fn check_address(url: &str) -> anyhow::Result<()> {
-    let host = host_of(url).filter(|_| url.starts_with("http://") || url.starts_with("https://"));
-    match host {
-        Some(host) if host.contains('@') => {
-            bail!("the base URL has a name or password in it; put the key into HAFT_API_KEY or keys.toml instead")
-        }
-        Some(_) if url.contains(['?', '#']) || url.chars().any(|c| c.is_whitespace() || c.is_control()) => {
-            bail!("the base URL ends with its path; leave out what begins with ? or #, and blanks")
-        }
-        Some(_) => Ok(()),
-        None => bail!("{url:?} is no address of a provider; give it as https://HOST/… or http://HOST:PORT/…"),
+    let how = "give it as https://HOST/… or http://HOST:PORT/…";
+    let Some(host) = host_of(url) else { bail!("{url:?} is no address of a provider; {how}") };
+    if host.contains('@') {
+        bail!("the base URL has a name or password in it; put the key into HAFT_API_KEY or keys.toml instead");
+    }
+    if url.contains(['?', '#']) || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        bail!("the base URL ends with its path; leave out what begins with ? or #, and blanks");
+    }
+    match Endpoint::check_base_url(url) {
+        Ok(()) => Ok(()),
+        Err(why) => bail!("{url:?} is no address of a provider. {why} Next: {how}"),
     }
 }
 

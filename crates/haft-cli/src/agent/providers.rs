@@ -108,7 +108,9 @@ impl Provider {
 
     /// Finds the provider at an address. Only its own host is: a key must not reach another.
     pub(crate) fn at(base_url: &str) -> Option<&'static Provider> {
-        let secure = |url: &str| url.split_once("://").filter(|(scheme, _)| *scheme == "https").and(host_of(url));
+        let secure = |url: &str| {
+            url.split_once("://").filter(|(scheme, _)| scheme.eq_ignore_ascii_case("https")).and(host_of(url))
+        };
         let host = secure(base_url)?;
         PROVIDERS.iter().find(|provider| secure(provider.base_url).as_ref() == Some(&host))
     }
@@ -129,6 +131,7 @@ mod tests {
     fn a_provider_is_known_by_its_own_host_alone() {
         let name = |url: &str| Provider::at(url).map(|provider| provider.name);
         assert_eq!(name("https://API.anthropic.com/v1"), Some("Anthropic"));
+        assert_eq!(name("HTTPS://api.anthropic.com/v1"), Some("Anthropic"));
         assert_eq!(name("https://api.openai.com"), Some("OpenAI"));
         for url in [
             "http://api.anthropic.com",

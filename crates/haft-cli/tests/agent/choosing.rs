@@ -107,6 +107,34 @@ fn what_is_missing_is_said_with_what_to_set() {
 }
 
 #[test]
+fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
+    let place = Place::new();
+    let told = |model: &str, url: &str| {
+        let said = said(place.bare(&["run", "x", "--model", model, "--base-url", url]));
+        assert_eq!(said.code, Some(2), "{url}: {}", said.err);
+        said.err
+    };
+    for (url, why) in [
+        ("http://127.0.0.1:99999/v1", "invalid port number"),
+        ("http://[::1%25lo]:80/v1", "invalid IPv6 address"),
+        ("http://xn--/v1", "invalid international domain name"),
+        ("ftp://127.0.0.1/v1", "begins with \"ftp\", which is not spoken"),
+    ] {
+        let err = told("m", url);
+        assert!(err.contains(why) && err.contains("http://HOST:PORT"), "{err}");
+    }
+    for name in ["", " \t"] {
+        assert!(told(name, "http://127.0.0.1:9/v1").contains("the name of the model is empty"));
+    }
+    assert!(place.sessions().is_empty(), "nothing was begun");
+
+    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let url = model.base_url(Wire::Chat).replace("http://", "HTTP://");
+    let said = said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+#[test]
 fn a_variable_that_is_no_text_is_not_taken_for_none() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
