@@ -4,6 +4,7 @@
 //! is said, it is found: a provider whose key is set, then a server on this machine. A key of a provider goes to that
 //! provider's own host and to nobody else.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -78,11 +79,7 @@ impl Choice {
         // The key of the file is for the address of the file, not for one that somebody names today.
         let is_for_it = stronger.base_url.is_none() || stronger.base_url == settings.model.base_url;
         let named = settings.model.key_env.as_deref().filter(|_| is_for_it);
-        let of_file = named.map(|name| {
-            let missing =
-                || format!("the key is not there: {name}, named by key_env in {}", settings.config_file.display());
-            keys.find(name)?.with_context(|| format!("{}; set that variable, or put it into keys.toml", missing()))
-        });
+        let of_file = named.map(|name| named_key(&keys, name, &settings.config_file));
         let key = match keys.find("HAFT_API_KEY")? {
             Some(key) => Some(key),
             None => of_file.transpose()?,
@@ -337,6 +334,28 @@ fn connection(endpoint: Endpoint, proxy: Option<String>) -> Connection {
         Some(proxy) => connection.through(proxy),
         None => connection,
     }
+}
+
+/// Finds the key that `key_env` names. What stands there may be the key itself, so it is repeated only where it looks as
+/// names of variables do and as no key does.
+fn named_key(keys: &Keys, name: &str, config_file: &Path) -> anyhow::Result<Key> {
+    let file = config_file.display();
+    let is_a_name = |may_be: fn(&char) -> bool| {
+        let begins = name.chars().next().is_some_and(|first| !first.is_ascii_digit());
+        begins && name.chars().all(|c| c == '_' || may_be(&c))
+    };
+    if !is_a_name(char::is_ascii_alphanumeric) {
+        bail!(
+            "key_env in {file} is no name of a variable; write one there, such as OPENAI_API_KEY, and put the key itself into that \
+             variable or into keys.toml"
+        );
+    }
+    let shown = match is_a_name(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) {
+        true => format!("{name}, named by key_env in {file}"),
+        false => format!("key_env in {file} names a variable that is not set"),
+    };
+    keys.find(name)?
+        .with_context(|| format!("the key is not there: {shown}; set that variable, or put it into keys.toml"))
 }
 
 fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {

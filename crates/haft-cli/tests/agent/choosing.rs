@@ -135,6 +135,22 @@ fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
 }
 
 #[test]
+fn a_key_in_the_place_of_its_name_is_not_repeated() {
+    let place = Place::new();
+    for (key_env, told) in [
+        ("sk-canary-4711", "is no name of a variable; write one there, such as OPENAI_API_KEY"),
+        ("gsk_canaryCanary4711", "names a variable that is not set"),
+        ("MY_OWN_KEY", "the key is not there: MY_OWN_KEY, named by key_env in "),
+    ] {
+        let config = format!("[model]\nname = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = \"{key_env}\"\n");
+        place.put("home/.config/haft/config.toml", &config);
+        let said = said(place.bare(&["run", "x"]));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.contains(told) && !said.err.contains("anary"), "{}", said.err);
+    }
+}
+
+#[test]
 fn a_variable_that_is_no_text_is_not_taken_for_none() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
