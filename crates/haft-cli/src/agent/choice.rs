@@ -4,7 +4,9 @@
 //! is said, it is found: a provider whose key is set, then a server on this machine. A key of a provider goes to that
 //! provider's own host and to nobody else.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -26,7 +28,7 @@ use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
 const LOCAL_TOTAL: Duration = Duration::from_secs(2);
 /// How long is waited for a list of models.
-const LIST_TOTAL: Duration = Duration::from_secs(15);
+const LIST_TOTAL: Duration = Duration::from_secs(5);
 /// Most names that a message lists.
 const MOST_NAMES: usize = 8;
 
@@ -63,7 +65,12 @@ pub(crate) struct Choice {
     key: Option<Key>,
     keys: Keys,
     config_file: String,
+    /// What places said, by their address and why they are known.
+    asked: Mutex<HashMap<(String, String), Models>>,
 }
+
+/// The models that a place has, or why it does not say so.
+pub(crate) type Models = Result<Vec<String>, String>;
 
 impl Choice {
     /// Puts together what was said. `session` is what a session that is taken up was last spoken to with.
@@ -91,7 +98,8 @@ impl Choice {
         if said.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
             bail!("the name of the model is empty; say one with --model NAME, or say nothing and haft looks for one");
         }
-        Ok(Self { said, key, keys, config_file: settings.config_file.display().to_string() })
+        let config_file = settings.config_file.display().to_string();
+        Ok(Self { said, key, keys, config_file, asked: Mutex::default() })
     }
 
     /// Returns what is to be hidden wherever something is shown.
@@ -201,7 +209,7 @@ impl Choice {
 
     /// Returns the model of a place that has only one.
     async fn only_model_of(&self, place: &Place) -> anyhow::Result<String> {
-        let models = match place.models().await {
+        let models = match self.models_of(place).await {
             Ok(models) => models,
             Err(error) => bail!(
                 "no model is named, and {} does not say which there are: {} Name one with --model or HAFT_MODEL",
@@ -225,7 +233,7 @@ impl Choice {
             let variable = provider.and_then(|provider| provider.variables.first()).copied().unwrap_or_default();
             bail!("the key is missing: set {variable}, or say with --base-url where there is another server");
         }
-        let mut found = found_locally().await;
+        let mut found = self.found_locally().await;
         if found.is_empty() {
             bail!(
                 "no model was found: no key of a provider is set, and no server answers on this machine. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
@@ -248,19 +256,31 @@ impl Choice {
         }
     }
 
+    /// Looks at all usual ports of this machine at once; returns who answers with a list of models.
+    async fn found_locally(&self) -> Vec<(Place, Vec<String>)> {
+        let asked = Place::all_local().into_iter().map(|place| async {
+            let models = self.models_of(&place).await.ok()?;
+            Some((place, models))
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    /// Asks a place which models it has, once: whoever hangs is not waited for twice.
+    pub(crate) async fn models_of(&self, place: &Place) -> Models {
+        let asked = || self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = (place.base_url.clone(), place.from());
+        if let Some(models) = asked().get(&id) {
+            return models.clone();
+        }
+        let models = place.models().await;
+        asked().insert(id, models.clone());
+        models
+    }
+
     async fn local_place_with(&self, name: &str) -> bool {
         let is_chat = self.wire().is_none_or(|wire| wire == Wire::Chat);
-        is_chat && found_locally().await.iter().any(|(_, models)| models.iter().any(|model| model == name))
+        is_chat && self.found_locally().await.iter().any(|(_, models)| models.iter().any(|model| model == name))
     }
-}
-
-/// Looks at all usual ports of this machine at once; returns who answers with a list of models.
-async fn found_locally() -> Vec<(Place, Vec<String>)> {
-    let asked = Place::all_local().into_iter().map(|place| async {
-        let models = place.models().await.ok()?;
-        Some((place, models))
-    });
-    join_all(asked).await.into_iter().flatten().collect()
 }
 
 impl Place {
@@ -291,7 +311,7 @@ impl Place {
     }
 
     /// Asks which models it has. Whoever is on this machine answers at once, or is not there.
-    pub(crate) async fn models(&self) -> Result<Vec<String>, String> {
+    async fn models(&self) -> Models {
         let mut endpoint = self.endpoint(String::new());
         let (connect, total) =
             if self.is_local() { (LOCAL_CONNECT, LOCAL_TOTAL) } else { (endpoint.times.connect, LIST_TOTAL) };

@@ -5,7 +5,7 @@ use haft_config::model::ModelSection;
 use haft_config::settings::Settings;
 use serde_json::{Value, json};
 
-use crate::agent::choice::{Choice, Chosen, Place};
+use crate::agent::choice::{Choice, Chosen, Models, Place};
 use crate::agent::flags::ModelFlags;
 use crate::arguments::Common;
 use crate::desk::block_on;
@@ -15,7 +15,7 @@ use crate::screen::{self, Part};
 /// A place, and what it said.
 struct Asked {
     place: Place,
-    models: Result<Vec<String>, String>,
+    models: Models,
 }
 
 /// Runs the command.
@@ -25,7 +25,7 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
     let places = choice.places()?;
     let (places, chosen) = block_on(async {
         let asked = places.into_iter().map(|place| async {
-            let models = place.models().await;
+            let models = choice.models_of(&place).await;
             Asked { place, models }
         });
         let places: Vec<Asked> = join_all(asked).await;

@@ -1,6 +1,8 @@
 //! Which model is taken: flags, environment, configuration, keys; and what is said where none can be.
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_model::wire::Wire;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
@@ -206,6 +208,7 @@ fn models_are_listed_with_where_they_are_and_what_run_would_take() {
     let server = Listing::start(r#"{"object":"list","data":[{"id":"a"},{"id":"b"}]}"#);
     let list = models(place.bare(&["models", "--base-url", &server.url]));
     assert_eq!(list["providers"][0]["models"], json!(["a", "b"]));
+    assert_eq!(server.times_asked(), 1, "who was asked for its list said it already");
     assert!(list["needs"].as_str().is_some_and(|words| words.contains("has a, b; name one with --model")), "{list}");
 
     let server = Listing::start("<html>");
@@ -216,6 +219,7 @@ fn models_are_listed_with_where_they_are_and_what_run_would_take() {
 /// A server that answers every request with the same JSON.
 struct Listing {
     url: String,
+    asked: Arc<AtomicUsize>,
 }
 
 impl Listing {
@@ -223,9 +227,12 @@ impl Listing {
         use std::io::{BufRead, BufReader, Write};
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let url = format!("http://{}/v1", listener.local_addr().expect("it listens"));
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
+                counted.fetch_add(1, Ordering::SeqCst);
                 let head = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
                 assert!(head.count() > 0);
                 let length = body.len();
@@ -234,6 +241,10 @@ impl Listing {
                     write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
             }
         });
-        Self { url }
+        Self { url, asked }
+    }
+
+    fn times_asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
     }
 }
