@@ -98,7 +98,7 @@ impl<'a> Teller<'a> {
 
     /// Prints a record; where nobody reads any more, everything stops.
     pub(super) fn print(&self, record: &Value) {
-        if screen::answer(&record.to_string()).is_err() {
+        if screen::record(&record.to_string()).is_err() {
             self.stop.cancel();
         }
     }

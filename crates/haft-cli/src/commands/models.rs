@@ -34,7 +34,7 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
         (places.into_iter().filter(is_there).collect::<Vec<_>>(), choice.made().await)
     })?;
     if common.json {
-        screen::answer(&record(&places, &chosen).to_string())?;
+        screen::record(&record(&places, &chosen).to_string())?;
         return Ok(Exit::Ok);
     }
     for asked in &places {

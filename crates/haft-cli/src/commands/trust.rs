@@ -37,7 +37,7 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
 fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
     let what = "nothing is trusted or taken back in plan mode; leave --plan out";
     match common.json {
-        true => screen::answer(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
+        true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
         false => screen::talk(&format!("haft: {what}.")),
     }
     Ok(Exit::Refused)
@@ -82,7 +82,7 @@ fn list(common: &Common, store: &TrustStore) -> anyhow::Result<Exit> {
         .with_context(|| format!("{} cannot be read; remove it and trust again", store.path().display()))?;
     if common.json {
         let records: Vec<Value> = all.iter().map(|(folder, trusted)| record(folder, trusted)).collect();
-        screen::answer(&Value::from(records).to_string())?;
+        screen::record(&Value::from(records).to_string())?;
         return Ok(Exit::Ok);
     }
     for (folder, trusted) in &all {
