@@ -2,6 +2,7 @@
 //!
 //! Not here: the loop itself (`haft-agent`), the files (`haft-workspace`).
 
+mod asked_to_stop;
 pub(crate) mod choice;
 pub(crate) mod flags;
 pub(crate) mod kept;

@@ -45,12 +45,16 @@ pub(crate) fn record(json: &str) -> io::Result<()> {
 }
 
 fn written(text: &str) -> io::Result<()> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        stdout.write_all(b"\n")?;
-    }
-    stdout.flush()
+    let parts = [text, end].into_iter().map(str::as_bytes);
+    let all = parts.map(|part| stdout.write_all(part)).collect::<io::Result<()>>();
+    all.and_then(|()| stdout.flush()).map_err(unwritten)
+}
+
+/// Says what could not be done: the words of the system do not.
+fn unwritten(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("stdout cannot be written: {error}"))
 }
 
 /// Returns how many columns a character takes, as terminals count.
@@ -71,7 +75,7 @@ pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
         text.push_str(&part.rendered());
     }
     let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{text}")
+    writeln!(stdout, "{text}").map_err(unwritten)
 }
 
 /// Returns how many columns the answer has; the usual number where it goes into a pipe.

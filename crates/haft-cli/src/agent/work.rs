@@ -1,6 +1,7 @@
 //! Lets a model work on one prompt, and says how that ended.
 //!
 //! Ctrl-C stops the call or the reply that is under way, and the conversation stays valid; a second one ends at once.
+//! Whoever ends services and a terminal that closes stop it as well.
 
 use std::io::{self, IsTerminal};
 use std::time::Instant;
@@ -17,9 +18,9 @@ use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use haft_workspace::state::read_config_file;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::asked_to_stop::{Asked, AskedToStop};
 use super::choice::Chosen;
 use super::flags::HowFar;
 use super::kept::Keeping;
@@ -80,8 +81,7 @@ impl Work<'_> {
                 let (exit_code, how) = (Exit::Interrupted.code(), "ended_at_once");
                 let record =
                     json!({ "v": VERSION, "event": "ended", "how": how, "session": id, "exit_code": exit_code });
-                teller.print(&record);
-                return Ok(Exit::Interrupted);
+                return Ok(teller.print_end(&record, Exit::Interrupted));
             }
             screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
             return Ok(Exit::Interrupted);
@@ -90,8 +90,7 @@ impl Work<'_> {
         keeping.end(&outcome.ended.to_string());
         let took = began.elapsed().as_secs_f64();
         if common.json {
-            teller.print(&end_record(&outcome, &id, exit, took));
-            return Ok(exit);
+            return Ok(teller.print_end(&end_record(&outcome, &id, exit, took), exit));
         }
         if outcome.ended == Ended::Finished {
             // Where the text has just come to the same screen, it is there.
@@ -117,19 +116,16 @@ async fn attended(
     mut live: Live,
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<Outcome>> {
-    // One listener for the whole time: a signal between two looks must not be lost.
-    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut asked = AskedToStop::listen()?;
     tokio::pin!(working);
     loop {
         tokio::select! {
             biased;
-            _ = interrupted.recv() => {
-                if stop.is_cancelled() {
-                    // Whatever still runs ends with this process, and the session has everything up to here.
-                    return Ok(None);
-                }
-                stop.cancel();
-            }
+            asked = asked.next(stop) => match asked {
+                Asked::ToStop => stop.cancel(),
+                // Whatever still runs ends with this process, and the session has everything up to here.
+                Asked::ToEnd => return Ok(None),
+            },
             outcome = &mut working => return Ok(Some(outcome)),
             () = live.step() => {}
         }

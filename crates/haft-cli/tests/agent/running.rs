@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use haft_model::wire::Wire;
 use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::place::{KEY, Place, records, said, said_of};
@@ -244,8 +245,69 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
     assert_eq!(results.sum::<usize>(), 1, "{}", requests[0].text);
 }
 
+#[test]
+fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let place = Place::new();
+        let wait = Turn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
+        let model = ScriptedModel::start(Script::of([wait]));
+        let mut command = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]);
+        let said = signalled(command.spawn().expect("it can be started"), "call", signal);
+        assert_eq!(said.code, Some(130), "{signal:?}: {}", said.err);
+        let end = records(&said.out).pop().expect("it says how it ended");
+        assert_eq!((&end["event"], &end["how"]), (&json!("ended"), &json!("stopped")), "{signal:?}");
+
+        let next = ScriptedModel::start(Script::of([Turn::text("I see.")]));
+        let resumed = place.haft(&next, &["resume", "what happened?"]);
+        assert_eq!(resumed.code, Some(0), "{signal:?}: {}", resumed.err);
+        assert!(!resumed.err.contains("in the middle of"), "its call has an answer: {}", resumed.err);
+    }
+}
+
+#[test]
+fn a_run_that_shall_outlive_its_terminal_does() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("Still here.").held()]));
+    let haft = place.with(&model, Wire::Chat, &["run", "--json", "talk"]);
+    let mut command = std::process::Command::new("nohup");
+    command.arg(haft.get_program()).args(haft.get_args()).current_dir(place.path("ws")).env_clear();
+    command.envs(haft.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("nohup can be started");
+    model.wait_until_asked(1);
+    let id = child.id();
+    signal(id, Signal::HUP);
+    model.release_all();
+    let said = said_of(child.wait_with_output().expect("it ends"));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+#[test]
+fn records_for_which_there_is_no_room_are_a_failure_that_is_told() {
+    let place = Place::new();
+    for arguments in [&["run", "--json", "talk"][..], &["run", "talk"]] {
+        let model = ScriptedModel::start(Script::of([Turn::text("Something.")]));
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is always there");
+        let mut command = place.with(&model, Wire::Chat, arguments);
+        command.stdout(full);
+        let said = said(command);
+        assert_eq!(said.code, Some(1), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains("haft: stdout cannot be written: No space left on device"), "{}", said.err);
+    }
+}
+
 /// Interrupts a command as soon as it has told this event, and waits for its end.
-fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
+fn interrupted(child: std::process::Child, event: &str) -> crate::place::Said {
+    signalled(child, event, Signal::INT)
+}
+
+fn signal(process: u32, signal: Signal) {
+    let id = i32::try_from(process).expect("it is a process");
+    rustix::process::kill_process(rustix::process::Pid::from_raw(id).expect("it runs"), signal).expect("it is ours");
+}
+
+/// Sends a signal to a command as soon as it has told this event, and waits for its end.
+fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> crate::place::Said {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     let mut out = String::new();
     let wanted = format!("\"event\":\"{event}\"");
@@ -256,9 +318,7 @@ fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Sai
             break;
         }
     }
-    let id = i32::try_from(child.id()).expect("it is a process");
-    rustix::process::kill_process(rustix::process::Pid::from_raw(id).expect("it runs"), rustix::process::Signal::INT)
-        .expect("it is ours");
+    signal(child.id(), sent);
     lines.for_each(|line| {
         out.push_str(&line);
         out.push('\n');
