@@ -170,7 +170,7 @@ impl<'a> Agent<'a> {
     }
 
     fn check_limits(&self, run: &Run<'_>) -> Result<(), Ended> {
-        let used = run.usage.input + run.usage.output;
+        let used = run.usage.input.saturating_add(run.usage.output);
         match self.settings.token_budget {
             _ if run.stop.is_cancelled() => Err(Ended::Stopped),
             _ if run.steps >= self.settings.max_steps => Err(Ended::OutOfSteps(self.settings.max_steps)),

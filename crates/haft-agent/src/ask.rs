@@ -81,11 +81,7 @@ impl Agent<'_> {
             ..Usage::default()
         };
         let usage = if reply.usage == Usage::default() { estimated } else { reply.usage };
-        let Usage { input, output, cache_read, cache_written } = &mut run.usage;
-        *input += usage.input;
-        *output += usage.output;
-        *cache_read += usage.cache_read;
-        *cache_written += usage.cache_written;
+        run.usage = run.usage.plus(usage);
         (run.told)(Told::Replied { usage, total: run.usage });
     }
 

@@ -49,8 +49,8 @@ impl Keeping {
     /// Counts what a reply has cost, or is taken to have cost; it is written with the next record.
     pub(crate) fn count(&self, usage: Usage) {
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        tally.input += usage.input;
-        tally.output += usage.output;
+        tally.input = tally.input.saturating_add(usage.input);
+        tally.output = tally.output.saturating_add(usage.output);
     }
 
     /// Writes down that a run begins.

@@ -56,7 +56,11 @@ fn line(session: &Listed) -> anyhow::Result<()> {
         None => words.into_owned(),
     };
     let tally = session.tally;
-    let cost = format!("  {}, {}", Grouped(tally.steps).of("step"), Grouped(tally.input + tally.output).of("token"));
+    let cost = format!(
+        "  {}, {}",
+        Grouped(tally.steps).of("step"),
+        Grouped(tally.input.saturating_add(tally.output)).of("token")
+    );
     screen::line(&[
         Part::Strong(&format!("{}  ", session.id)),
         Part::Faint(&format!("{:<11} ", ago(session.last_ms))),

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn};
+use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn, Usage};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -243,6 +243,25 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
         _ => None,
     });
     assert_eq!(results.sum::<usize>(), 1, "{}", requests[0].text);
+}
+
+#[test]
+fn a_provider_may_count_as_it_likes() {
+    let place = Place::new();
+    let most = Usage { input: u64::MAX - 1, output: u64::MAX - 1, ..Usage::default() };
+    let look = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(most);
+    let model = ScriptedModel::start(Script::of([look(), Turn::text("Much.").usage(most)]));
+    let said = place.haft(&model, &["run", "--json", "look"]);
+    let end = records(&said.out).pop().expect("it says how it ended");
+    assert_eq!((&end["usage"]["input"], &end["usage"]["output"]), (&json!(u64::MAX), &json!(u64::MAX)), "{}", said.err);
+    let sessions = place.sessions();
+    assert_eq!(sessions[0]["input_tokens"], json!(u64::MAX));
+    let listed = crate::place::said(place.bare(&["sessions"]));
+    assert!(listed.out.contains("18,446,744,073,709,551,615 tokens"), "{}", listed.out);
+
+    let model = ScriptedModel::start(Script::of([look()]));
+    let said = place.haft(&model, &["run", "--json", "--max-tokens", "1000", "look"]);
+    assert_eq!(records(&said.out).pop().expect("it says how it ended")["how"], "out_of_budget");
 }
 
 #[test]
