@@ -16,7 +16,7 @@ use haft_workspace::project::{FOLDER, Held, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
-use crate::prompt::{forget_what_was_typed, somebody_is_there};
+use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
 use crate::screen::{self, Part, safe};
 use crate::wrapped::wrapped;
 
@@ -244,11 +244,10 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
     loop {
         write!(output, "> ")?;
         output.flush()?;
-        let mut answer = String::new();
-        if input.read_line(&mut answer)? == 0 {
+        let Some(answer) = typed_line(input)? else {
             return Ok(false);
-        }
-        match answer.trim().to_ascii_lowercase().as_str() {
+        };
+        match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),
             _ => writeln!(output, "That is none of the answers.")?,

@@ -1,6 +1,6 @@
 //! `haft resume`: goes on with a session.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::bail;
 use clap::Args;
@@ -15,6 +15,7 @@ use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
 use crate::exit::Exit;
+use crate::prompt::typed_line;
 use crate::screen;
 
 /// Arguments of `haft resume`.
@@ -78,9 +79,7 @@ fn message(words: &[String]) -> anyhow::Result<String> {
         [] => {
             screen::talk("What shall it do next? Nothing lets it go on.");
             let _ = write!(io::stderr(), "> ");
-            let mut line = String::new();
-            io::stdin().lock().read_line(&mut line)?;
-            Ok(line.trim().to_owned())
+            Ok(typed_line(&mut io::stdin().lock())?.unwrap_or_default())
         }
         words => Ok(words.join(" ")),
     }
