@@ -7,7 +7,7 @@ pub(crate) mod choice;
 pub(crate) mod flags;
 pub(crate) mod kept;
 pub(crate) mod providers;
-mod shown;
+pub(crate) mod shown;
 mod stream;
 mod teller;
 pub(crate) mod work;

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flags::ModelFlags;
 use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
+use super::shown::{one_line_of, paragraph};
 
 /// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
@@ -31,6 +32,8 @@ const LOCAL_TOTAL: Duration = Duration::from_secs(2);
 const LIST_TOTAL: Duration = Duration::from_secs(5);
 /// Most names that a message lists.
 const MOST_NAMES: usize = 8;
+/// Longest of them, in columns.
+const LONGEST_NAME: usize = 60;
 
 /// A model that was chosen.
 pub(crate) struct Chosen {
@@ -214,7 +217,7 @@ impl Choice {
             Err(error) => bail!(
                 "no model is named, and {} does not say which there are: {} Name one with --model or HAFT_MODEL",
                 place.base_url,
-                error
+                paragraph(&error)
             ),
         };
         match models.as_slice() {
@@ -413,7 +416,8 @@ fn check_address(url: &str) -> anyhow::Result<()> {
 }
 
 fn some_of(models: &[String]) -> String {
-    let named = models.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let named =
+        models.iter().take(MOST_NAMES).map(|name| one_line_of(name, LONGEST_NAME)).collect::<Vec<_>>().join(", ");
     match models.len().saturating_sub(MOST_NAMES) {
         0 => named,
         more => format!("{named} and {more} more"),

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Keeping;
-use super::shown::{Tools, call_line};
+use super::shown::{Tools, call_line, paragraph};
 use super::stream;
 use crate::arguments::Common;
 use crate::desk::Desk;
@@ -162,7 +162,7 @@ impl<'a> Teller<'a> {
 
     fn note(&self, words: &str) {
         self.end_line();
-        screen::talk(&format!("note: {words}"));
+        screen::talk(&format!("note: {}", paragraph(words)));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

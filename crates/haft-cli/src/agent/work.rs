@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::{Instructions, Manner, Words};
@@ -24,6 +25,7 @@ use super::asked_to_stop::{Asked, AskedToStop};
 use super::choice::Chosen;
 use super::flags::HowFar;
 use super::kept::Keeping;
+use super::shown::paragraph;
 use super::stream;
 use super::teller::Teller;
 use crate::arguments::Common;
@@ -61,7 +63,8 @@ impl Work<'_> {
                 "workspace": desk.workspace, "prompt": prompt
             }));
         } else {
-            screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
+            let (model, from) = (one_line(&model), one_line(&chosen.from));
+            screen::talk_part(&Part::Faint(&format!("{model} at {from}, session {id}")));
         }
         let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = chosen.connection();
@@ -102,7 +105,7 @@ impl Work<'_> {
             if !teller.streams && !outcome.answer.trim().is_empty() {
                 screen::talk(outcome.answer.trim_end());
             }
-            screen::talk(&format!("haft: {}", outcome.ended));
+            screen::talk(&format!("haft: {}", paragraph(&outcome.ended.to_string())));
             screen::talk(&format!("To go on: haft resume {id}"));
         }
         screen::talk_part(&Part::Faint(&last_line(&outcome, &teller.tools(), took)));

@@ -7,10 +7,14 @@ use serde_json::{Value, json};
 
 use crate::agent::choice::{Choice, Chosen, Models, Place};
 use crate::agent::flags::ModelFlags;
+use crate::agent::shown::{one_line_of, paragraph};
 use crate::arguments::Common;
 use crate::desk::block_on;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+
+/// Longest name of a model, in columns.
+const LONGEST_NAME: usize = 120;
 
 /// A place, and what it said.
 struct Asked {
@@ -41,8 +45,11 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
         show(asked)?;
     }
     match chosen {
-        Ok(chosen) => screen::talk(&format!("haft run would use {} at {}", chosen.endpoint.model, chosen.from)),
-        Err(error) => screen::talk(&format!("haft run needs more: {error:#}")),
+        Ok(chosen) => {
+            let model = one_line_of(&chosen.endpoint.model, LONGEST_NAME);
+            screen::talk(&format!("haft run would use {model} at {}", chosen.from));
+        }
+        Err(error) => screen::talk(&format!("haft run needs more: {}", paragraph(&format!("{error:#}")))),
     }
     Ok(Exit::Ok)
 }
@@ -55,10 +62,10 @@ fn show(asked: &Asked) -> anyhow::Result<()> {
         Ok(models) if models.is_empty() => screen::line(&[Part::Faint("  no models")])?,
         Ok(models) => {
             for model in models {
-                screen::line(&[Part::Plain("  "), Part::Plain(model)])?;
+                screen::line(&[Part::Plain("  "), Part::Plain(&one_line_of(model, LONGEST_NAME))])?;
             }
         }
-        Err(why) => screen::line(&[Part::Bad("  "), Part::Bad(why)])?,
+        Err(why) => screen::line(&[Part::Bad("  "), Part::Bad(&paragraph(why))])?,
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use super::run::from_stdin;
 use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::{Keeping, Left};
+use crate::agent::shown::one_line_of;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -111,7 +112,7 @@ fn tell_open_calls(left: &Left, redactor: &Redactor) {
         let arguments: String = haft::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
         screen::talk(&format!(
             "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
-            call.name
+            one_line_of(&call.name, 60)
         ));
     }
 }

@@ -6,8 +6,11 @@ use haft::BoxFuture;
 use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
 
 use super::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::agent::shown::one_line_of;
 use crate::live::LiveLine;
-use crate::screen::safe;
+
+/// Longest name of a tool, in columns.
+const LONGEST_NAME: usize = 60;
 
 /// Returns whoever is at the terminal, or nobody. What else comes on this line waits for the answer.
 pub(crate) fn overseer(line: LiveLine) -> Box<dyn Overseer> {
@@ -38,7 +41,7 @@ fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Writ
         output,
         "The model called {} {times} times in the same way with the same result, and nothing else was changed in between.\n\
          Say what it shall do instead; y lets it go on, n ends the run.",
-        safe(tool)
+        one_line_of(tool, LONGEST_NAME)
     )?;
     loop {
         write!(output, "> ")?;

@@ -211,6 +211,11 @@ fn models_are_listed_with_where_they_are_and_what_run_would_take() {
     assert_eq!(server.times_asked(), 1, "who was asked for its list said it already");
     assert!(list["needs"].as_str().is_some_and(|words| words.contains("has a, b; name one with --model")), "{list}");
 
+    let server = Listing::start(r#"{"data":[{"id":"a\nhaft run would use b"},{"id":"c"}]}"#);
+    let listed = said(place.bare(&["models", "--base-url", &server.url]));
+    let all = format!("{}{}", listed.out, listed.err);
+    assert!(all.contains("  a\\nhaft run") && !all.contains("\nhaft run would use"), "{all}");
+
     let server = Listing::start("<html>");
     let list = models(place.bare(&["models", "--base-url", &server.url]));
     assert!(list["providers"][0]["error"].as_str().is_some_and(|words| words.contains("no list of models")), "{list}");

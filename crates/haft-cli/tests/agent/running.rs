@@ -246,6 +246,20 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
 }
 
 #[test]
+fn a_name_adds_no_line_to_what_is_told_of_the_calls() {
+    let place = Place::new();
+    let forged = Turn::call("read_file a.txt (0.0 s)\n• bash cargo test", json!({}));
+    let long = Turn::call(&"n".repeat(3_000), json!({}));
+    let model = ScriptedModel::start(Script::of([forged, long, Turn::text("Done.")]));
+    let said = place.haft(&model, &["run", "look"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("• read_file a.txt (0.0 s)\\n• bash"), "{}", said.err);
+    for line in said.err.lines() {
+        assert!(!line.starts_with("• bash") && line.chars().count() <= 400, "{line}");
+    }
+}
+
+#[test]
 fn a_provider_may_count_as_it_likes() {
     let place = Place::new();
     let most = Usage { input: u64::MAX - 1, output: u64::MAX - 1, ..Usage::default() };

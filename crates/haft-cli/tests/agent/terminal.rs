@@ -141,3 +141,15 @@ fn a_person_is_asked_about_a_model_that_goes_in_circles() {
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     model.assert_told();
 }
+
+#[test]
+fn records_are_json_at_a_terminal_too() {
+    let place = Place::new();
+    let text = "clear\u{9b}2J turn\u{202e} tag\u{e0041}";
+    let model = ScriptedModel::start(Script::of([Turn::text(text)]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "--json", "talk"]);
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    let records = crate::place::records(&terminal.seen);
+    assert_eq!(records.last().expect("it says how it ended")["answer"], text);
+    assert!(terminal.seen.contains("clear\\u009b2J turn\\u202e tag\\udb40\\udc41"), "{}", terminal.seen);
+}
