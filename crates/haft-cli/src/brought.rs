@@ -65,18 +65,19 @@ const DIALECTS: &str = ".haft/dialects/";
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
     let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
     let store = TrustStore::new(&settings.environment.state_folder);
-    let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
-    let mut found = Found::of(&project, &trusted, manner);
+    let (mut trusted, left_out) = if common.trust { project.vouch() } else { (known(&store, workspace), Vec::new()) };
+    let mut found = Found::of(&project, &trusted, manner).without(left_out);
     // Whoever plans changes nothing, not even what is trusted.
     let may_ask =
         matches!(manner, Manner::Asking | Manner::AskingForWords) && somebody_is_there() && !common.yes && !common.plan;
     if may_ask && found.has_untrusted() {
-        forget_what_was_typed();
-        let answer = ask_to_trust(&project, &found, (&mut io::stdin().lock(), &mut anstream::stderr()))?;
-        if let Some(as_asked) = answer {
+        // What is trusted is what lay there when it was asked; about what cannot be, nobody is.
+        let (as_asked, left_out) = project.vouch();
+        found = found.without(left_out.clone());
+        if found.has_untrusted() && answered(&found)? {
             trusted = as_asked;
             store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
-            found = Found::of(&project, &trusted, manner);
+            found = Found::of(&project, &trusted, manner).without(left_out);
         }
     }
     let (warnings, told) = (found.warnings(), found.told());
@@ -100,7 +101,8 @@ pub(crate) fn load_again(
     let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
     let store = TrustStore::new(&settings.environment.state_folder);
     let trusted = vouched.cloned().unwrap_or_else(|| known(&store, workspace));
-    let found = Found::of(&project, &trusted, Manner::Telling);
+    let left_out = if vouched.is_some() { project.vouch().1 } else { Vec::new() };
+    let found = Found::of(&project, &trusted, Manner::Telling).without(left_out);
     let told = found.warnings().into_iter().chain(found.told()).collect();
     Ok((Loaded { trusted, ..found.loaded }, told))
 }
@@ -110,14 +112,10 @@ fn is_of_tools(name: &str) -> bool {
     name == TOOL_LIST || name.starts_with(TOOLS)
 }
 
-/// Asks whether a project is trusted; what is trusted then is what lay there when it was asked.
-fn ask_to_trust(
-    project: &Project,
-    found: &Found,
-    (input, output): (&mut impl BufRead, &mut impl Write),
-) -> io::Result<Option<Trusted>> {
-    let (as_asked, _) = project.vouch();
-    Ok(ask(found, input, output)?.then_some(as_asked))
+/// Asks at the terminal whether a project is trusted.
+fn answered(found: &Found) -> io::Result<bool> {
+    forget_what_was_typed();
+    ask(found, &mut io::stdin().lock(), &mut anstream::stderr())
 }
 
 fn known(store: &TrustStore, workspace: &Path) -> Trusted {
@@ -130,13 +128,16 @@ fn known(store: &TrustStore, workspace: &Path) -> Trusted {
     })
 }
 
+/// What cannot be trusted, each with the reason.
+type LeftOut = Vec<(String, String)>;
+
 /// How everything in the folder stands.
 #[derive(Debug, Default)]
 struct Found {
     loaded: Loaded,
     new: Vec<String>,
     changed: Vec<(String, Vec<String>)>,
-    refused: Vec<(String, String)>,
+    refused: LeftOut,
     /// What was trusted and is not there.
     gone: Vec<String>,
     /// Whether somebody trusted the rules of the project once.
@@ -175,6 +176,18 @@ impl Found {
             }
         }
         found
+    }
+
+    /// Says of what somebody trusts and cannot be loaded why that is so, and not that nobody trusts it.
+    fn without(mut self, left_out: LeftOut) -> Self {
+        for (name, why) in left_out {
+            let was_new = self.new.iter().position(|new| *new == name);
+            if let Some(at) = was_new {
+                self.new.remove(at);
+                self.refused.push((name, why));
+            }
+        }
+        self
     }
 
     fn has_untrusted(&self) -> bool {

@@ -54,10 +54,11 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
             say(&format!("What was trusted in {} is gone; nothing is trusted there any more.", folder.display()))?;
             return Ok(Exit::Ok);
         }
-        screen::talk(&format!(
-            "There is nothing to trust in {}: haft looks for .haft and AGENTS.md.",
-            folder.display()
-        ));
+        let folder = folder.display();
+        screen::talk(&match refused.is_empty() {
+            true => format!("There is nothing to trust in {folder}: haft looks for .haft and AGENTS.md."),
+            false => format!("Nothing else is there to trust in {folder}."),
+        });
         return Ok(Exit::Failed);
     }
     store.put(folder, trusted.clone()).context("it cannot be remembered what is trusted")?;

@@ -260,6 +260,41 @@ fn a_name_adds_no_line_to_what_is_told_of_the_calls() {
 }
 
 #[test]
+fn words_behind_a_link_are_told_and_what_is_left_out_has_a_reason() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.put("ws/CLAUDE.md", "Always whisper.\n");
+    symlink("CLAUDE.md", place.path("ws/AGENTS.md")).expect("a link can be made");
+    let run = |flags: &[&str]| {
+        let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+        let arguments: Vec<&str> = flags.iter().copied().chain(["run", "x"]).collect();
+        let said = place.haft(&model, &arguments);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        (model.requests()[0].conversation.instructions.contains("Always whisper."), said.err)
+    };
+    let (was_told, err) = run(&[]);
+    assert!(!was_told && err.contains("not trusted, so not loaded: AGENTS.md"), "{err}");
+    assert!(run(&["--trust"]).0);
+    let trusted = said(place.bare(&["trust"]));
+    assert_eq!(trusted.code, Some(0), "{}", trusted.err);
+    assert!(trusted.out.contains("words  AGENTS.md"), "{}", trusted.out);
+    assert!(run(&[]).0);
+
+    std::fs::remove_file(place.path("ws/AGENTS.md")).expect("it is there");
+    place.put("elsewhere.md", "Always whisper.\n");
+    symlink("../elsewhere.md", place.path("ws/AGENTS.md")).expect("a link can be made");
+    let why = "it is a link that leads out of the workspace";
+    for flags in [&["--trust"][..], &[]] {
+        let (was_told, err) = run(flags);
+        assert!(!was_told && err.contains(&format!("note: AGENTS.md is not loaded: {why}\n")), "{err}");
+    }
+    let refused = said(place.bare(&["trust"]));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains(&format!("AGENTS.md is not trusted: {why}\n")), "{}", refused.err);
+    assert!(!refused.err.contains("haft looks for"), "{}", refused.err);
+}
+
+#[test]
 fn a_provider_may_count_as_it_likes() {
     let place = Place::new();
     let most = Usage { input: u64::MAX - 1, output: u64::MAX - 1, ..Usage::default() };
