@@ -47,8 +47,7 @@ pub(crate) fn record(json: &str) -> io::Result<()> {
 fn written(text: &str) -> io::Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = io::stdout().lock();
-    let parts = [text, end].into_iter().map(str::as_bytes);
-    let all = parts.map(|part| stdout.write_all(part)).collect::<io::Result<()>>();
+    let all = [text, end].iter().try_for_each(|part| stdout.write_all(part.as_bytes()));
     all.and_then(|()| stdout.flush()).map_err(unwritten)
 }
 

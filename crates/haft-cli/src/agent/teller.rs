@@ -13,9 +13,9 @@ use haft::kinds::ErrorKind;
 use haft::result::ToolResult;
 use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
-use haft_runtime::record;
+use haft_runtime::record::{self, VERSION};
 use haft_runtime::redact::Redactor;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Keeping;
@@ -118,6 +118,15 @@ impl<'a> Teller<'a> {
             }
             Some(_) | None => exit,
         }
+    }
+
+    /// Prints the last record of a run that somebody would not wait for.
+    pub(super) fn print_end_at_once(&self) -> Exit {
+        let (id, exit) = (self.keeping.id(), Exit::Interrupted);
+        let code = exit.code();
+        let record =
+            json!({ "v": VERSION, "event": "ended", "how": "ended_at_once", "session": id, "exit_code": code });
+        self.print_end(&record, exit)
     }
 
     /// Ends a line of text that has no end.

@@ -80,14 +80,7 @@ impl Work<'_> {
         teller.end_line();
         let Some(outcome) = outcome else {
             keeping.end("Ended at once.");
-            if common.json {
-                let (exit_code, how) = (Exit::Interrupted.code(), "ended_at_once");
-                let record =
-                    json!({ "v": VERSION, "event": "ended", "how": how, "session": id, "exit_code": exit_code });
-                return Ok(teller.print_end(&record, Exit::Interrupted));
-            }
-            screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
-            return Ok(Exit::Interrupted);
+            return Ok(if common.json { teller.print_end_at_once() } else { told_end_at_once(&id) });
         };
         let exit = exit_of(&outcome.ended);
         keeping.end(&outcome.ended.to_string());
@@ -190,6 +183,11 @@ fn name_of(ended: &Ended) -> &'static str {
         Ended::Failed(_) => "failed",
         Ended::NotRecorded(_) => "not_recorded",
     }
+}
+
+fn told_end_at_once(id: &str) -> Exit {
+    screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
+    Exit::Interrupted
 }
 
 fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json::Value {
