@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use anyhow::Context;
 use haft::grouped::Grouped;
-use haft::path::one_line;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::{Instructions, Manner, Words};
@@ -25,7 +24,7 @@ use super::asked_to_stop::{Asked, AskedToStop};
 use super::choice::Chosen;
 use super::flags::HowFar;
 use super::kept::Keeping;
-use super::shown::paragraph;
+use super::shown::{one_line_of, paragraph};
 use super::stream;
 use super::teller::Teller;
 use crate::arguments::Common;
@@ -34,6 +33,9 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::overseer;
 use crate::screen::{self, Part};
+
+/// Longest name of a model, in columns.
+const LONGEST_NAME: usize = 120;
 
 /// A model, a workspace and a session, ready to work.
 pub(crate) struct Work<'a> {
@@ -63,8 +65,8 @@ impl Work<'_> {
                 "workspace": desk.workspace, "prompt": prompt
             }));
         } else {
-            let (model, from) = (one_line(&model), one_line(&chosen.from));
-            screen::talk_part(&Part::Faint(&format!("{model} at {from}, session {id}")));
+            let model = one_line_of(&model, LONGEST_NAME);
+            screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
         let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = chosen.connection();

@@ -19,7 +19,16 @@ impl Connection {
     /// Asks which models there are; returns their names, in the provider's order.
     pub async fn models(&self, stop: &CancellationToken) -> Result<Vec<String>, ModelError> {
         let bounds = Bounds::new(&self.endpoint.times, stop);
-        self.list(&bounds).await.map_err(|failure| failure.without(self.key()).error)
+        let listed = self.list(&bounds).await.map_err(|failure| failure.without(self.key()).error);
+        listed.map_err(|error| if bounds.left().is_zero() { self.too_late() } else { error })
+    }
+
+    fn too_late(&self) -> ModelError {
+        ModelError {
+            kind: ModelErrorKind::TimedOut,
+            what: format!("No list of models came within {} s.", self.endpoint.times.total.as_secs_f64()),
+            next: "look whether the server there is at work, or name the model".to_owned(),
+        }
     }
 
     async fn list(&self, bounds: &Bounds<'_>) -> Result<Vec<String>, Failure> {
@@ -72,7 +81,7 @@ fn speaks(model: &Value) -> bool {
 
 fn name(model: &Value) -> Option<String> {
     let name = model.get("id").or_else(|| model.get("name"))?.as_str()?;
-    Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+    Some(name.strip_prefix("models/").unwrap_or(name).to_owned()).filter(|name| !name.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -93,6 +102,7 @@ mod tests {
             Some(&["g"]),
         );
         check(r#"{"object":"list","data":null}"#, Some(&[]));
+        check(r#"{"data":[{"id":""},{"id":"a"},{"id":7},null]}"#, Some(&["a"]));
     }
 
     #[test]

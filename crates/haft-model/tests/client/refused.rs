@@ -81,3 +81,14 @@ async fn what_a_proxy_refuses_names_both() {
     let way = format!("https://model.example cannot be reached through the proxy {}: ", proxy.base_url);
     assert!(error.contains(&way), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_models_is_waited_for_as_long_as_is_said_and_in_its_own_words() {
+    for sent in ["", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"] {
+        let server = Server::start([Answered::bytes(sent, Ends::Never)]).await;
+        let mut endpoint = endpoint(Wire::Chat, &server);
+        endpoint.times = Times { connect: Duration::from_secs(3600), total: Duration::from_secs(5), ..endpoint.times };
+        let listed = Connection::new(endpoint).models(&CancellationToken::new()).await;
+        assert_eq!(listed.expect_err("nobody says it").what, "No list of models came within 5 s.");
+    }
+}
