@@ -1,7 +1,8 @@
 """Stands between haft and the server: keeps every request, and may add members to it. Answers pass byte by byte.
 
-haft has no flag that makes a model call a tool, and a model of this size calls none by itself. So the request that haft
-wrote gets `tool_choice: required` on its way; what comes back is what llama.cpp streams, and goes to haft unchanged.
+haft makes a model call a tool in its first reply and in no other, and a model of this size calls none by itself. So the
+request that haft wrote may get `tool_choice: required` on its way; what comes back is what llama.cpp streams, and goes to
+haft unchanged.
 """
 
 import json

@@ -2,7 +2,8 @@
 
 Usage: calls.py HAFT
 
-The model has to call something (`between.py` says how). What it calls is its own choice, and mostly nonsense.
+The model has to call something: in its first reply because haft says so (`--call-first`), in all of them where `between.py`
+adds it. What it calls is its own choice, and mostly nonsense.
 """
 
 import json
@@ -14,6 +15,7 @@ from report import Report
 from scene import Scene
 
 WILD_SEEDS = (1, 2, 3)
+ALWAYS = {"tool_choice": "required"}
 
 
 def streamed_calls(between):
@@ -74,8 +76,15 @@ def is_not_run(asked, between):
     return told[cut[0]][:100]
 
 
+def only_the_first_must(asked, between):
+    choices = [request.get("tool_choice") for request in between.chats()]
+    assert len(choices) > 1, "it was asked once only"
+    assert choices[0] == "required" and not any(choices[1:]), choices
+    return f"{choices[0]}, then free in {len(choices) - 1} requests"
+
+
 def scene_of(report, haft, server, name, words, checks, **added):
-    with Between(server.port, tool_choice="required", **added) as between, Scene(haft) as scene:
+    with Between(server.port, **added) as between, Scene(haft) as scene:
         scene.file("notes.txt", "one two three\n")
         before = scene.contents()
         asked = Asked(scene, between.base_url, *words)
@@ -92,11 +101,15 @@ def main(haft):
     with Server() as server:
         whole = {"the arguments are those of the stream": arguments_are_whole}
         words = ("--plan", "--max-steps", "3", "List the files of this folder.")
-        scene_of(report, haft, server, "required", words, whole, max_tokens=400)
+        scene_of(report, haft, server, "required", words, whole, **ALWAYS, max_tokens=400)
+        first = {"haft asks for it in the first reply only": only_the_first_must, **whole}
+        words = ("--call-first", "--plan", "--max-steps", "2", "List the files of this folder.")
+        scene_of(report, haft, server, "first", words, first, max_tokens=400)
         cut = {"a call that was cut is not run, and the model is told": is_not_run}
-        scene_of(report, haft, server, "cut", ("--plan", "--max-steps", "2", "Write a poem into poem.txt."), cut, max_tokens=24)
+        words = ("--plan", "--max-steps", "2", "Write a poem into poem.txt.")
+        scene_of(report, haft, server, "cut", words, cut, **ALWAYS, max_tokens=24)
         for seed in WILD_SEEDS:
-            wild = {"temperature": 2.0, "min_p": 0.0, "top_k": 0, "top_p": 1.0, "seed": seed, "max_tokens": 120}
+            wild = {"temperature": 2.0, "min_p": 0.0, "top_k": 0, "top_p": 1.0, "seed": seed, "max_tokens": 120, **ALWAYS}
             scene_of(report, haft, server, f"wild {seed}", ("--plan", "--max-steps", "3", "Mend the tests."), {}, **wild)
     return report.end()
 

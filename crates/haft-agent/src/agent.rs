@@ -16,6 +16,7 @@ use crate::guard::Guard;
 use crate::history::{self, Mended, Past};
 use crate::offered::OfferedTools;
 use crate::outcome::{Ended, Outcome};
+use crate::output::Output;
 use crate::overseer::{Advice, Circle, Nobody, Overseer};
 use crate::record::Record;
 use crate::settings::Settings;
@@ -26,6 +27,8 @@ use crate::told::{Telling, Told};
 const MOST_GOINGS_ON: u32 = 2;
 /// How often in a row a provider may pause.
 const MOST_PAUSES: u32 = 20;
+/// How often a model is told what is wrong with its answer.
+const MOST_CORRECTIONS: u32 = 2;
 
 /// A model at work in a session.
 ///
@@ -62,6 +65,11 @@ pub(crate) struct Run<'r> {
     pauses: u32,
     /// Whether the next reply goes on with the text of the last one.
     continues: bool,
+    /// Whether the answer has words of the reply that is gone on with; else they are older than its calls.
+    has_begun: bool,
+    /// How often the model was told what is wrong with its answer, and the one that was right.
+    corrections: u32,
+    output: Option<Output>,
 }
 
 impl<'a> Agent<'a> {
@@ -90,6 +98,9 @@ impl<'a> Agent<'a> {
     /// Keeps to these settings.
     pub fn with_settings(mut self, settings: Settings) -> Self {
         self.instructions = settings.instructions.text();
+        if let Some(schema) = &settings.output {
+            self.instructions.push_str(&schema.words());
+        }
         self.settings = settings;
         self
     }
@@ -116,9 +127,7 @@ impl<'a> Agent<'a> {
     /// An empty prompt lets the model go on. However it ends, the conversation is valid and the next prompt works.
     pub async fn run(&mut self, prompt: String, told: Telling<'_>, stop: &CancellationToken) -> Outcome {
         let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire());
-        let usage = Usage::default();
-        let (steps, answer, goings_on, pauses, continues) = (0, String::new(), 0, 0, false);
-        let mut run = Run { tools, told, stop, steps, usage, answer, goings_on, pauses, continues };
+        let mut run = Run::new(tools, told, stop);
         if !self.last_is_new {
             // The last run may have been dropped in the middle of its calls.
             let messages = std::mem::take(&mut self.messages);
@@ -127,7 +136,8 @@ impl<'a> Agent<'a> {
         // The user may have changed anything since the last prompt.
         self.guard = Guard::default();
         let Err(ended) = self.converse(prompt, &mut run).await;
-        Outcome { ended, answer: run.answer, steps: run.steps, usage: run.usage }
+        let cost = self.settings.price.as_ref().map(|price| price.of(&run.usage));
+        Outcome { ended, answer: run.answer, output: run.output, steps: run.steps, usage: run.usage, cost }
     }
 
     async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, Ended> {
@@ -175,8 +185,14 @@ impl<'a> Agent<'a> {
             _ if run.stop.is_cancelled() => Err(Ended::Stopped),
             _ if run.steps >= self.settings.max_steps => Err(Ended::OutOfSteps(self.settings.max_steps)),
             Some(budget) if used >= budget => Err(Ended::OutOfBudget { used, budget }),
-            Some(_) | None => Ok(()),
+            Some(_) | None => self.check_cost(run),
         }
+    }
+
+    fn check_cost(&self, run: &Run<'_>) -> Result<(), Ended> {
+        let (Some(price), Some(most)) = (&self.settings.price, self.settings.cost_budget) else { return Ok(()) };
+        let (cost, budget) = (price.of(&run.usage), price.amount(most));
+        if cost.reaches(&budget) { Err(Ended::OutOfMoney { cost, budget }) } else { Ok(()) }
     }
 
     /// Decides whether the model is asked again after this reply, and what it is told before.
@@ -188,23 +204,46 @@ impl<'a> Agent<'a> {
         match reply.stop {
             Stop::Refused => Err(Ended::Refused),
             _ if has_calls && reply.calls().all(|call| call.is_cut) => {
-                run.try_on("it ends inside a call again and again")
+                let why = reply.why_cut.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+                run.try_on(&format!("it ends inside a call again and again{why}"))
             }
             _ if has_calls => run.is_under_way(),
             Stop::Paused => run.pause(),
             Stop::Length => self.ask_to_go_on(run, "it is as long as one may be"),
-            Stop::Cut => self.ask_to_go_on(run, "the connection broke off"),
+            Stop::Cut => self.ask_to_go_on(run, reply.why_cut.as_deref().unwrap_or("it broke off")),
             Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => match run.goings_on {
                 MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
                 _ => self.ask_to_go_on(run, "it has neither text nor a call"),
             },
-            Stop::Finished | Stop::Calls => Err(Ended::Finished),
+            Stop::Finished | Stop::Calls => self.finish(run),
         }
     }
 
-    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &'static str) -> Result<(), Ended> {
+    /// Ends the run, unless the answer has to fit a schema and does not: then the model is told what is wrong.
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Ended> {
+        let Some(schema) = &self.settings.output else { return Err(Ended::Finished) };
+        let why = match schema.read(&run.answer) {
+            Ok(output) => {
+                run.output = Some(output);
+                return Err(Ended::Finished);
+            }
+            Err(why) if run.corrections >= MOST_CORRECTIONS => return Err(Ended::Unfit(why)),
+            Err(why) => why,
+        };
+        run.corrections += 1;
+        run.is_under_way()?;
+        (run.told)(Told::Unfit(&why));
+        self.keep(Message::User {
+            text: format!(
+                "[haft: your last reply does not fit the schema:\n{why}\nReply with the whole JSON object once more, and \
+                 with nothing else.]"
+            ),
+        })
+    }
+
+    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &str) -> Result<(), Ended> {
         run.try_on(why)?;
-        run.continues = true;
+        run.continues = run.has_begun;
         (run.told)(Told::GoesOn(why));
         self.keep(Message::User {
             text: format!("[haft: your last reply is not whole: {why}. Go on exactly where it stopped.]"),
@@ -235,8 +274,25 @@ impl<'a> Agent<'a> {
     }
 }
 
-impl Run<'_> {
-    /// The model has called something, so whatever broke off before is mended.
+impl<'r> Run<'r> {
+    fn new(tools: OfferedTools, told: Telling<'r>, stop: &'r CancellationToken) -> Self {
+        Self {
+            tools,
+            told,
+            stop,
+            steps: 0,
+            usage: Usage::default(),
+            answer: String::new(),
+            goings_on: 0,
+            pauses: 0,
+            continues: false,
+            has_begun: false,
+            corrections: 0,
+            output: None,
+        }
+    }
+
+    /// The model has called something or given an answer, so whatever broke off before is mended.
     fn is_under_way(&mut self) -> Result<(), Ended> {
         self.goings_on = 0;
         self.pauses = 0;
@@ -245,17 +301,17 @@ impl Run<'_> {
 
     fn pause(&mut self) -> Result<(), Ended> {
         if self.pauses >= MOST_PAUSES {
-            return Err(Ended::Unfinished("the provider paused again and again"));
+            return Err(Ended::Unfinished("the provider paused again and again".to_owned()));
         }
         self.pauses += 1;
-        self.continues = true;
+        self.continues = self.has_begun;
         Ok(())
     }
 
     /// Counts how often in a row a reply is not whole.
-    fn try_on(&mut self, why: &'static str) -> Result<(), Ended> {
+    fn try_on(&mut self, why: &str) -> Result<(), Ended> {
         if self.goings_on >= MOST_GOINGS_ON {
-            return Err(Ended::Unfinished(why));
+            return Err(Ended::Unfinished(why.to_owned()));
         }
         self.goings_on += 1;
         Ok(())
@@ -264,7 +320,9 @@ impl Run<'_> {
     /// Keeps the last words of the model; a reply that goes on with another is one with it.
     fn note_words_of(&mut self, reply: &Reply) {
         let text = reply.text();
-        if !std::mem::take(&mut self.continues) && !text.trim().is_empty() {
+        let continues = std::mem::take(&mut self.continues);
+        self.has_begun = continues || !text.trim().is_empty();
+        if !continues && self.has_begun {
             self.answer.clear();
         }
         self.answer.push_str(&text);

@@ -46,7 +46,8 @@ impl Agent<'_> {
             tools: &run.tools.list,
             messages: &self.messages,
             most_tokens: self.settings.most_tokens,
-            must_call: false,
+            effort: self.settings.effort,
+            must_call: self.settings.call_first && run.steps == 1,
         };
         let heard = |piece: Piece<'_>| match piece {
             Piece::Text(text) => (run.told)(Told::Text(text)),

@@ -21,8 +21,6 @@ const STOPPED: &str = "Not run: stopped by the user. Nothing was done.";
 const REFUSED: &str = "Not run: the reply that called it was refused. Nothing was done.";
 const CUT_BY_LENGTH: &str = "Not run: the reply was as long as one may be and ended inside this call, so its arguments are \
     not whole. Nothing was done. Next: send it again with less in one call; write a large file in parts.";
-const CUT: &str = "Not run: the connection broke off inside this call, so its arguments are not whole. Nothing was done. \
-    Next: send it again.";
 
 /// The calls of a reply while they run.
 struct Answering<'r> {
@@ -64,7 +62,7 @@ impl Agent<'_> {
             _ if run.stop.is_cancelled() => Some(STOPPED.to_owned()),
             Stop::Refused => Some(REFUSED.to_owned()),
             Stop::Length if call.is_cut => Some(CUT_BY_LENGTH.to_owned()),
-            _ if call.is_cut => Some(CUT.to_owned()),
+            _ if call.is_cut => Some(cut(reply.why_cut.as_deref())),
             Stop::Finished | Stop::Calls | Stop::Length | Stop::Paused | Stop::Cut => self.guard.earlier(call),
         }
     }
@@ -82,6 +80,14 @@ impl Agent<'_> {
             )),
         }
     }
+}
+
+/// Says of a call that the reply ended inside it, for this reason.
+fn cut(why: Option<&str>) -> String {
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    format!(
+        "Not run: the reply ended inside this call, so its arguments are not whole{why}. Nothing was done. Next: send it again."
+    )
 }
 
 /// Runs calls together. When told to stop they are, and what they say of that is their result.

@@ -17,6 +17,7 @@ use haft_model::conversation::Call;
 use serde_json::Value;
 
 use crate::overseer::Circle;
+use crate::times::without_times;
 
 /// The same call with the same result is mentioned from this time on.
 const HINT_AT: u32 = 2;
@@ -156,24 +157,6 @@ fn without_numbers_of_undo(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Leaves out numbers that have a unit of time behind them.
-fn without_times(line: &str) -> String {
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let mut left = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let number = &rest[start..];
-        let end = number.find(|c| !is_number(c)).unwrap_or(number.len());
-        let behind = number[end..].trim_start_matches(' ');
-        let unit = behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-        let is_time = ["ns", "us", "µs", "ms", "s", "sec", "seconds", "m", "min"].contains(&unit);
-        left.push_str(&rest[..start]);
-        left.push_str(if is_time { "#" } else { &number[..end] });
-        rest = &number[end..];
-    }
-    left + rest
-}
-
 fn excerpt(result: &ToolResult) -> String {
     let text = result.text();
     match text.char_indices().take_while(|(at, _)| *at < LONGEST_EXCERPT).last() {
@@ -191,13 +174,6 @@ fn hash(value: impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_do_not_make_another_result() {
-        assert_eq!(without_times("ok, 12 tests in 0.53s; 3 ms"), "ok, 12 tests in #s; # ms");
-        assert_eq!(without_times("é 1.5 seconds"), "é # seconds");
-        assert_ne!(without_times("12 failed"), without_times("13 failed"));
-    }
 
     #[test]
     fn the_number_of_a_change_does_not_make_another_result() {

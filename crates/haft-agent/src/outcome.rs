@@ -6,6 +6,9 @@ use haft::grouped::Grouped;
 use haft_model::conversation::Usage;
 use haft_model::provider::ModelError;
 
+use crate::output::Output;
+use crate::price::Cost;
+
 /// How a run ended, and what it came to.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -13,10 +16,14 @@ pub struct Outcome {
     pub ended: Ended,
     /// The last words of the model.
     pub answer: String,
+    /// The answer as it was wanted: there where it had to fit a schema and the model has finished.
+    pub output: Option<Output>,
     /// How often the model was asked.
     pub steps: u32,
-    /// What that cost.
+    /// What that cost, in tokens.
     pub usage: Usage,
+    /// What that cost in money, where a price is known.
+    pub cost: Option<Cost>,
 }
 
 /// Why a run ended.
@@ -35,12 +42,21 @@ pub enum Ended {
         /// So many it may.
         budget: u64,
     },
+    /// It has cost as much money as it may.
+    OutOfMoney {
+        /// So much it has cost.
+        cost: Cost,
+        /// So much it may.
+        budget: Cost,
+    },
     /// The model, or a filter before it, refused.
     Refused,
-    /// The reply broke off again and again, or was longer than one may be.
-    Unfinished(&'static str),
+    /// The reply broke off again and again, or was longer than one may be: for this reason.
+    Unfinished(String),
     /// The model neither says nor calls anything.
     SaidNothing,
+    /// The answer does not fit the schema that it has to, for this reason.
+    Unfit(String),
     /// The model makes the same call again and again, which leads nowhere.
     GoesInCircles {
         /// The tool.
@@ -71,6 +87,10 @@ impl fmt::Display for Ended {
                 Grouped(*used).of("token"),
                 Grouped(*budget)
             ),
+            Ended::OutOfMoney { cost, budget } => write!(
+                f,
+                "Stopped after {cost}; the budget is {budget}. Next: resume the session, or allow a higher cost."
+            ),
             Ended::Refused => {
                 f.write_str("The model refused to go on. Next: ask for something else, or in other words.")
             }
@@ -79,6 +99,11 @@ impl fmt::Display for Ended {
             }
             Ended::SaidNothing => f.write_str(
                 "The model said nothing and called nothing. Next: ask in other words, or use another model.",
+            ),
+            Ended::Unfit(why) => write!(
+                f,
+                "The answer does not fit the schema, also after the model was told what is wrong:\n{why}\nNext: resume the \
+                 session with the schema, or use a simpler one or another model."
             ),
             Ended::GoesInCircles { tool, times } => write!(
                 f,

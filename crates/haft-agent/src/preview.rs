@@ -9,7 +9,7 @@ const LONGEST: usize = 100;
 
 /// Returns what a call is about: the first text among its arguments, which is its path, command or pattern. Secrets are
 /// hidden, before anything is cut.
-pub(crate) fn preview(call: &Call, redactor: &Redactor) -> String {
+pub fn preview(call: &Call, redactor: &Redactor) -> String {
     let shown = |text: &str| one_line(&redactor.redact(text));
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(fields)) => fields.values().find_map(first_text).map(shown).unwrap_or_default(),

@@ -1,6 +1,10 @@
 //! How far an agent may go, and what it is told first.
 
+use haft_model::effort::Effort;
+
 use crate::instructions::Instructions;
+use crate::output::OutputSchema;
+use crate::price::Price;
 
 /// The tokens that a model takes where nobody says otherwise.
 pub const WINDOW: u64 = 128_000;
@@ -14,12 +18,25 @@ pub struct Settings {
     pub max_steps: u32,
     /// How many tokens one prompt may cost, of requests and replies together.
     pub token_budget: Option<u64>,
+    /// What the model costs, where somebody says it.
+    pub price: Option<Price>,
+    /// How much one prompt may cost, in billionths of the currency of the price. Without a price it is not counted.
+    pub cost_budget: Option<u64>,
     /// How many tokens the model takes in one request, with its reply.
     pub window: u64,
     /// How long a reply may be, in tokens; what the provider has as default where nothing is said.
     pub most_tokens: Option<u32>,
+    /// How much the model shall think; what the provider has as default where nothing is said.
+    pub effort: Option<Effort>,
+    /// Whether the first reply to a prompt must call a tool. Later ones need not, or nothing would ever be finished.
+    pub call_first: bool,
     /// What the model is told before everything else.
     pub instructions: Instructions,
+    /// What the last answer has to fit; any words where nothing is said.
+    ///
+    /// The model is told of it, and at most twice what is wrong with its answer. A run that is
+    /// [`Finished`](crate::outcome::Ended::Finished) then has an [`output`](crate::outcome::Outcome::output).
+    pub output: Option<OutputSchema>,
 }
 
 impl Default for Settings {
@@ -27,9 +44,14 @@ impl Default for Settings {
         Self {
             max_steps: MOST_STEPS,
             token_budget: None,
+            price: None,
+            cost_budget: None,
             window: WINDOW,
             most_tokens: None,
+            effort: None,
+            call_first: false,
             instructions: Instructions::default(),
+            output: None,
         }
     }
 }

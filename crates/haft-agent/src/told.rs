@@ -55,6 +55,8 @@ pub enum Told<'a> {
     },
     /// The model was asked to go on, for this reason.
     GoesOn(&'a str),
+    /// The answer does not fit the schema that it has to, for this reason; the model is told.
+    Unfit(&'a str),
     /// Room was made in the conversation.
     Compacted(&'a Compacted),
 }

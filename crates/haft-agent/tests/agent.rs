@@ -2,6 +2,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "some scenes look whether a file is there, past every door")]
 
+#[path = "agent/answers.rs"]
+mod answers;
 #[path = "agent/circles.rs"]
 mod circles;
 #[path = "agent/ends.rs"]
@@ -16,10 +18,14 @@ mod puppet;
 mod room;
 #[path = "agent/seen.rs"]
 mod seen;
+#[path = "agent/silences.rs"]
+mod silences;
 #[path = "agent/stops.rs"]
 mod stops;
 #[path = "agent/valid.rs"]
 mod valid;
+#[path = "agent/wire_faults.rs"]
+mod wire_faults;
 #[path = "agent/wires.rs"]
 mod wires;
 #[path = "agent/work.rs"]

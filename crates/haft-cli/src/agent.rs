@@ -4,10 +4,14 @@
 
 mod asked_to_stop;
 pub(crate) mod choice;
+mod ending;
 pub(crate) mod flags;
 pub(crate) mod kept;
+pub(crate) mod output;
 pub(crate) mod providers;
 pub(crate) mod shown;
 mod stream;
 mod teller;
+pub(crate) mod tuning;
+mod waiting;
 pub(crate) mod work;

@@ -11,6 +11,7 @@ use crate::agent::flags::ModelFlags;
 use crate::commands::guard::Guard;
 use crate::commands::mcp::McpArguments;
 use crate::commands::new_tool::New;
+use crate::commands::replay::Replay;
 use crate::commands::resume::Resume;
 use crate::commands::rules::RulesArguments;
 use crate::commands::run::Run;
@@ -96,6 +97,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Go on with a session
     Resume(Resume),
+    /// Do a session once more in a copy, without a model, and say where it comes to something else
+    Replay(Replay),
     /// List the sessions of this workspace, those used last first
     Sessions(Sessions),
     /// List the models that can be used here, and where they were found

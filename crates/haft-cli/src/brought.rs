@@ -63,7 +63,7 @@ const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
-    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
+    let project = looked_at(workspace)?;
     let store = TrustStore::new(&settings.environment.state_folder);
     let (mut trusted, left_out) = if common.trust { project.vouch() } else { (known(&store, workspace), Vec::new()) };
     let mut found = Found::of(&project, &trusted, manner).without(left_out);
@@ -98,13 +98,35 @@ pub(crate) fn load_again(
     workspace: &Path,
     vouched: Option<&Trusted>,
 ) -> anyhow::Result<(Loaded, Vec<String>)> {
-    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
-    let store = TrustStore::new(&settings.environment.state_folder);
-    let trusted = vouched.cloned().unwrap_or_else(|| known(&store, workspace));
+    let project = looked_at(workspace)?;
+    let trusted = vouched.cloned().unwrap_or_else(|| trusted_in(settings, workspace));
     let left_out = if vouched.is_some() { project.vouch().1 } else { Vec::new() };
-    let found = Found::of(&project, &trusted, Manner::Telling).without(left_out);
+    Ok(loaded_again(&project, trusted, left_out))
+}
+
+/// Returns what is trusted of a workspace.
+pub(crate) fn trusted_in(settings: &Settings, workspace: &Path) -> Trusted {
+    known(&TrustStore::new(&settings.environment.state_folder), workspace)
+}
+
+/// Loads of a copy what was trusted in its original, or everything. Returns what is to be said of the rest.
+pub(crate) fn load_copy(copy: &Path, vouched: Option<Trusted>) -> anyhow::Result<(Loaded, Vec<String>)> {
+    let project = looked_at(copy)?;
+    let (trusted, left_out) = match vouched {
+        Some(trusted) => (trusted, Vec::new()),
+        None => project.vouch(),
+    };
+    Ok(loaded_again(&project, trusted, left_out))
+}
+
+fn looked_at(workspace: &Path) -> anyhow::Result<Arc<Project>> {
+    Ok(Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?))
+}
+
+fn loaded_again(project: &Arc<Project>, trusted: Trusted, left_out: LeftOut) -> (Loaded, Vec<String>) {
+    let found = Found::of(project, &trusted, Manner::Telling).without(left_out);
     let told = found.warnings().into_iter().chain(found.told()).collect();
-    Ok((Loaded { trusted, ..found.loaded }, told))
+    (Loaded { trusted, ..found.loaded }, told)
 }
 
 /// Says whether a file of a project describes tools.

@@ -21,6 +21,7 @@ use haft_runtime::session::{Keeping, Session};
 use haft_runtime::toolset::{ToolList, ToolsetExt};
 use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
+use haft_workspace::replica::Replica;
 use haft_workspace::state::WorkspaceState;
 
 use crate::again::Again;
@@ -74,6 +75,11 @@ impl Desk {
             Caller::Agent => Manner::AskingForWords,
         };
         Self::on(common, Ground::open(common, manner)?)
+    }
+
+    /// Gets everything ready in a copy of a workspace, with the rules and tools of that. Nothing outside of it is changed.
+    pub(crate) fn open_copy(common: &Common, copy: &Replica, of: &Path) -> anyhow::Result<Self> {
+        Self::on(common, Ground::open_copy(common, copy, of)?)
     }
 
     /// Gets everything ready in this folder, with the default rules and the tools under their own names, without hooks.
@@ -142,6 +148,11 @@ impl Desk {
         self.session_named(name, common, approver(common, Caller::Agent, line))
     }
 
+    /// Opens a session whose questions this one answers.
+    pub(crate) fn session_answered_by(&self, name: &str, common: &Common, approver: Box<dyn Approver>) -> Session {
+        self.session_named(name, common, approver)
+    }
+
     fn session_named(&self, name: &str, common: &Common, approver: Box<dyn Approver>) -> Session {
         let keeping = if common.no_cache { Keeping::Off } else { Keeping::On };
         let session = self.runtime.session(name, approver).with_keeping(keeping);
@@ -207,15 +218,18 @@ fn approver(common: &Common, caller: Caller, line: LiveLine) -> Box<dyn Approver
     let base: Box<dyn Approver> = match caller {
         Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
         Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
-        Caller::OneCall | Caller::Agent => {
-            Box::new(Nobody::there("run it with --yes, or at a terminal where somebody can answer"))
-        }
+        Caller::OneCall | Caller::Agent => Box::new(nobody()),
         // Even at a terminal: what is typed there are calls, not answers.
         Caller::Lines => {
             Box::new(Nobody::there("run it with --yes, or call the tool alone at a terminal: haft call TOOL …"))
         }
     };
     if common.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base }
+}
+
+/// Stands where a person could be, and is not.
+pub(crate) fn nobody() -> Nobody {
+    Nobody::there("run it with --yes, or at a terminal where somebody can answer")
 }
 
 /// Runs async work on this thread; most commands need no more.

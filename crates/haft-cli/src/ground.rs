@@ -3,14 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use haft::process::Level;
 use haft_config::settings::Settings;
+use haft_policy::decision::{Class, Decision};
+use haft_policy::rule::{EffectSort, Pattern, Rule};
 use haft_workspace::files::{Bounds, Workspace};
 use haft_workspace::project::{Held, named_by_code};
+use haft_workspace::replica::Replica;
 
 use crate::again::Again;
 use crate::arguments::Common;
 use crate::brought::{self, Loaded, Manner};
 use crate::rulebook::Rulebook;
+use crate::screen;
 
 /// A workspace with everything that was set for it.
 pub(crate) struct Ground {
@@ -35,6 +40,26 @@ impl Ground {
         let loaded = brought::load(common, &settings, workspace.path(), manner)?;
         // Who is told, and not asked, is a program that stays.
         let again = (manner == Manner::Telling).then(|| Again::new(common, &settings, (workspace.path(), &loaded)));
+        Self::with(settings, workspace, loaded, again)
+    }
+
+    /// Opens a copy of a workspace as that would be opened: what was trusted there is trusted here, where it is the same.
+    /// Commands must be held in the copy, and nothing may leave the machine.
+    pub(crate) fn open_copy(common: &Common, copy: &Replica, of: &Path) -> anyhow::Result<Self> {
+        let mut settings = Settings::read(common.profile())?;
+        let trusted = brought::trusted_in(&settings, of);
+        settings.environment.state_folder = copy.state();
+        settings.surroundings.required = Level::Full;
+        let workspace = open_workspace(common, &copy.workspace(), &settings)?;
+        let vouched = (!common.trust).then_some(trusted);
+        let (loaded, told) = brought::load_copy(workspace.path(), vouched)?;
+        told.iter().for_each(|line| screen::talk(line));
+        let mut ground = Self::with(settings, workspace, loaded, None)?;
+        ground.rulebook.besides = nothing_leaves();
+        Ok(ground)
+    }
+
+    fn with(settings: Settings, workspace: Workspace, loaded: Loaded, again: Option<Again>) -> anyhow::Result<Self> {
         let file = |name: &str| workspace.path().join(name);
         let (settings, held) = match &loaded.config {
             Some((text, held)) => (settings.with_project(&file(brought::CONFIG), text)?, Some(held.clone())),
@@ -47,6 +72,22 @@ impl Ground {
         workspace.protect(rulebook.named.iter().cloned());
         Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), again, held })
     }
+}
+
+/// The name of the rules that hold in a copy.
+pub(crate) const NOTHING_LEAVES: &str = "nothing leaves a copy";
+
+/// What cannot be thrown away with a copy is not done in one, whatever else is allowed.
+fn nothing_leaves() -> Vec<Rule> {
+    let rule = |sort| Rule {
+        name: NOTHING_LEAVES.to_owned(),
+        matches: Pattern::Effect(sort),
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        reason: "It would act outside of the copy.".to_owned(),
+        instead: "do it in the workspace itself".to_owned(),
+    };
+    [EffectSort::CommandPublishes, EffectSort::RemoteChange].map(rule).into()
 }
 
 /// Opens a folder as the workspace, without haft's own folders.

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use anstream::{AutoStream, ColorChoice};
+use anstyle::Style;
 use haft_runtime::events::{EventKind, Events, Subscription, What};
 use tokio::time::Instant;
 
@@ -48,6 +50,22 @@ impl LiveLine {
         self.is_held.store(true, Ordering::Relaxed);
         self.clear();
         HeldLine(self.is_held.clone())
+    }
+
+    /// Writes over what stands there, unless somebody is asked.
+    pub(crate) fn show(&self, line: &str, style: Style) {
+        if self.is_held.load(Ordering::Relaxed) {
+            return;
+        }
+        let (text, columns) = cut(&safe(line), talk_width().saturating_sub(1));
+        // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
+        let rest = self.columns.swap(columns, Ordering::Relaxed).saturating_sub(columns);
+        let has_colours = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+        let style = if has_colours { style } else { Style::new() };
+        // Past anstream: where there are no colours it drops the steps back too.
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "\r{style}{text}{style:#}{:rest$}{:\u{8}<rest$}", "", "");
+        let _ = stderr.flush();
     }
 
     /// Takes the line away.
@@ -97,14 +115,7 @@ impl Live {
 
     fn show(&mut self) {
         let Some(line) = self.waiting.take() else { return };
-        if self.line.is_held.load(Ordering::Relaxed) {
-            return;
-        }
-        let (text, columns) = cut(&safe(&line), talk_width().saturating_sub(1));
-        // Blanks and not an escape sequence: that works on every terminal, and colours may be switched off.
-        let rest = self.line.columns.swap(columns, Ordering::Relaxed).saturating_sub(columns);
-        let _ = write!(io::stderr(), "\r{text}{:rest$}{:\u{8}<rest$}", "", "");
-        let _ = io::stderr().flush();
+        self.line.show(&line, Style::new());
         self.next_show = Instant::now() + STAYS;
     }
 }

@@ -15,6 +15,7 @@ mod ground;
 mod hooked;
 mod live;
 mod prompt;
+mod replay;
 mod rulebook;
 mod screen;
 mod shown_diff;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Some(Command::Redo) => commands::undo::run_redo(&arguments.common),
         Some(Command::Run(ref run)) => commands::run::run(&arguments.common, run),
         Some(Command::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
+        Some(Command::Replay(ref replay)) => commands::replay::run(&arguments.common, replay),
         Some(Command::Sessions(ref sessions)) => commands::sessions::run(&arguments.common, sessions),
         Some(Command::Models(ref flags)) => commands::models::run(&arguments.common, flags),
         Some(Command::Tour) => commands::tour::run(&arguments.common),

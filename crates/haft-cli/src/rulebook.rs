@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use haft_config::rules::{self, FiledRule, Mistakes};
 use haft_config::settings::Settings;
 use haft_policy::policy::Policy;
+use haft_policy::rule::Rule;
 use haft_policy::rules::draft::Known;
 use haft_policy::rules::examples::Reader;
 use haft_policy::rules::paths::Roots;
@@ -21,6 +22,8 @@ pub(crate) struct Rulebook {
     pub(crate) project: Vec<FiledRule>,
     /// Files of the workspace that trusted code names.
     pub(crate) named: BTreeSet<PathBuf>,
+    /// What holds besides, because of where calls run.
+    pub(crate) besides: Vec<Rule>,
 }
 
 impl Rulebook {
@@ -38,13 +41,13 @@ impl Rulebook {
                 tightening
             }
         };
-        Ok(Self { own, project, named: BTreeSet::new() })
+        Ok(Self { own, project, named: BTreeSet::new(), besides: Vec::new() })
     }
 
     /// Returns the judge.
     pub(crate) fn policy(&self) -> Policy {
         let written = self.own.iter().chain(&self.project);
-        let rules = written.map(|filed| filed.written.rule.clone());
+        let rules = written.map(|filed| filed.written.rule.clone()).chain(self.besides.iter().cloned());
         Policy::default().with_rules(rules).protecting(self.named.iter().cloned())
     }
 }

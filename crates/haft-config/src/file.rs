@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::hooks::HooksSection;
 use crate::model::ModelSection;
+use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::SandboxSection;
 
@@ -23,6 +24,8 @@ pub(crate) struct ConfigFile {
     pub(crate) hooks: HooksSection,
     #[serde(default)]
     pub(crate) model: ModelSection,
+    #[serde(default)]
+    pub(crate) prices: Prices,
 }
 
 /// A mistake in a file, with its place and the fix.
@@ -62,12 +65,21 @@ pub fn check_config(text: &str) -> Result<(), (usize, String, String)> {
 }
 
 pub(crate) fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
-    toml::from_str(text).map_err(|error| {
+    let file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
         let (problem, fix) = explain(error.message());
         (line, problem, fix)
-    })
+    })?;
+    match file.model.no_room() {
+        Some((problem, fix)) => Err((line_with(text, "reply_tokens"), problem, fix)),
+        None => Ok(file),
+    }
+}
+
+/// Returns the first line that has this word, from 1.
+pub(crate) fn line_with(text: &str, word: &str) -> usize {
+    text.lines().position(|line| line.contains(word)).map_or(1, |line| line + 1)
 }
 
 /// Splits the parser's words into what is wrong and what to do.

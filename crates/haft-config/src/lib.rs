@@ -10,6 +10,8 @@ mod git_identity;
 pub mod hooks;
 pub mod keys;
 pub mod model;
+pub mod patience;
+pub mod price;
 pub mod profile;
 pub mod proxy;
 pub mod rules;

@@ -2,12 +2,16 @@
 //!
 //! Not here: flags, and finding one where nothing is said (`haft-cli`), keys (`keys`).
 
+pub mod tuning;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
 use crate::environment::variable;
+use crate::patience::{Tries, Wait};
+use tuning::{EffortName, ReplyTokens, Window};
 
 /// What may be said about the model: `[model]` in `config.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -21,6 +25,20 @@ pub struct ModelSection {
     pub base_url: Option<String>,
     /// The variable, or the name in `keys.toml`, that holds the key.
     pub key_env: Option<String>,
+    /// How long is waited for the next sign of life.
+    pub idle_seconds: Option<Wait>,
+    /// How long a whole reply may take, with all tries.
+    pub total_seconds: Option<Wait>,
+    /// How often a reply is asked for, the first time counted.
+    pub tries: Option<Tries>,
+    /// How much it shall think.
+    pub effort: Option<EffortName>,
+    /// How many tokens it takes in one request, with its reply.
+    pub window: Option<Window>,
+    /// How long a reply may be, in tokens.
+    pub reply_tokens: Option<ReplyTokens>,
+    /// Whether its first reply to a task must call a tool.
+    pub call_first: Option<bool>,
 }
 
 impl ModelSection {
@@ -29,11 +47,16 @@ impl ModelSection {
         Self::of_variables(&variable)
     }
 
+    /// Says what is wrong where a reply would leave no room for what it replies to.
+    pub(crate) fn no_room(&self) -> Option<(String, String)> {
+        tuning::no_room(self.window, self.reply_tokens)
+    }
+
     fn of_variables(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadVariable> {
         // A variable that is set to nothing is how shells unset one for a single command.
         let said = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let wire = said("HAFT_WIRE").map(|name| name.parse().map_err(BadVariable)).transpose()?;
-        Ok(Self { name: said("HAFT_MODEL"), wire, base_url: said("HAFT_BASE_URL"), key_env: None })
+        Ok(Self { name: said("HAFT_MODEL"), wire, base_url: said("HAFT_BASE_URL"), ..Self::default() })
     }
 }
 

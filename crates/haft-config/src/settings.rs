@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use haft::limits::Limits;
 
 use crate::environment::{Environment, NoHome, variable};
-use crate::file::{Mistake, load, parse};
+use crate::file::{Mistake, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::model::ModelSection;
+use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::{SandboxSection, Surroundings};
 
@@ -28,6 +29,8 @@ pub struct Settings {
     pub hooks: Vec<HookSetting>,
     /// The model that the user's file names.
     pub model: ModelSection,
+    /// What models cost, as the user's file says.
+    pub prices: Prices,
     own: Own,
 }
 
@@ -63,7 +66,17 @@ impl Settings {
         is_in_order(&limits, &config_file)?;
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
-        Ok(Self { profile, limits, config_file, environment, surroundings, hooks, model: file.model, own })
+        Ok(Self {
+            profile,
+            limits,
+            config_file,
+            environment,
+            surroundings,
+            hooks,
+            model: file.model,
+            prices: file.prices,
+            own,
+        })
     }
 
     /// Puts the settings of a project that is trusted beneath the user's: profile, limits and hooks.
@@ -73,14 +86,22 @@ impl Settings {
         let mistake = |(line, problem, fix)| Mistake { file: file.into(), line, problem, fix };
         let project = parse(text).map_err(mistake)?;
         if project.sandbox != SandboxSection::default() {
-            let line = text.lines().position(|line| line.contains("sandbox")).map_or(1, |line| line + 1);
+            let line = line_with(text, "sandbox");
             let problem = "a project cannot set what commands may reach".to_owned();
             return Err(mistake((line, problem, "move [sandbox] to your own config.toml".to_owned())));
         }
         if project.model != ModelSection::default() {
-            let line = text.lines().position(|line| line.contains("model")).map_or(1, |line| line + 1);
+            let line = line_with(text, "model");
             let problem = "a project cannot set which model is told what is said here".to_owned();
             return Err(mistake((line, problem, "move [model] to your own config.toml".to_owned())));
+        }
+        if !project.prices.is_empty() {
+            let problem = "a project cannot set what a model costs".to_owned();
+            return Err(mistake((
+                line_with(text, "prices"),
+                problem,
+                "move [prices] to your own config.toml".to_owned(),
+            )));
         }
         (self.profile, self.limits) = self.own.over(project.profile, project.limits);
         is_in_order(&self.limits, file)?;
@@ -122,7 +143,17 @@ mod tests {
         let (profile, limits) = own.over(None, SomeLimits::default());
         let surroundings = Surroundings::of(file.sandbox, &variables, &[]);
         let hooks = file.hooks.of_user(&environment.config_folder, Path::new("/h"));
-        Settings { profile, limits, config_file: "c".into(), environment, surroundings, hooks, model: file.model, own }
+        Settings {
+            profile,
+            limits,
+            config_file: "c".into(),
+            environment,
+            surroundings,
+            hooks,
+            model: file.model,
+            prices: file.prices,
+            own,
+        }
     }
 
     #[test]
@@ -142,6 +173,13 @@ mod tests {
         let words =
             "p:2: a project cannot set which model is told what is said here; move [model] to your own config.toml";
         assert_eq!(told, words);
+    }
+
+    #[test]
+    fn a_project_cannot_make_a_model_cheap() {
+        let text = "profile = \"ally\"\n[prices.m]\ninput = 0\noutput = 0\n";
+        let told = settings("").with_project(Path::new("p"), text).expect_err("it is refused").to_string();
+        assert_eq!(told, "p:2: a project cannot set what a model costs; move [prices] to your own config.toml");
     }
 
     #[test]

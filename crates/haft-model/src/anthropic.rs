@@ -5,6 +5,7 @@
 
 mod reading;
 mod request;
+mod thinking;
 
 use crate::form::{Form, Reading};
 use crate::provider::Request;

@@ -11,6 +11,7 @@ mod reading;
 mod said;
 #[cfg(test)]
 mod tests;
+mod thought_aloud;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -22,7 +23,7 @@ use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
 use crate::quirks::{
-    CacheComes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
+    CacheComes, EffortGoes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks, SeveralCalls, UsageComes,
 };
 use crate::raw_json::Object;
 use crate::wire::Wire;
@@ -75,6 +76,12 @@ impl Chat {
             };
             put(name, json!(most));
         }
+        if let Some(effort) = request.effort {
+            put("reasoning_effort", json!(effort.name()));
+            if self.quirks.effort == EffortGoes::IntoTheTemplateToo {
+                put("chat_template_kwargs", json!({ "reasoning_effort": effort.name() }));
+            }
+        }
         if self.quirks.cache == CacheComes::WhenAskedForAnthropic && model.starts_with("anthropic/") {
             put("cache_control", json!({ "type": "ephemeral" }));
         }
@@ -106,12 +113,12 @@ impl Chat {
             rest = later;
             match message {
                 Message::User { text } => {
-                    let (text, later) = with_what_follows(text, later);
+                    let (text, later) = plainly.with_what_follows(text, later);
                     rest = later;
                     said.push(raw(&json!({ "role": "user", "content": text })));
                 }
                 // A message without anything in it is refused by many.
-                Message::Model(reply) if is_empty(reply) => {}
+                Message::Model(reply) if plainly.is_empty(reply) => {}
                 Message::Model(reply) if plainly.is_its_own(reply) => said.push(reply.native.json.clone()),
                 Message::Model(reply) => said.push(raw(&plainly.reply(reply))),
                 Message::Tools { answers } => said.extend(answers.iter().map(|answer| plainly.answer(answer))),
@@ -134,6 +141,31 @@ impl Plainly<'_> {
         // The same model may have answered at another address.
         let fits = reply.calls().all(|call| self.id(&call.id) == call.id);
         reply.native.wire == Wire::Chat && reply.native.model == self.model && fits
+    }
+
+    /// Says whether nothing would stand for a reply. What was only thought is nothing, but where it stands in the text.
+    fn is_empty(&self, reply: &Reply) -> bool {
+        let says_nothing = reply.parts.iter().all(|part| match part {
+            Part::Text(text) | Part::Refusal(text) => text.is_empty(),
+            Part::Thinking(_) => true,
+            Part::Call(_) => false,
+        });
+        says_nothing && !(self.is_its_own(reply) && has_text(&reply.native.json))
+    }
+
+    /// Puts what a user said in several messages into one: templates of local models want the roles to alternate.
+    fn with_what_follows<'a>(&self, text: &str, mut rest: &'a [Message]) -> (String, &'a [Message]) {
+        let mut text = text.to_owned();
+        loop {
+            match rest.split_first() {
+                Some((Message::User { text: more }, later)) => {
+                    text = format!("{text}\n\n{more}");
+                    rest = later;
+                }
+                Some((Message::Model(reply), later)) if self.is_empty(reply) => rest = later,
+                _ => return (text, rest),
+            }
+        }
     }
 
     fn reply(&self, reply: &Reply) -> Value {
@@ -178,27 +210,9 @@ fn thoughts(reply: &Reply) -> String {
     thoughts.collect()
 }
 
-/// Puts what a user said in several messages into one: templates of local models want the roles to alternate.
-fn with_what_follows<'a>(text: &str, mut rest: &'a [Message]) -> (String, &'a [Message]) {
-    let mut text = text.to_owned();
-    loop {
-        match rest.split_first() {
-            Some((Message::User { text: more }, later)) => {
-                text = format!("{text}\n\n{more}");
-                rest = later;
-            }
-            Some((Message::Model(reply), later)) if is_empty(reply) => rest = later,
-            _ => return (text, rest),
-        }
-    }
-}
-
-fn is_empty(reply: &Reply) -> bool {
-    reply.parts.iter().all(|part| match part {
-        Part::Text(text) | Part::Refusal(text) => text.is_empty(),
-        Part::Thinking(_) => true,
-        Part::Call(_) => false,
-    })
+fn has_text(native: &RawValue) -> bool {
+    let text = Object::read(native.get()).and_then(|message| message.text("content"));
+    text.is_some_and(|text| !text.is_empty())
 }
 
 /// Returns arguments as the text of an object. vLLM, Ollama and llama.cpp read them in every later request, and one text

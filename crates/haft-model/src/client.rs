@@ -1,8 +1,8 @@
 //! Asks a model over HTTP, and does not give up at the first trouble.
 //!
 //! Whatever goes wrong before anything of the reply was told is tried again, with growing pauses and never later than
-//! the provider asks. What goes wrong afterwards ends the reply with what came: a piece that was told cannot be taken
-//! back. Everything that waits ends at once when it is told to stop.
+//! the provider asks; silence only once more, because it has cost so much time already. What goes wrong afterwards ends
+//! the reply with what came, and with the reason: a piece that was told cannot be taken back. Everything that waits ends at once when it is told to stop.
 //!
 //! Not here: what is sent and what the answer means (the forms), and where the address, the key and the proxy come
 //! from (`haft-config`): nothing here reads the environment.
@@ -32,9 +32,12 @@ use crate::provider::{Heard, Model, ModelError, Piece, Request};
 use crate::quirks::Quirks;
 use crate::responses::Responses;
 use crate::wire::Wire;
-use again::Failure;
+use again::{Failure, Tried};
 use answer::{Answering, Bounds};
 use transport::Transport;
+
+/// What is said of a reply that its provider ended in order, but not as one that is whole.
+const ENDED_EARLY: &str = "the provider ended it early";
 
 /// Where a model is, and how it is spoken to.
 #[derive(Clone, Debug)]
@@ -64,7 +67,7 @@ pub struct Times {
     pub total: Duration,
     /// The first pause before another try where the provider names none. Each further one is twice as long.
     pub back_off: Duration,
-    /// How often a reply is asked for, the first time counted.
+    /// How often a reply is asked for, the first time counted. Where nothing came, it is asked for twice at most.
     pub tries: u32,
 }
 
@@ -115,14 +118,13 @@ impl Connection {
         let times = &self.endpoint.times;
         let bounds = Bounds::new(times, stop);
         let body = Bytes::from(self.form.request(&self.endpoint.model, request));
-        let mut tried = 0;
+        let mut tried = Tried::default();
         loop {
-            tried += 1;
             let failure = match self.ask_once(request, body.clone(), heard, &bounds).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            let pause = match again::pause(&failure, tried, times) {
+            let pause = match tried.pause_after(&failure, times) {
                 Ok(pause) if pause < bounds.left() => pause,
                 Ok(pause) => return Err(failure.too_long_a_pause(pause)),
                 Err(given_up) => return Err(given_up),
@@ -154,9 +156,14 @@ impl Connection {
         };
         // A reply that is whole counts although its farewell was cut; one that is not counts when somebody heard of it.
         let counts = |reply: &Reply| reply.stop != Stop::Cut || was_told.load(Ordering::Relaxed);
+        let failure = outcome.err().map(|failure| failure.without(self.key()));
         match answering.end().filter(counts) {
+            Some(reply) if reply.stop == Stop::Cut => {
+                let why = failure.map_or_else(|| ENDED_EARLY.to_owned(), |failure| failure.clause());
+                Ok(Reply { why_cut: Some(why), ..reply })
+            }
             Some(reply) => Ok(reply),
-            None => Err(outcome.err().unwrap_or_else(Failure::empty).without(self.key())),
+            None => Err(failure.unwrap_or_else(Failure::empty)),
         }
     }
 

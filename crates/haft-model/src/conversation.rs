@@ -37,6 +37,9 @@ pub struct Reply {
     pub stop: Stop,
     /// What it cost.
     pub usage: Usage,
+    /// Why it broke off where it did, without a capital and a full stop; nothing where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_cut: Option<String>,
 }
 
 impl Reply {
@@ -185,13 +188,27 @@ mod tests {
         let sent = r#"[{"n": 1.50, "s":"\u00e9"}]"#;
         let json = RawValue::from_string(sent.to_owned()).expect("it is JSON");
         let native = Native { wire: Wire::Anthropic, model: "m".to_owned(), json };
-        let message =
-            Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Finished, usage: Usage::default() });
+        let message = Message::Model(Reply {
+            parts: Vec::new(),
+            native,
+            stop: Stop::Finished,
+            usage: Usage::default(),
+            why_cut: None,
+        });
 
         let record = serde_json::to_string(&message).expect("a message can be written");
         let back: Message = serde_json::from_str(&record).expect("a message can be read");
 
         let Message::Model(reply) = back else { panic!("it is no reply: {back:?}") };
         assert_eq!(reply.native.json.get(), sent);
+    }
+
+    #[test]
+    fn a_reply_that_says_nothing_of_why_it_broke_off_can_be_read() {
+        let record = r#"{"by":"model","parts":[],"native":{"wire":"chat","model":"m","json":"null"},"stop":"cut",
+            "usage":{"input":1,"output":1,"cache_read":0,"cache_written":0}}"#;
+        let back: Message = serde_json::from_str(record).expect("it was written before there were reasons");
+        let Message::Model(reply) = back else { panic!("it is no reply: {back:?}") };
+        assert_eq!((reply.stop, reply.why_cut), (Stop::Cut, None));
     }
 }

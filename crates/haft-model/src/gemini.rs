@@ -15,6 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{Answer, Call, Message, Part, Reply};
+use crate::effort::Effort;
 use crate::form::{Form, Reading};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
@@ -39,7 +40,7 @@ impl Form for Gemini {
     }
 
     fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
-        let body = Body { rest: members(request), contents: contents(model, request) };
+        let body = Body { rest: members(model, request), contents: contents(model, request) };
         serde_json::to_vec(&body).expect("texts, numbers and JSON that was read before can be written")
     }
 
@@ -55,7 +56,7 @@ struct Body {
     contents: Vec<Box<RawValue>>,
 }
 
-fn members(request: &Request<'_>) -> Map<String, Value> {
+fn members(model: &str, request: &Request<'_>) -> Map<String, Value> {
     let mut members = Map::new();
     let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
     if !request.instructions.is_empty() {
@@ -67,10 +68,42 @@ fn members(request: &Request<'_>) -> Map<String, Value> {
             put("toolConfig", json!({ "functionCallingConfig": { "mode": "ANY" } }));
         }
     }
+    let mut generation = Map::new();
     if let Some(most) = request.most_tokens {
-        put("generationConfig", json!({ "maxOutputTokens": most }));
+        generation.insert("maxOutputTokens".to_owned(), json!(most));
+    }
+    if let Some(effort) = request.effort {
+        generation.insert("thinkingConfig".to_owned(), thinking(model, effort));
+    }
+    if !generation.is_empty() {
+        put("generationConfig", Value::Object(generation));
     }
     members
+}
+
+/// Says how much to think: as a level from version 3 on, before that as a number of tokens.
+fn thinking(model: &str, effort: Effort) -> Value {
+    if is_before_version_3(model) {
+        // What Google itself makes of the words where it speaks as OpenAI does.
+        let tokens = match effort {
+            Effort::Low => 1_024,
+            Effort::Medium => 8_192,
+            Effort::High => 24_576,
+        };
+        return json!({ "thinkingBudget": tokens });
+    }
+    let level = match effort {
+        Effort::Low => "LOW",
+        // The first of this version has nothing between.
+        Effort::Medium if model.contains("gemini-3-pro") => "HIGH",
+        Effort::Medium => "MEDIUM",
+        Effort::High => "HIGH",
+    };
+    json!({ "thinkingLevel": level })
+}
+
+fn is_before_version_3(model: &str) -> bool {
+    ["gemini-1", "gemini-2"].iter().any(|old| model.contains(old))
 }
 
 fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
@@ -141,8 +174,7 @@ fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames) -> Va
 fn plain(model: &str, reply: &Reply, names: &OfferedNames) -> Option<Value> {
     let mut parts = Vec::new();
     // From version 3 on the first call of a reply must have a signature.
-    let mut needs_signature =
-        model.contains("gemini-") && !["gemini-1", "gemini-2"].iter().any(|old| model.contains(old));
+    let mut needs_signature = model.contains("gemini-") && !is_before_version_3(model);
     for part in &reply.parts {
         match part {
             Part::Text(text) | Part::Refusal(text) if !text.is_empty() => parts.push(json!({ "text": text })),

@@ -9,6 +9,7 @@ mod anthropic;
 mod chat;
 pub mod client;
 pub mod conversation;
+pub mod effort;
 mod foreign;
 mod form;
 mod gemini;

@@ -72,7 +72,14 @@ mod tests {
     #[test]
     fn an_id_is_given_once_and_made_where_it_is_missing() {
         let tools = lower_all(&[], Provider::OpenAi);
-        let request = Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, must_call: false };
+        let request = Request {
+            instructions: "",
+            tools: &tools,
+            messages: &[],
+            most_tokens: None,
+            effort: None,
+            must_call: false,
+        };
         let mut ids = Ids::of(&request);
         assert_eq!(ids.take("call_1"), "call_1");
         let made = [ids.take("call_1"), ids.take(""), ids.take("null"), ids.take("")];

@@ -6,6 +6,7 @@ use haft::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Message, Reply, Usage};
+use crate::effort::Effort;
 use crate::lower::LoweredList;
 use crate::wire::Wire;
 
@@ -20,7 +21,8 @@ pub trait Model: Send + Sync {
     /// Asks for the next reply. What comes is told piece by piece, and the whole is returned.
     ///
     /// What can be tried again is tried again in here, as long as nothing of the reply was told. Stops at once when told
-    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::Stop::Cut`].
+    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::Stop::Cut`]
+    /// and the reason.
     fn reply<'a>(
         &'a self,
         request: &'a Request<'a>,
@@ -43,6 +45,8 @@ pub struct Request<'a> {
     pub messages: &'a [Message],
     /// How long the reply may be, in tokens; what the provider has as default where nothing is said.
     pub most_tokens: Option<u32>,
+    /// How much it shall think; what the provider has as default where nothing is said.
+    pub effort: Option<Effort>,
     /// Whether it must call a tool.
     pub must_call: bool,
 }

@@ -132,7 +132,9 @@ pub struct Quirks {
     pub several_calls: SeveralCalls,
     /// Whether a beginning of the conversation is kept only when asked for.
     pub cache: CacheComes,
-    /// Whether its models may write calls into their text.
+    /// Where it is said how much to think.
+    pub effort: EffortGoes,
+    /// What the text of its models may hold.
     pub text: TextMay,
 }
 
@@ -201,11 +203,20 @@ pub enum CacheComes {
     WhenAskedForAnthropic,
 }
 
+/// Where it is said how much a model shall think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffortGoes {
+    /// Into `reasoning_effort`.
+    IntoTheRequest,
+    /// There, and among the values for the template of the conversation.
+    IntoTheTemplateToo,
+}
+
 /// What the text of a model may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextMay {
-    /// Calls: what models write is passed on where the server does not recognise it.
-    HoldCalls,
+    /// Calls, and what was thought: what models write is passed on where the server does not recognise it.
+    HoldOthers,
     /// Text and nothing else.
     BeTextOnly,
 }
@@ -220,7 +231,8 @@ impl Default for Quirks {
             foreign_thoughts: ForeignThoughts::LeftOut,
             several_calls: SeveralCalls::ByDefault,
             cache: CacheComes::ByItself,
-            text: TextMay::HoldCalls,
+            effort: EffortGoes::IntoTheRequest,
+            text: TextMay::HoldOthers,
         }
     }
 }
@@ -244,8 +256,13 @@ impl Quirks {
                 text: TextMay::BeTextOnly,
                 ..usual
             },
-            // Function calling guide of llama.cpp: several calls are off unless the request asks for them.
-            Server::LlamaCpp => Quirks { several_calls: SeveralCalls::WhenAsked, ..usual },
+            Server::LlamaCpp => Quirks {
+                // Its function calling guide: several calls are off unless the request asks for them.
+                several_calls: SeveralCalls::WhenAsked,
+                // Its change 26941: before it, `reasoning_effort` was read only from the values for the template.
+                effort: EffortGoes::IntoTheTemplateToo,
+                ..usual
+            },
             Server::OpenRouter => Quirks {
                 // Published types: max_tokens is deprecated.
                 length: LengthMember::MaxCompletionTokens,

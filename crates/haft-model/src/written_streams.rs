@@ -77,7 +77,13 @@ impl Written {
             let json = RawValue::from_string("{}".to_owned()).expect("it is JSON");
             let native = Native { wire: Wire::Anthropic, model: "another".to_owned(), json };
             let parts = vec![Part::Call(call)];
-            messages.push(Message::Model(Reply { parts, native, stop: Stop::Calls, usage: Usage::default() }));
+            messages.push(Message::Model(Reply {
+                parts,
+                native,
+                stop: Stop::Calls,
+                usage: Usage::default(),
+                why_cut: None,
+            }));
             messages.push(answers_to(&messages));
         }
         messages
@@ -134,9 +140,16 @@ impl Written {
         let reply: Reply = serde_json::from_str(&kept).expect("it can be read again");
         let mut messages = self.messages();
         let native = reply.native.json.get().to_owned();
-        // What was only thought says nothing, except to Gemini.
+        // What was only thought says nothing, except to Gemini, and where it stands in the text.
         let says_something = match reply.native.wire {
             Wire::Gemini => !native.contains(r#""parts":[]"#),
+            Wire::Chat
+                if Object::read(&native)
+                    .and_then(|message| message.text("content"))
+                    .is_some_and(|text| !text.is_empty()) =>
+            {
+                true
+            }
             _ => reply.calls().next().is_some() || !reply.text().is_empty(),
         };
         messages.push(Message::Model(reply));
@@ -172,7 +185,7 @@ fn tools(provider: Provider) -> LoweredList {
 }
 
 fn request<'a>(tools: &'a LoweredList, messages: &'a [Message]) -> Request<'a> {
-    Request { instructions: "Be short.", tools, messages, most_tokens: Some(100), must_call: false }
+    Request { instructions: "Be short.", tools, messages, most_tokens: Some(100), effort: None, must_call: false }
 }
 
 /// Returns what follows the last reply: an answer to each of its calls, or the user's next words.

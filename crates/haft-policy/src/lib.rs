@@ -12,6 +12,7 @@ pub mod grant;
 pub mod ignored;
 mod named;
 pub mod policy;
+pub mod reach;
 pub mod rule;
 pub mod rule_to_paste;
 pub mod rules;

@@ -9,6 +9,7 @@ use haft::call::CallId;
 use haft::plan::Preview;
 use haft_policy::decision::{Class, Ruling};
 use haft_policy::grant::GrantScope;
+use haft_policy::reach::Reach;
 use serde_json::Value;
 
 /// Answers questions. One at a time per session.
@@ -38,6 +39,8 @@ pub struct ApprovalRequest {
     pub preview: Preview,
     /// The rule that asks, why, and how much is at stake.
     pub ruling: Ruling,
+    /// How far the call reaches.
+    pub reach: Reach,
     /// What a yes for longer could cover, the narrowest first; empty when only "once" is offered.
     pub offers: Vec<Offer>,
     /// What could be put into `rules.toml` so that this is never asked again; text for a person.

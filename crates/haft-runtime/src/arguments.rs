@@ -45,6 +45,11 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Returns whether brackets had to be closed at the end: there may have been more to come.
+    pub fn is_completed(&self) -> bool {
+        self.repairs.iter().any(|line| line.starts_with(repair::CLOSED))
+    }
+
     fn unchanged(value: Value) -> Self {
         Self { value, repairs: Vec::new() }
     }

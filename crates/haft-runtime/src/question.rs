@@ -16,6 +16,7 @@ use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
 use haft_policy::ignored::Ignored;
 use haft_policy::policy::{Policy, Situation};
+use haft_policy::reach::Reach;
 use haft_policy::rule_to_paste::rule_to_paste;
 
 use crate::approval::{ApprovalRequest, Offer};
@@ -67,6 +68,8 @@ impl Question<'_> {
             // Nobody can say yes for longer to what a hook asks about each time.
             rule_to_paste: if is_hooks { None } else { self.rule_to_paste(&grants) },
             offers: if is_hooks { Vec::new() } else { self.offers(&grants) },
+            // A yes lets the whole call run, with what needs none.
+            reach: effects.iter().map(Reach::of).max().unwrap_or(Reach::Workspace),
             ruling,
         }
     }

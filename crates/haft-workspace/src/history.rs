@@ -9,6 +9,7 @@
 mod contents;
 mod git_index;
 mod sets;
+pub(crate) mod since;
 mod take_back;
 
 #[cfg(test)]
@@ -234,6 +235,13 @@ impl History {
         sets.sound(number)?;
         let contents = Contents::new(&sets, &self.root, self.journal.objects());
         Ok((number, contents.changes_of(number)))
+    }
+
+    /// Returns what a change set did, as `diff`, and cleans up behind nobody: everything stays as it is.
+    pub fn look_at(&self, number: u64) -> Result<Vec<FileChange>, HistoryError> {
+        let sets = Sets::of(self.journal.read()?);
+        sets.sound(number)?;
+        Ok(Contents::new(&sets, &self.root, self.journal.objects()).changes_of(number))
     }
 
     /// Takes changes back; of a file, only those of that file.

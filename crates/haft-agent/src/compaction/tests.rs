@@ -28,7 +28,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 fn reply(parts: Vec<Part>) -> Message {
     let json = to_raw_value(&parts).unwrap();
     let native = Native { wire: Wire::Chat, model: "m".into(), json };
-    Message::Model(Reply { parts, native, stop: Stop::Finished, usage: Usage::default() })
+    Message::Model(Reply { parts, native, stop: Stop::Finished, usage: Usage::default(), why_cut: None })
 }
 
 fn conversation(steps: &[Step]) -> Vec<Message> {

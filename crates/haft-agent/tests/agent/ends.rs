@@ -2,17 +2,22 @@
 
 use haft_agent::agent::Agent;
 use haft_agent::outcome::Ended;
+use haft_agent::price::Price;
 use haft_agent::settings::Settings;
 use haft_model::conversation::{Message, Part, Stop, Usage};
 use haft_model::provider::ModelErrorKind;
 use haft_testkit::snapshot;
 use serde_json::json;
 
-use crate::puppet::{Puppet, Turn, call, call_text, calls, cut_call, says, says_until};
+use crate::puppet::{Puppet, Turn, breaks_off, call, call_text, calls, cut_call, says, says_until};
 use crate::work::{Entry, Log, Worked, run, scene, work};
 
 async fn check(turns: impl IntoIterator<Item = Turn>) -> Worked {
     work(&scene(), &Puppet::of(turns), Settings::default()).await
+}
+
+fn unfinished(why: &str) -> Ended {
+    Ended::Unfinished(why.to_owned())
 }
 
 #[tokio::test]
@@ -87,7 +92,7 @@ async fn every_call_has_an_answer_however_it_ended() {
     5: The tool "misbehave" broke down: kaput.
     6: The tool "misbehave" broke down: planned to panic.
     7: The rule "rights" refuses this call. It would run it with the rights of another user.
-    8: Not run: the connection broke off inside this call, so its arguments are not whole. Nothing was done. Next: se
+    8: Not run: the reply ended inside this call, so its arguments are not whole. Nothing was done. Next: send it aga
     9: line 1
     "#);
 }
@@ -96,7 +101,7 @@ async fn every_call_has_an_answer_however_it_ended() {
 async fn a_call_that_the_end_of_a_reply_cut_is_told_and_not_run() {
     let scene = scene();
     let cut = |stop| Turn::Says(vec![cut_call("1", "write_file", r#"{"path":"a.txt","content":"x"#)], stop);
-    for (stop, words) in [(Stop::Length, "as long as one may be"), (Stop::Cut, "the connection broke off")] {
+    for (stop, words) in [(Stop::Length, "as long as one may be"), (Stop::Cut, "the reply ended inside this call")] {
         let worked = work(&scene, &Puppet::of([cut(stop)]), Settings::default()).await;
         assert!(worked.answer("1").contains(words), "{}", worked.answer("1"));
         assert_eq!(worked.outcome.ended, Ended::Finished);
@@ -111,7 +116,7 @@ async fn a_model_whose_calls_never_fit_a_reply_is_not_asked_for_ever() {
         Turn::Says(vec![Part::Text("I write.".into()), call], Stop::Length)
     };
     let worked = check((1..9).map(cut)).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfinished("it ends inside a call again and again"));
+    assert_eq!(worked.outcome.ended, unfinished("it ends inside a call again and again"));
     assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps), ("I write.", 3));
     let smaller = calls([call("s", "add", json!({ "a": 1, "b": 2 }))]);
     let worked = check([cut(1), cut(2), smaller, cut(3), cut(4), says("Now.")]).await;
@@ -134,8 +139,35 @@ async fn a_reply_that_broke_off_is_gone_on_with_twice_and_is_then_not_whole() {
     assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "One, two, three."));
 
     let worked = check(["a", "b", "c"].map(|text| says_until(text, Stop::Cut))).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfinished("the connection broke off"));
+    assert_eq!(worked.outcome.ended, unfinished("it broke off"));
     assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps), ("abc", 3));
+}
+
+#[tokio::test]
+async fn why_a_reply_broke_off_is_said_to_the_model_to_the_user_and_at_the_end() {
+    let worked = check([breaks_off("One, ", "the provider broke the reply off: Overloaded"), says("two.")]).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let told = "goes on: the provider broke the reply off: Overloaded";
+    assert!(worked.told.iter().any(|line| line == told), "{:?}", worked.told);
+    let Message::User { text } = &worked.messages[2] else { panic!("haft speaks: {:?}", worked.messages) };
+    assert_eq!(
+        text,
+        "[haft: your last reply is not whole: the provider broke the reply off: Overloaded. Go on exactly where it stopped.]"
+    );
+
+    let silent = "the provider gave no sign of life for 300 s";
+    let worked = check(["a", "b", "c"].map(|text| breaks_off(text, silent))).await;
+    assert_eq!(worked.outcome.ended, unfinished(silent));
+
+    let cut = |id: &str| Turn::BreaksOff(vec![cut_call(id, "add", "{\"a\"")], silent.to_owned());
+    let worked = check(["1", "2", "3"].map(cut)).await;
+    assert_eq!(worked.outcome.ended, unfinished(&format!("it ends inside a call again and again: {silent}")));
+    assert_eq!(
+        worked.answer("1"),
+        format!(
+            "Not run: the reply ended inside this call, so its arguments are not whole: {silent}. Nothing was done. Next: send it again."
+        )
+    );
 }
 
 #[tokio::test]
@@ -143,7 +175,7 @@ async fn a_provider_that_pauses_is_asked_again_with_what_it_said() {
     let worked = check([says_until("Wait, ", Stop::Paused), says("here.")]).await;
     assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Wait, here."));
     let worked = check((0..40).map(|_| says_until("Wait", Stop::Paused))).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfinished("the provider paused again and again"));
+    assert_eq!(worked.outcome.ended, unfinished("the provider paused again and again"));
 }
 
 #[tokio::test]
@@ -162,6 +194,21 @@ async fn a_model_that_says_nothing_is_asked_twice_more() {
     assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "Here."));
     let worked = check([nothing(), thought, nothing()]).await;
     assert_eq!(worked.outcome.ended, Ended::SaidNothing);
+}
+
+#[tokio::test]
+async fn words_before_a_call_are_no_part_of_an_answer_that_comes_in_pieces() {
+    let look = || {
+        let parts = vec![Part::Text("I look.".into()), call("1", "add", json!({ "a": 1, "b": 2 }))];
+        Turn::Says(parts, Stop::Calls)
+    };
+    let nothing = |stop| Turn::Says(vec![Part::Thinking("hm".into())], stop);
+    for stop in [Stop::Finished, Stop::Cut, Stop::Length, Stop::Paused] {
+        let worked = check([look(), nothing(stop), says("It is 3.")]).await;
+        assert_eq!(worked.outcome.answer, "It is 3.", "{stop:?}");
+        let worked = check([look(), says_until("It is ", Stop::Cut), nothing(stop), says("3.")]).await;
+        assert_eq!(worked.outcome.answer, "It is 3.", "{stop:?}");
+    }
 }
 
 #[tokio::test]
@@ -233,4 +280,38 @@ async fn what_is_written_down_is_what_was_said() {
         })
         .collect();
     assert_eq!(format!("{written:?}"), format!("{:?}", worked.messages));
+}
+
+#[tokio::test]
+async fn who_must_call_first_may_finish_afterwards() {
+    let add = || calls([call("1", "add", json!({ "a": 1, "b": 2 }))]);
+    let puppet = Puppet::of([add()]);
+    let settings = Settings { call_first: true, ..Settings::default() };
+    let worked = work(&scene(), &puppet, settings).await;
+    assert_eq!((worked.outcome.ended, puppet.forced()), (Ended::Finished, vec![true, false]));
+    let puppet = Puppet::of([add()]);
+    work(&scene(), &puppet, Settings::default()).await;
+    assert_eq!(puppet.forced(), [false, false]);
+}
+
+#[tokio::test]
+async fn a_run_ends_when_it_has_cost_as_much_as_it_may() {
+    let price = Price {
+        input: 1_000_000_000,
+        output: 5_000_000_000,
+        cache_read: 0,
+        cache_written: 0,
+        currency: "EUR".to_owned(),
+    };
+    let add = |id| calls([call(id, "add", json!({ "a": 1, "b": 2 }))]);
+    // Each reply costs 100 + 10 × 5 millionths.
+    let settings = Settings { price: Some(price.clone()), cost_budget: Some(300_000), ..Settings::default() };
+    let worked = work(&scene(), &Puppet::of([add("1"), add("2"), add("3")]), settings.clone()).await;
+    assert_eq!(worked.outcome.steps, 2);
+    let told = worked.outcome.ended.to_string();
+    snapshot!(told, @"Stopped after 0.0003 EUR; the budget is 0.0003 EUR. Next: resume the session, or allow a higher cost.");
+    assert_eq!(worked.outcome.cost.map(|cost| cost.exact()).as_deref(), Some("0.0003"));
+    let settings = Settings { price: None, ..settings };
+    let worked = work(&scene(), &Puppet::of([add("1")]), settings).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.cost), (Ended::Finished, None), "without a price there is none");
 }

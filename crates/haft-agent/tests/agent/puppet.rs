@@ -19,6 +19,8 @@ use crate::valid::assert_valid;
 pub enum Turn {
     /// Replies like this.
     Says(Vec<Part>, Stop),
+    /// Says this, then breaks off for this reason.
+    BreaksOff(Vec<Part>, String),
     /// Cannot reply.
     Fails(ModelErrorKind),
     /// Is asked again by the client, then replies.
@@ -33,13 +35,16 @@ pub enum Turn {
 pub struct Puppet {
     turns: Mutex<VecDeque<Turn>>,
     asked: Mutex<Vec<Vec<Message>>>,
+    /// Which of the times it had to call something.
+    forced: Mutex<Vec<bool>>,
     usage: Usage,
 }
 
 impl Puppet {
     pub fn of(turns: impl IntoIterator<Item = Turn>) -> Self {
         let usage = Usage { input: 100, output: 10, ..Usage::default() };
-        Self { turns: Mutex::new(turns.into_iter().collect()), asked: Mutex::default(), usage }
+        let turns = Mutex::new(turns.into_iter().collect());
+        Self { turns, asked: Mutex::default(), forced: Mutex::default(), usage }
     }
 
     /// Costs so many tokens each time.
@@ -51,6 +56,11 @@ impl Puppet {
     /// Returns the conversations it was shown.
     pub fn asked(&self) -> Vec<Vec<Message>> {
         lock(&self.asked).clone()
+    }
+
+    /// Returns for each time whether it had to call something.
+    pub fn forced(&self) -> Vec<bool> {
+        lock(&self.forced).clone()
     }
 
     fn reply_of(&self, parts: Vec<Part>, stop: Stop) -> Reply {
@@ -103,9 +113,15 @@ impl Model for Puppet {
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         assert_valid(request.messages);
         lock(&self.asked).push(request.messages.to_vec());
+        lock(&self.forced).push(request.must_call);
         let turn = lock(&self.turns).pop_front().unwrap_or_else(|| says("done"));
         Box::pin(async move {
+            let mut why_cut = None;
             let (parts, reason) = match turn {
+                Turn::BreaksOff(parts, why) => {
+                    why_cut = Some(why);
+                    (parts, Stop::Cut)
+                }
                 Turn::Fails(kind) => return Err(error(kind)),
                 Turn::IsDeaf => std::future::pending().await,
                 Turn::AskedAgain(parts) => {
@@ -120,7 +136,7 @@ impl Model for Puppet {
                 }
             };
             match self.tell(&parts, heard, stop) {
-                Ok(()) => Ok(self.reply_of(parts, reason)),
+                Ok(()) => Ok(Reply { why_cut, ..self.reply_of(parts, reason) }),
                 // What came before is kept, with the call that was being written.
                 Err(stopped) => match so_far(parts) {
                     parts if parts.is_empty() => Err(stopped),
@@ -154,7 +170,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A reply that costs nothing.
 pub fn reply(parts: Vec<Part>, stop: Stop) -> Reply {
     let json = to_raw_value(&parts).expect("parts can be written");
-    Reply { parts, native: Native { wire: Wire::Chat, model: "puppet".into(), json }, stop, usage: Usage::default() }
+    Reply {
+        parts,
+        native: Native { wire: Wire::Chat, model: "puppet".into(), json },
+        stop,
+        usage: Usage::default(),
+        why_cut: None,
+    }
 }
 
 /// A last word.
@@ -165,6 +187,11 @@ pub fn says(text: &str) -> Turn {
 /// A word that ends for this reason.
 pub fn says_until(text: &str, stop: Stop) -> Turn {
     Turn::Says(vec![Part::Text(text.to_owned())], stop)
+}
+
+/// A word after which the reply breaks off for this reason.
+pub fn breaks_off(text: &str, why: &str) -> Turn {
+    Turn::BreaksOff(vec![Part::Text(text.to_owned())], why.to_owned())
 }
 
 /// Some calls.

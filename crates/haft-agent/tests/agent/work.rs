@@ -161,6 +161,7 @@ fn words(told: &Told<'_>) -> String {
         Told::CallEnded { call, result, .. } => format!("ended {}: {}", call.id, result.status.code()),
         Told::NotRun { call, .. } => format!("not run {}", call.id),
         Told::GoesOn(why) => format!("goes on: {why}"),
+        Told::Unfit(why) => format!("unfit: {why}"),
         Told::Compacted(compacted) => format!(
             "compacted: {} results, {} arguments, {} replies",
             compacted.results, compacted.arguments, compacted.replies

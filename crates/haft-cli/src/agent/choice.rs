@@ -14,6 +14,7 @@ use futures_util::future::join_all;
 use haft_config::environment::{NotText, text_of_variable};
 use haft_config::keys::{Key, Keys};
 use haft_config::model::{ModelSection, WireName};
+use haft_config::patience::{Tries, Wait};
 use haft_config::proxy::proxy_for;
 use haft_config::settings::Settings;
 use haft_model::client::{Connection, Endpoint, Times};
@@ -110,8 +111,14 @@ impl Choice {
         self.keys.secrets()
     }
 
-    /// Returns the one model that was said, or that there is.
+    /// Returns the one model that was said, or that there is, to be waited for as was said.
     pub(crate) async fn made(&self) -> anyhow::Result<Chosen> {
+        let mut chosen = self.found().await?;
+        chosen.endpoint.times = times_of(&self.said);
+        Ok(chosen)
+    }
+
+    async fn found(&self) -> anyhow::Result<Chosen> {
         let place = match (&self.said.base_url, &self.said.name) {
             (Some(url), _) => self.place_at(url)?,
             (None, name) => match self.keyed_place(name.as_deref()).await? {
@@ -387,7 +394,19 @@ fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection {
         wire: stronger.wire.or(weaker.wire),
         base_url: stronger.base_url.or(weaker.base_url),
         key_env: stronger.key_env.or(weaker.key_env),
+        idle_seconds: stronger.idle_seconds.or(weaker.idle_seconds),
+        total_seconds: stronger.total_seconds.or(weaker.total_seconds),
+        tries: stronger.tries.or(weaker.tries),
+        ..weaker
     }
+}
+
+/// Returns how long is waited. Who allows a long silence allows it twice, as it is asked for again.
+fn times_of(said: &ModelSection) -> Times {
+    let usual = Times::default();
+    let idle = said.idle_seconds.map_or(usual.idle, Wait::duration);
+    let total = said.total_seconds.map_or(usual.total.max(idle * 2), Wait::duration);
+    Times { idle, total, tries: said.tries.map_or(usual.tries, Tries::count), ..usual }
 }
 
 pub(crate) fn wire_of(name: WireName) -> Wire {

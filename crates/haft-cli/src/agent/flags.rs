@@ -1,7 +1,9 @@
 //! What the command line says about the model and how far it may go.
 
 use clap::Args;
+use haft_config::model::tuning::EffortName;
 use haft_config::model::{ModelSection, WireName};
+use haft_config::price::Amount;
 
 /// Which model.
 #[derive(Args, Clone, Default)]
@@ -17,7 +19,7 @@ pub(crate) struct ModelFlags {
     pub(crate) base_url: Option<String>,
 }
 
-/// How far it may go.
+/// How it works, and how far it may go.
 #[derive(Args, Clone, Default)]
 pub(crate) struct HowFar {
     /// Most times the model is asked
@@ -26,11 +28,33 @@ pub(crate) struct HowFar {
     /// Most tokens it may cost, of requests and replies together
     #[arg(long = "max-tokens", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
+    /// Most it may cost, in the currency of the price that config.toml has for the model
+    #[arg(long = "max-cost", value_name = "AMOUNT", value_parser = some_money)]
+    pub(crate) max_cost: Option<Amount>,
+    /// How much the model thinks: low, medium or high; its provider decides if left out
+    #[arg(long, value_name = "E")]
+    pub(crate) effort: Option<EffortName>,
+    /// The first reply must call a tool: for small models that talk instead of working
+    #[arg(long = "call-first")]
+    pub(crate) call_first: bool,
 }
 
 impl ModelFlags {
     /// Returns what the flags say.
     pub(crate) fn said(&self) -> ModelSection {
-        ModelSection { name: self.model.clone(), wire: self.wire, base_url: self.base_url.clone(), key_env: None }
+        ModelSection {
+            name: self.model.clone(),
+            wire: self.wire,
+            base_url: self.base_url.clone(),
+            ..ModelSection::default()
+        }
+    }
+}
+
+fn some_money(text: &str) -> Result<Amount, String> {
+    match text.parse::<Amount>() {
+        Ok(Amount { billionths: 0 }) => Err("must be more than 0".to_owned()),
+        Ok(amount) => Ok(amount),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -6,18 +6,28 @@ use std::sync::{Mutex, PoisonError};
 use haft_agent::history::Past;
 use haft_agent::record::Record;
 use haft_config::model::{ModelSection, WireName};
+use haft_model::client::Endpoint;
 use haft_model::conversation::{Answer, Call, Message, Usage};
 use haft_model::wire::Wire;
 use haft_workspace::state::sessions::{Kept, SessionLog, Tally};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::arguments::Common;
+
 /// One record of a session.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SessionRecord {
-    /// A run begins: which model is spoken to. Never its key.
-    Run { model: String, wire: Wire, base_url: String },
+pub(crate) enum SessionRecord {
+    /// A run begins: which model is spoken to, never its key; and what was said about the tools.
+    Run {
+        model: String,
+        wire: Wire,
+        base_url: String,
+        /// Nothing in records of earlier versions.
+        #[serde(default)]
+        said: Said,
+    },
     /// Something was said.
     Message(Message),
     /// A call is about to run.
@@ -28,6 +38,26 @@ enum SessionRecord {
     Result(Value),
     /// The run ended like this.
     Ended(String),
+}
+
+/// What the command line of a run said that makes its tools what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Said {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dialect: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<String>,
+    pub(crate) plan: bool,
+    #[serde(rename = "try")]
+    pub(crate) tries: bool,
+}
+
+impl Said {
+    pub(crate) fn by(common: &Common) -> Self {
+        let (dialect, profile) = (common.dialect.clone(), common.profile.map(|profile| profile.name().to_owned()));
+        Self { dialect, profile, plan: common.plan, tries: common.tries }
+    }
 }
 
 /// Writes a session down while an agent works.
@@ -54,8 +84,9 @@ impl Keeping {
     }
 
     /// Writes down that a run begins.
-    pub(crate) fn begin(&self, model: &str, wire: Wire, base_url: &str) -> io::Result<()> {
-        self.write(&SessionRecord::Run { model: model.to_owned(), wire, base_url: base_url.to_owned() })
+    pub(crate) fn begin(&self, endpoint: &Endpoint, said: Said) -> io::Result<()> {
+        let (model, base_url) = (endpoint.model.clone(), endpoint.base_url.clone());
+        self.write(&SessionRecord::Run { model, wire: endpoint.wire, base_url, said })
     }
 
     /// Writes down a result. What the model reads of it is kept as its answer.
@@ -130,9 +161,10 @@ impl Left {
 
     fn note(&mut self, record: SessionRecord) {
         match record {
-            SessionRecord::Run { model, wire, base_url } => {
+            SessionRecord::Run { model, wire, base_url, .. } => {
                 let wire = Some(name_of(wire));
-                self.model = ModelSection { name: Some(model), wire, base_url: Some(base_url), key_env: None };
+                let (name, base_url) = (Some(model), Some(base_url));
+                self.model = ModelSection { name, wire, base_url, ..ModelSection::default() };
             }
             SessionRecord::Message(message) => {
                 self.use_answers_before(&message);

@@ -31,6 +31,7 @@ pub(super) fn record(told: Told<'_>) -> Option<Value> {
             "v": VERSION, "event": "not_run", "id": call.id, "tool": call.name, "content": answer.text
         })),
         Told::GoesOn(why) => Some(json!({ "v": VERSION, "event": "goes_on", "why": why })),
+        Told::Unfit(why) => Some(json!({ "v": VERSION, "event": "unfit", "why": why })),
         Told::Compacted(done) => Some(json!({
             "v": VERSION, "event": "compacted", "results": done.results, "arguments": done.arguments,
             "replies": done.replies, "tokens_before": done.tokens_before, "tokens_now": done.tokens_now

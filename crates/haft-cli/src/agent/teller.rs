@@ -13,14 +13,16 @@ use haft::kinds::ErrorKind;
 use haft::result::ToolResult;
 use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
-use haft_runtime::record::{self, VERSION};
+use haft_runtime::record;
 use haft_runtime::redact::Redactor;
-use serde_json::{Value, json};
+use serde_json::Value;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Keeping;
 use super::shown::{Tools, call_line, paragraph};
 use super::stream;
+use super::waiting::Waiting;
 use crate::arguments::Common;
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -38,6 +40,8 @@ pub(super) struct Teller<'a> {
     stop: &'a CancellationToken,
     /// What a running call prints, which goes before anything else is printed.
     pub(super) line: LiveLine,
+    /// Since when the model is waited for.
+    pub(super) waiting: Waiting,
     state: Mutex<State>,
 }
 
@@ -58,11 +62,13 @@ impl<'a> Teller<'a> {
     pub(super) fn new(keeping: &'a Keeping, desk: &'a Desk, common: &Common, stop: &'a CancellationToken) -> Self {
         let (is_json, redactor) = (common.json, desk.runtime.redactor());
         let streams = !is_json && io::stderr().is_terminal();
-        Self { keeping, is_json, streams, redactor, stop, line: LiveLine::default(), state: Mutex::default() }
+        let (line, waiting, state) = (LiveLine::default(), Waiting::default(), Mutex::default());
+        Self { keeping, is_json, streams, redactor, stop, line, waiting, state }
     }
 
     /// Tells one thing.
     pub(super) fn tell(&self, told: Told<'_>) {
+        self.waiting.note(&told, Instant::now());
         match told {
             Told::CallEnded { result, .. } => {
                 self.keeping.result(record::of_result(result));
@@ -82,7 +88,9 @@ impl<'a> Teller<'a> {
         }
         match told {
             Told::Text(text) if self.streams => self.stream(text),
-            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) | Told::Step(_) => {}
+            // Something came, so nobody waits for it any more.
+            Told::Thinking(_) | Told::Writing(_) => self.line.clear(),
+            Told::Text(_) | Told::Step(_) => {}
             Told::Replied { .. } => self.end_line(),
             Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
             Told::CallEnded { call, result, .. } => {
@@ -92,9 +100,11 @@ impl<'a> Teller<'a> {
             }
             Told::NotRun { call, .. } => self.part(&call_line(&call.name, "", None)),
             Told::Again(after, why) => {
-                self.note(&format!("{}. Asked again in {}.", why.trim_end_matches('.'), seconds(after)))
+                let when = if after.is_zero() { String::new() } else { format!(" in {}", seconds(after)) };
+                self.note(&format!("{}. Asked again{when}.", why.trim_end_matches('.')))
             }
             Told::GoesOn(why) => self.note(&format!("The reply is not whole: {why}. The model is asked to go on.")),
+            Told::Unfit(why) => self.note(&format!("The answer does not fit the schema; the model is told:\n{why}")),
             Told::Compacted(done) => self.note(&room_made(done)),
         }
     }
@@ -120,15 +130,6 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Prints the last record of a run that somebody would not wait for.
-    pub(super) fn print_end_at_once(&self) -> Exit {
-        let (id, exit) = (self.keeping.id(), Exit::Interrupted);
-        let code = exit.code();
-        let record =
-            json!({ "v": VERSION, "event": "ended", "how": "ended_at_once", "session": id, "exit_code": code });
-        self.print_end(&record, exit)
-    }
-
     /// Ends a line of text that has no end.
     pub(super) fn end_line(&self) {
         self.line.clear();
@@ -144,6 +145,7 @@ impl<'a> Teller<'a> {
     }
 
     fn stream(&self, text: &str) {
+        self.line.clear();
         let mut state = self.state();
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "{}", safe(text));

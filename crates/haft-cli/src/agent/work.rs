@@ -3,18 +3,16 @@
 //! Ctrl-C stops the call or the reply that is under way, and the conversation stays valid; a second one ends at once.
 //! Whoever ends services and a terminal that closes stop it as well.
 
-use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use anyhow::Context;
-use haft::grouped::Grouped;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::{Instructions, Manner, Words};
-use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::outcome::Outcome;
+use haft_agent::output::OutputSchema;
 use haft_agent::settings::Settings;
 use haft_model::client::Connection;
-use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use haft_workspace::state::read_config_file;
 use serde_json::json;
@@ -22,11 +20,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::asked_to_stop::{Asked, AskedToStop};
 use super::choice::Chosen;
+use super::ending::Ending;
 use super::flags::HowFar;
-use super::kept::Keeping;
-use super::shown::{one_line_of, paragraph};
-use super::stream;
+use super::kept::{Keeping, Said};
+use super::shown::one_line_of;
 use super::teller::Teller;
+use super::tuning::Tuning;
+use super::waiting::WaitingLine;
 use crate::arguments::Common;
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -42,19 +42,21 @@ pub(crate) struct Work<'a> {
     pub(crate) desk: &'a Desk,
     pub(crate) common: &'a Common,
     pub(crate) how_far: &'a HowFar,
+    pub(crate) tuning: Tuning,
     pub(crate) keeping: Keeping,
     pub(crate) chosen: Chosen,
     pub(crate) past: Past,
+    pub(crate) output: Option<OutputSchema>,
 }
 
 impl Work<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
-        let Work { desk, common, how_far, keeping, chosen, past } = self;
+        let Work { desk, common, how_far, tuning, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be written down";
-        keeping.begin(&endpoint.model, endpoint.wire, &endpoint.base_url).context(cannot)?;
+        keeping.begin(endpoint, Said::by(common)).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
         let teller = Teller::new(&keeping, desk, common, &stop);
@@ -68,50 +70,31 @@ impl Work<'_> {
             let model = one_line_of(&model, LONGEST_NAME);
             screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
+        let unseen = WaitingLine::unseen(&teller.waiting);
+        let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
         let session = desk.session_of_agent(&id, common, teller.line.clone());
         let connection: Connection = chosen.connection();
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
-        let agent = agent.with_settings(settings(desk, common, how_far)?).watched_by(&*overseer);
-        let mut agent = agent.going_on(past);
+        let settings = Settings { output, ..tuning.of(settings(desk, common, how_far)?) };
+        let mut agent = agent.with_settings(settings).watched_by(&*overseer).going_on(past);
         let outcome = {
             let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
             let working = agent.run(prompt, &told, &stop);
-            attended(working, Live::new(desk.runtime.events()).on(teller.line.clone()), &stop).await?
+            let live = Live::new(desk.runtime.events()).on(teller.line.clone());
+            attended(working, live, waiting, &stop).await?
         };
         teller.end_line();
-        let Some(outcome) = outcome else {
-            keeping.end("Ended at once.");
-            return Ok(if common.json { teller.print_end_at_once() } else { told_end_at_once(&id) });
-        };
-        let exit = exit_of(&outcome.ended);
-        keeping.end(&outcome.ended.to_string());
-        let took = began.elapsed().as_secs_f64();
-        if common.json {
-            return Ok(teller.print_end(&end_record(&outcome, &id, exit, took), exit));
-        }
-        if outcome.ended == Ended::Finished {
-            // Where the text has just come to the same screen, it is there.
-            if !(teller.streams && io::stdout().is_terminal()) {
-                screen::answer(&outcome.answer)?;
-            }
-        } else {
-            // What it said up to there is no answer, and yet it may say why.
-            if !teller.streams && !outcome.answer.trim().is_empty() {
-                screen::talk(outcome.answer.trim_end());
-            }
-            screen::talk(&format!("haft: {}", paragraph(&outcome.ended.to_string())));
-            screen::talk(&format!("To go on: haft resume {id}"));
-        }
-        screen::talk_part(&Part::Faint(&last_line(&outcome, &teller.tools(), took)));
-        Ok(exit)
+        Ending { teller: &teller, keeping: &keeping, is_json: common.json, took: began.elapsed() }.say(outcome)
     }
 }
 
-/// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints is shown.
+/// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints
+/// is shown, or that there is nothing but waiting.
 async fn attended(
     working: impl Future<Output = Outcome>,
     mut live: Live,
+    mut waiting: WaitingLine<'_>,
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<Outcome>> {
     let mut asked = AskedToStop::listen()?;
@@ -126,6 +109,7 @@ async fn attended(
             },
             outcome = &mut working => return Ok(Some(outcome)),
             () = live.step() => {}
+            () = waiting.step() => {}
         }
     }
 }
@@ -152,69 +136,4 @@ fn settings(desk: &Desk, common: &Common, how_far: &HowFar) -> anyhow::Result<Se
         },
         ..usual
     })
-}
-
-fn exit_of(ended: &Ended) -> Exit {
-    match ended {
-        Ended::Finished => Exit::Ok,
-        Ended::Stopped => Exit::Interrupted,
-        Ended::Refused => Exit::Refused,
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
-        Ended::OutOfSteps(_)
-        | Ended::OutOfBudget { .. }
-        | Ended::Unfinished(_)
-        | Ended::SaidNothing
-        | Ended::GoesInCircles { .. }
-        | Ended::Failed(_)
-        | Ended::NotRecorded(_) => Exit::Failed,
-    }
-}
-
-/// Names an end for programs.
-fn name_of(ended: &Ended) -> &'static str {
-    match ended {
-        Ended::Finished => "finished",
-        Ended::Stopped => "stopped",
-        Ended::OutOfSteps(_) => "out_of_steps",
-        Ended::OutOfBudget { .. } => "out_of_budget",
-        Ended::Refused => "refused",
-        Ended::Unfinished(_) => "unfinished",
-        Ended::SaidNothing => "said_nothing",
-        Ended::GoesInCircles { .. } => "goes_in_circles",
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
-        Ended::Failed(_) => "failed",
-        Ended::NotRecorded(_) => "not_recorded",
-    }
-}
-
-fn told_end_at_once(id: &str) -> Exit {
-    screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
-    Exit::Interrupted
-}
-
-fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json::Value {
-    let mut record = json!({
-        "v": VERSION, "event": "ended", "how": name_of(&outcome.ended), "answer": outcome.answer, "session": id,
-        "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
-        "duration_ms": (took * 1_000.0) as u64
-    });
-    if outcome.ended != Ended::Finished {
-        record["error"] = outcome.ended.to_string().into();
-    }
-    record
-}
-
-fn last_line(outcome: &Outcome, tools: &str, took: f64) -> String {
-    let usage = outcome.usage;
-    let cached = match usage.cache_read {
-        0 => String::new(),
-        cached => format!(" ({} of them from the cache)", Grouped(cached)),
-    };
-    let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
-    format!(
-        "{}, {} in{cached}, {} out{tools}; {took:.1} s in all",
-        Grouped(u64::from(outcome.steps)).of("step"),
-        Grouped(usage.input).of("token"),
-        Grouped(usage.output)
-    )
 }

@@ -11,7 +11,9 @@ use super::run::from_stdin;
 use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::{Keeping, Left};
+use crate::agent::output::OutputFlags;
 use crate::agent::shown::one_line_of;
+use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -26,7 +28,8 @@ use crate::screen;
   haft resume k3f9-q2bx \"now the same for the other file\"
   echo \"and then?\" | haft resume
 
-Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.")]
+Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.
+A schema for the answer holds for one run: name it again.")]
 pub(crate) struct Resume {
     /// The session, as "haft sessions" names it; the one used last in this workspace if left out. Then the message
     #[arg(value_name = "ID] [MESSAGE")]
@@ -35,6 +38,8 @@ pub(crate) struct Resume {
     pub(crate) model: ModelFlags,
     #[command(flatten)]
     pub(crate) how_far: HowFar,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
 }
 
 /// Runs the command.
@@ -48,6 +53,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         },
         None => (None, arguments.words.as_slice()),
     };
+    let output = arguments.output.schema()?;
     let desk = Desk::open_for(common, Caller::Agent)?;
     let sessions = desk.state.sessions();
     let id = id.map_or_else(|| newest(&sessions), Ok)?;
@@ -60,13 +66,16 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     desk.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;
+        let how_far = &arguments.how_far;
+        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
         let keeping = Keeping::new(log, kept.tally);
-        let work = Work { desk: &desk, common, how_far: &arguments.how_far, keeping, chosen, past: left.past };
+        let past = left.past;
+        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past, output };
         work.on(message).await
     })?
 }
 
-fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
+pub(super) fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {
     match sessions.list()?.into_iter().next() {
         Some(session) => Ok(session.id),
         None => bail!("there is no session in this workspace yet; begin one: haft run \"make the tests pass\""),

@@ -11,6 +11,8 @@ use haft_workspace::state::sessions::Tally;
 use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::Keeping;
+use crate::agent::output::OutputFlags;
+use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
@@ -25,9 +27,11 @@ const LONGEST: u64 = 10 * 1024 * 1024;
   haft run \"make the tests pass\"
   git diff | haft run --plan -
   haft run --model qwen3:8b --base-url http://127.0.0.1:11434/v1 \"what is this project?\"
+  haft run --output-schema review.json \"review the last commit\" | jq .verdict
 
-Without --json stdout has the final answer and nothing else. Exit codes: 0 finished, 1 failed or out of steps,
-2 usage or configuration, 3 the model refused, 4 timed out, 130 stopped. \"haft undo --session\" takes back what it changed.")]
+Without --json stdout has the final answer and nothing else; with --output-schema that is one line of JSON that fits it.
+Exit codes: 0 finished, 1 failed, out of steps or no answer that fits the schema, 2 usage or configuration, 3 the model
+refused, 4 timed out, 130 stopped. \"haft undo --session\" takes back what it changed.")]
 pub(crate) struct Run {
     /// What to do; or - to read it from stdin, which is done too when it is left out and stdin is no terminal
     #[arg(value_name = "TASK")]
@@ -36,19 +40,23 @@ pub(crate) struct Run {
     pub(crate) model: ModelFlags,
     #[command(flatten)]
     pub(crate) how_far: HowFar,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
 }
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
+    let output = arguments.output.schema()?;
     let prompt = task(&arguments.task)?;
     let desk = Desk::open_for(common, Caller::Agent)?;
     let choice = Choice::new(&arguments.model, &desk.settings, ModelSection::default())?;
     desk.runtime.also_hide(choice.secrets());
     block_on(async {
         let chosen = choice.made().await?;
-        let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
         let how_far = &arguments.how_far;
-        let work = Work { desk: &desk, common, how_far, keeping, chosen, past: Past::default() };
+        let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
+        let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
+        let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past: Past::default(), output };
         work.on(prompt).await
     })?
 }

@@ -5,6 +5,7 @@ use haft::effect::CommandLine;
 use haft::plan::Preview;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
+use haft_policy::reach::Reach;
 use haft_runtime::approval::{AskedCommand, AskedEffect, AskedPart};
 use haft_testkit::snapshot;
 use serde_json::json;
@@ -38,6 +39,7 @@ fn request() -> ApprovalRequest {
         ruling: ruling("changes", "It would create a."),
         offers: vec![offer(GrantScope::ChangesInside, &[])],
         rule_to_paste: None,
+        reach: Reach::Workspace,
     }
 }
 

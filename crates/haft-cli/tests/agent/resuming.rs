@@ -122,6 +122,19 @@ fn a_torn_or_damaged_session_says_so_and_goes_on() {
 }
 
 #[test]
+fn undo_of_the_session_takes_back_what_all_of_its_processes_did() {
+    let place = Place::new();
+    let write = |name: &str| Turn::call("write_file", json!({ "path": name, "content": "new\n" }));
+    let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Done.")]));
+    assert_eq!(place.haft(&model, &["run", "--yes", "--max-steps", "1", "write"]).code, Some(1));
+    assert_eq!(said(place.bare(&["call", "--yes", "write_file", "path=d.txt", "content=mine"])).code, Some(0));
+    assert_eq!(place.haft(&model, &["resume", "--yes", "go on"]).code, Some(0));
+    let undone = said(place.bare(&["undo", "--session"]));
+    assert_eq!(undone.code, Some(0), "{}", undone.err);
+    assert!(!place.has("b.txt") && !place.has("c.txt") && place.has("d.txt"), "{}", undone.out);
+}
+
+#[test]
 fn a_name_that_is_nearly_that_of_a_session_is_no_message_to_another() {
     let place = Place::new();
     ran(&place, "the first matter");

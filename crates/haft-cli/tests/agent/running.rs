@@ -365,7 +365,7 @@ fn records_for_which_there_is_no_room_are_a_failure_that_is_told() {
 }
 
 /// Interrupts a command as soon as it has told this event, and waits for its end.
-fn interrupted(child: std::process::Child, event: &str) -> crate::place::Said {
+pub fn interrupted(child: std::process::Child, event: &str) -> crate::place::Said {
     signalled(child, event, Signal::INT)
 }
 
@@ -394,4 +394,37 @@ fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> crate
     let mut said = said_of(child.wait_with_output().expect("it ends"));
     said.out = out;
     said
+}
+
+#[test]
+fn a_provider_that_stays_silent_is_given_up_after_the_second_time_and_nothing_is_said_of_waiting() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 1\n");
+    let silent = Turn::text("Never.").fault(Fault::HangBeforeHeaders).fault(Fault::HangAfterEvents(0));
+    let model = ScriptedModel::start(Script::of([silent]));
+    let said = place.haft(&model, &["run", "are you there?"]);
+    assert_eq!((said.code, model.requests().len()), (Some(4), 2), "{}", said.err);
+    assert!(said.err.contains("The provider gave no sign of life for 1 s. It was tried 2 times."), "{}", said.err);
+    assert!(!said.err.contains("waiting for the model"), "{}", said.err);
+}
+
+#[test]
+fn the_file_says_how_long_is_waited_and_how_often_it_is_tried() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\ntries = 2\n");
+    let busy = (0..2).fold(Turn::text("Never."), |turn, _| turn.fault(Fault::status(500)));
+    let model = ScriptedModel::start(Script::of([busy]));
+    let said = place.haft(&model, &["run", "go"]);
+    assert_eq!((said.code, model.requests().len()), (Some(1), 2), "{}", said.err);
+
+    place.put("home/.config/haft/config.toml", "[model]\ntotal_seconds = 1\n");
+    let model = ScriptedModel::start(Script::of([Turn::text("Never.").fault(Fault::HangBeforeHeaders)]));
+    let said = place.haft(&model, &["resume", "go on"]);
+    assert_eq!(said.code, Some(4), "{}", said.err);
+    assert!(said.err.contains("The reply was not there after 1 s, all tries counted."), "{}", said.err);
+
+    place.put("home/.config/haft/config.toml", "[model]\nname = \"m\"\nidle_seconds = 0\n");
+    let said = place.haft(&model, &["run", "go"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("config.toml:3: must be between 1 and 86400 (seconds)"), "{}", said.err);
 }

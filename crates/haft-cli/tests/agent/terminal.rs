@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, Fault, Script, ScriptedModel, Turn};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use serde_json::json;
@@ -152,4 +152,17 @@ fn records_are_json_at_a_terminal_too() {
     let records = crate::place::records(&terminal.seen);
     assert_eq!(records.last().expect("it says how it ended")["answer"], text);
     assert!(terminal.seen.contains("clear\\u009b2J turn\\u202e tag\\udb40\\udc41"), "{}", terminal.seen);
+}
+
+#[test]
+fn a_person_sees_that_a_silent_model_is_waited_for_and_asked_once_more() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 4\n");
+    let model = ScriptedModel::start(Script::of([Turn::text("Here I am.").fault(Fault::HangBeforeHeaders)]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "are you there?"]);
+    terminal.shows("waiting for the model: no word yet after ");
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    let note = "note: The provider gave no sign of life for 4 s. Asked again.";
+    assert!(terminal.seen.contains(note) && terminal.seen.contains("Here I am."), "{}", terminal.seen);
+    model.assert_told();
 }

@@ -253,7 +253,7 @@ impl Reading for MessageReading {
         let mut parts: Vec<Part> = self.blocks.iter().filter_map(|block| self.part(block, stop)).collect();
         parts.extend(self.refusal.map(Part::Refusal));
         let native = Native { wire: Wire::Anthropic, model: self.model, json };
-        Some(Reply { parts, native, stop, usage: self.usage.into() })
+        Some(Reply { parts, native, stop, usage: self.usage.into(), why_cut: None })
     }
 }
 

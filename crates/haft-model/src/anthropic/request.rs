@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::thinking::Thinking;
 use crate::conversation::{Answer, Message, Part, Reply};
 use crate::foreign::{arguments_or_nothing, safe_id};
 use crate::offered_names::OfferedNames;
@@ -29,6 +30,8 @@ struct Body<'a> {
     tools: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
+    #[serde(flatten)]
+    thinking: Thinking,
     messages: Vec<Turn<'a>>,
     stream: bool,
 }
@@ -114,11 +117,14 @@ pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
     }
     let tools = request.tools.request_value();
     let must_call = request.must_call && !is_empty(&tools);
+    let max_tokens = request.most_tokens.unwrap_or_else(|| most_tokens(model));
+    let thinking = request.effort.map(|effort| Thinking::of(model, effort, max_tokens)).unwrap_or_default();
     let body = Body {
         model,
-        max_tokens: request.most_tokens.unwrap_or_else(|| most_tokens(model)),
+        max_tokens,
         system,
         tool_choice: must_call.then_some(ToolChoice { r#type: "any" }),
+        thinking: if must_call { thinking.without_asking() } else { thinking },
         tools,
         messages: turns(model, request),
         stream: true,

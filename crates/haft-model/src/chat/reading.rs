@@ -38,12 +38,16 @@ pub(super) struct ChatReading {
 impl ChatReading {
     pub(super) fn new(quirks: Quirks, model: &str, request: &Request<'_>) -> ChatReading {
         let names = OfferedNames::of(request.tools);
-        let may_hold_calls = quirks.text == TextMay::HoldCalls && !names.is_empty();
+        let said = match quirks.text {
+            TextMay::BeTextOnly => Said::default(),
+            TextMay::HoldOthers if names.is_empty() => Said::with_thoughts_in_text(),
+            TextMay::HoldOthers => Said::with_thoughts_in_text().and_calls(),
+        };
         ChatReading {
             model: model.to_owned(),
             names,
             ids: Ids::of(request),
-            said: if may_hold_calls { Said::with_calls_in_text() } else { Said::default() },
+            said,
             calls: Calls::default(),
             usage: Usage::default(),
             has_begun: false,
@@ -153,6 +157,7 @@ impl ChatReading {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
         }
+        self.said.end_text(heard);
         let Some(written) = self.written() else { return self.said.release(heard) };
         let mut calls = 0;
         for piece in &written {
@@ -194,7 +199,7 @@ impl ChatReading {
         match self.written() {
             Some(written) => {
                 let text = self.take_written(written, &mut parts, &mut natives);
-                self.said.set_text(text);
+                self.said.set_text(&text);
                 stop = if stop == Stop::Finished { Stop::Calls } else { stop };
             }
             None => {
@@ -214,7 +219,8 @@ impl ChatReading {
             message.insert("tool_calls".to_owned(), Value::Array(natives));
         }
         let json = to_raw_value(&message).expect("a value can be written");
-        Reply { parts, native: Native { wire: Wire::Chat, model: self.model, json }, stop, usage: self.usage }
+        let native = Native { wire: Wire::Chat, model: self.model, json };
+        Reply { parts, native, stop, usage: self.usage, why_cut: None }
     }
 
     /// Returns the text with the calls that the model wrote into it, where it made no other.

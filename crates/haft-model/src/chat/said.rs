@@ -2,10 +2,12 @@
 //!
 //! What was thought comes in a member that depends on the server, sometimes in two at once, and goes back in the one in
 //! which it came: DeepSeek refuses a conversation with calls without it, and OpenRouter passes it on to providers that do.
+//! What was thought in the text itself (`thought_aloud`) stays in the text that goes back.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::thought_aloud::{self, Sorted, ThoughtAloud};
 use crate::provider::{Heard, Piece};
 use crate::raw_json::{Object, compact, list, text};
 use crate::written_calls::hold_back::HoldBack;
@@ -20,6 +22,8 @@ pub(super) struct Said {
     reasoning_content: String,
     reasoning: String,
     reasoning_details: Vec<Value>,
+    /// Where the text may begin with what was thought.
+    thought_aloud: Option<ThoughtAloud>,
     /// Where the text may hold calls.
     hold_back: Option<HoldBack>,
 }
@@ -33,14 +37,26 @@ enum Block {
 }
 
 impl Said {
-    /// Begins a reply whose text may hold calls.
-    pub(super) fn with_calls_in_text() -> Said {
-        Said { hold_back: Some(HoldBack::new()), ..Said::default() }
+    /// Begins a reply whose text may begin with what was thought.
+    pub(super) fn with_thoughts_in_text() -> Said {
+        Said { thought_aloud: Some(ThoughtAloud::default()), ..Said::default() }
+    }
+
+    /// Lets the text hold calls.
+    pub(super) fn and_calls(self) -> Said {
+        Said { hold_back: Some(HoldBack::new()), ..self }
     }
 
     /// Says whether the text may hold calls.
     pub(super) fn may_hold_calls(&self) -> bool {
         self.hold_back.is_some()
+    }
+
+    /// Tells what was not told because it might have become a tag: nothing more comes.
+    pub(super) fn end_text(&mut self, heard: Heard<'_>) {
+        if let Some(sorted) = self.thought_aloud.as_mut().and_then(ThoughtAloud::end) {
+            self.tell(sorted, heard);
+        }
     }
 
     /// Tells the text that was held back and is no call.
@@ -69,15 +85,26 @@ impl Said {
     }
 
     fn add_text(&mut self, more: &str, heard: Heard<'_>) {
-        match &mut self.hold_back {
-            Some(hold_back) => hold_back.add(more, heard),
-            None if more.is_empty() => {}
-            None => heard(Piece::Text(more)),
+        let sorted = match &mut self.thought_aloud {
+            Some(thought_aloud) => thought_aloud.add(more),
+            None => vec![Sorted::Text(more.to_owned())],
+        };
+        for piece in sorted {
+            self.tell(piece, heard);
         }
         match self.blocks.last_mut() {
             Some(Block::Text(text)) => text.push_str(more),
             _ if more.is_empty() => {}
             _ => self.blocks.push(Block::Text(more.to_owned())),
+        }
+    }
+
+    fn tell(&mut self, piece: Sorted, heard: Heard<'_>) {
+        match (piece, &mut self.hold_back) {
+            (Sorted::Thought(thought), _) => self.think(&thought, heard),
+            (Sorted::Text(text), Some(hold_back)) => hold_back.add(&text, heard),
+            (Sorted::Text(text), None) if text.is_empty() => {}
+            (Sorted::Text(text), None) => heard(Piece::Text(&text)),
         }
     }
 
@@ -160,8 +187,17 @@ impl Said {
         &self.refusal
     }
 
-    /// Returns the text without everything else.
+    /// Returns the text without everything else, and without what was thought in it.
     pub(super) fn text(&self) -> String {
+        let mut text = self.whole_text();
+        text.split_off(self.length_of_thoughts(&text))
+    }
+
+    fn length_of_thoughts(&self, text: &str) -> usize {
+        self.thought_aloud.as_ref().map_or(0, |_| thought_aloud::length(text))
+    }
+
+    fn whole_text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
             Block::Thinking { .. } | Block::Other(_) => None,
@@ -169,8 +205,11 @@ impl Said {
         texts.collect()
     }
 
-    /// Replaces the text, where calls were found in it.
-    pub(super) fn set_text(&mut self, text: String) {
+    /// Replaces the text, where calls were found in it. What was thought before it stays.
+    pub(super) fn set_text(&mut self, text: &str) {
+        let mut whole = self.whole_text();
+        whole.truncate(self.length_of_thoughts(&whole));
+        let text = whole + text;
         self.blocks = if text.is_empty() { Vec::new() } else { vec![Block::Text(text)] };
     }
 

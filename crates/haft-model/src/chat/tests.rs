@@ -59,7 +59,13 @@ fn conversation() -> Vec<Message> {
     let json = serde_json::value::to_raw_value(&json!({ "role": "model" })).expect("it is JSON");
     let native = |model: &str| Native { wire: Wire::Gemini, model: model.to_owned(), json: json.clone() };
     let reply = |parts: Vec<Part>| {
-        Message::Model(Reply { parts, native: native("gemini"), stop: Stop::Calls, usage: Usage::default() })
+        Message::Model(Reply {
+            parts,
+            native: native("gemini"),
+            stop: Stop::Calls,
+            usage: Usage::default(),
+            why_cut: None,
+        })
     };
     let call = |id: &str, name: &str, arguments: &str| {
         Part::Call(Call { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned(), is_cut: false })
@@ -111,7 +117,14 @@ fn a_conversation_with_another_model_is_said_in_what_everybody_takes() {
     });
     let tools = lower_all(&offered, Provider::OpenAi);
     let messages = conversation();
-    let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: true };
+    let request = Request {
+        instructions: "",
+        tools: &tools,
+        messages: &messages,
+        most_tokens: None,
+        effort: None,
+        must_call: true,
+    };
     for server in [Server::Other, Server::Mistral, Server::DeepSeek] {
         let request = written(Quirks::of_server(server), "m", &request);
         insta::assert_json_snapshot!(format!("another_models_conversation_for_{server}"), request["messages"]);
@@ -130,7 +143,14 @@ fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
             reply.native.model = "mistralai/m".to_owned();
         }
     }
-    let request = Request { instructions: "", tools: &tools, messages: &messages, most_tokens: None, must_call: false };
+    let request = Request {
+        instructions: "",
+        tools: &tools,
+        messages: &messages,
+        most_tokens: None,
+        effort: None,
+        must_call: false,
+    };
     let body = written(Quirks::of_server(Server::OpenRouter), "mistralai/m", &request);
     check_pairs("openrouter", &body);
     let ids: Vec<&Value> =
@@ -149,6 +169,7 @@ fn each_server_gets_the_members_that_it_documents() {
         tools: &tools,
         messages: &messages,
         most_tokens: Some(9),
+        effort: None,
         must_call: false,
     };
     let lines = Server::ALL.map(|server| {
@@ -164,7 +185,8 @@ fn each_server_gets_the_members_that_it_documents() {
 #[test]
 fn a_request_without_tools_says_nothing_of_them() {
     let tools = lower_all(&[], Provider::OpenAi);
-    let request = Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, must_call: true };
+    let request =
+        Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, effort: None, must_call: true };
     let body = written(Quirks::of_server(Server::LlamaCpp), "m", &request);
     assert_eq!(
         body,
@@ -175,7 +197,8 @@ fn a_request_without_tools_says_nothing_of_them() {
 #[test]
 fn more_calls_than_any_model_makes_end_the_reply() {
     let tools = lower_all(&[], Provider::OpenAi);
-    let request = Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, must_call: false };
+    let request =
+        Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, effort: None, must_call: false };
     let mut reading = Chat::default().reading("m", &request);
     let calls: Vec<Value> =
         (0..513).map(|at| json!({ "index": at, "function": { "name": "x", "arguments": "" } })).collect();

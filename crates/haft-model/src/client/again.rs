@@ -14,6 +14,10 @@ use crate::provider::{ModelError, ModelErrorKind};
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How often an address is tried at which nobody answers: most likely it is wrong, or the server is not started.
 const TRIES_OF_A_SILENT_ADDRESS: u32 = 3;
+/// How often a provider may fall silent before it is given up: whoever waits has waited long each time.
+const MOST_SILENCES: u32 = 2;
+/// The most characters that are said about a reply that broke off.
+const LONGEST_CLAUSE: usize = 200;
 
 /// Shorter keys would be found in ordinary words.
 const SHORTEST_KEY: usize = 8;
@@ -26,12 +30,21 @@ pub(super) struct Failure {
     asked: Option<Duration>,
     /// Whether it is of no use to ask again.
     is_final: bool,
+    /// Whether nothing came for as long as may be waited.
+    is_silence: bool,
+}
+
+/// How often it was tried so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tried {
+    times: u32,
+    silences: u32,
 }
 
 impl Failure {
     /// Makes a failure that is tried again as its kind is.
     pub(super) fn new(error: ModelError) -> Failure {
-        Failure { error, asked: None, is_final: false }
+        Failure { error, asked: None, is_final: false, is_silence: false }
     }
 
     /// Makes a failure with the usual advice.
@@ -63,6 +76,21 @@ impl Failure {
         self
     }
 
+    /// Says that nothing came for as long as may be waited.
+    pub(super) fn in_silence(self) -> Failure {
+        Failure { is_silence: true, ..self }
+    }
+
+    /// Returns what went wrong as a part of a sentence: on one line, not long, without a capital and a full stop.
+    pub(super) fn clause(&self) -> String {
+        let what = haft::path::one_line(self.error.what.trim().trim_end_matches('.'));
+        let what = what.strip_prefix("The ").map_or_else(|| what.to_string(), |rest| format!("the {rest}"));
+        match what.char_indices().nth(LONGEST_CLAUSE) {
+            Some((end, _)) => format!("{}…", &what[..end]),
+            None => what,
+        }
+    }
+
     /// Takes the key out of the words: some providers repeat it.
     pub(super) fn without(mut self, key: Option<&str>) -> Failure {
         if let Some(key) = key.filter(|key| key.len() >= SHORTEST_KEY) {
@@ -85,9 +113,28 @@ impl From<ModelError> for Failure {
     }
 }
 
-/// Returns the pause before the next try, or the error where there is none.
-pub(super) fn pause(failure: &Failure, tried: u32, times: &Times) -> Result<Duration, ModelError> {
-    let most = match failure.error.kind {
+impl Tried {
+    /// Counts a try that failed; returns the pause before the next one, or the error where there is none.
+    pub(super) fn pause_after(&mut self, failure: &Failure, times: &Times) -> Result<Duration, ModelError> {
+        self.times += 1;
+        self.silences += u32::from(failure.is_silence);
+        let is_too_silent = failure.is_silence && self.silences >= MOST_SILENCES;
+        if is_too_silent || self.times >= most_tries(failure, times) {
+            let mut error = failure.error.clone();
+            if self.times > 1 {
+                error.what = format!("{} It was tried {} times.", sentence(&error.what), self.times);
+            }
+            return Err(error);
+        }
+        // Who was silent was left alone for long enough. Nothing is added to what a provider asks for: with chance
+        // on top it would be later than it asks.
+        let pause = if failure.is_silence { Some(Duration::ZERO) } else { failure.asked };
+        Ok(pause.unwrap_or_else(|| back_off(self.times, times.back_off)))
+    }
+}
+
+fn most_tries(failure: &Failure, times: &Times) -> u32 {
+    match failure.error.kind {
         _ if failure.is_final => 1,
         ModelErrorKind::Limited | ModelErrorKind::Broken | ModelErrorKind::TimedOut => times.tries,
         ModelErrorKind::Unreachable => times.tries.min(TRIES_OF_A_SILENT_ADDRESS),
@@ -95,15 +142,7 @@ pub(super) fn pause(failure: &Failure, tried: u32, times: &Times) -> Result<Dura
         | ModelErrorKind::BadRequest
         | ModelErrorKind::TooLong
         | ModelErrorKind::Stopped => 1,
-    };
-    if tried < most {
-        return Ok(failure.asked.unwrap_or_else(|| back_off(tried, times.back_off)));
     }
-    let mut error = failure.error.clone();
-    if tried > 1 {
-        error.what = format!("{} It was tried {tried} times.", sentence(&error.what));
-    }
-    Err(error)
 }
 
 /// Returns between the half and the whole of a pause that doubles each time, so that many who failed together do not
@@ -152,8 +191,13 @@ mod tests {
     use reqwest::header::{HeaderMap, HeaderName};
 
     use super::super::Times;
-    use super::{Failure, asked_in, pause};
-    use crate::provider::ModelErrorKind;
+    use super::{Failure, Tried, asked_in};
+    use crate::provider::{ModelError, ModelErrorKind};
+
+    /// Returns the pause of somebody who has tried so often, all of them in vain like this.
+    fn pause(failure: &Failure, tried: u32, times: &Times) -> Result<Duration, ModelError> {
+        Tried { times: tried - 1, silences: 0 }.pause_after(failure, times)
+    }
 
     fn check(headers: &[(&'static str, &str)], expected: Option<u64>) {
         let headers: HeaderMap = headers
@@ -202,6 +246,40 @@ mod tests {
         assert_eq!(pause(&asked, 4, &times), Ok(Duration::from_millis(70)));
         let error = pause(&broken, 6, &times).expect_err("that was the last");
         assert_eq!(error.what, "b. It was tried 6 times.");
+    }
+
+    #[test]
+    fn what_a_provider_asks_for_is_kept_to_the_letter_at_each_try() {
+        let times = Times::default();
+        for (tried, kind) in (1..6).zip([ModelErrorKind::Limited, ModelErrorKind::Broken].into_iter().cycle()) {
+            for asked in [0, 1, 999, 60_000].map(Duration::from_millis) {
+                let failure = Failure::because(kind, "b").asked(Some(asked), false);
+                assert_eq!(pause(&failure, tried, &times), Ok(asked));
+            }
+        }
+    }
+
+    #[test]
+    fn silence_is_waited_for_twice_whatever_happened_before() {
+        let times = Times::default();
+        let silence = Failure::because(ModelErrorKind::TimedOut, "Nothing came.").in_silence();
+        let broken = Failure::because(ModelErrorKind::Broken, "b");
+        let mut tried = Tried::default();
+        assert!(tried.pause_after(&broken, &times).is_ok() && tried.pause_after(&broken, &times).is_ok());
+        assert_eq!(tried.pause_after(&silence, &times), Ok(Duration::ZERO));
+        assert!(tried.pause_after(&broken, &times).is_ok());
+        let error = tried.pause_after(&silence, &times).expect_err("that is enough");
+        assert_eq!(error.what, "Nothing came. It was tried 5 times.");
+        let once = Times { tries: 1, ..times };
+        assert!(Tried::default().pause_after(&silence, &once).is_err());
+    }
+
+    #[test]
+    fn a_clause_fits_into_a_sentence() {
+        let clause = |what: &str| Failure::because(ModelErrorKind::Broken, what).clause();
+        assert_eq!(clause("The stream ended. "), "the stream ended");
+        assert_eq!(clause("A page came.\n<p>Theodora"), "A page came.\\n<p>Theodora");
+        assert_eq!(clause(&"é".repeat(900)).chars().count(), 201);
     }
 
     #[test]

@@ -58,7 +58,8 @@ impl<'a> Bounds<'a> {
             () = tokio::time::sleep_until(self.ends) => Err(self.took_too_long()),
             () = tokio::time::sleep(self.idle) => {
                 let what = format!("The provider gave no sign of life for {} s.", self.idle.as_secs_f64());
-                Err(timed_out(what).advising("look whether the server is still at work, and ask again"))
+                let failure = timed_out(what).in_silence();
+                Err(failure.advising("look whether the server is still at work, and ask again"))
             }
         }
     }

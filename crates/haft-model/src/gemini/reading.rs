@@ -97,7 +97,7 @@ impl Reading for GeminiReading {
         let json = format!(r#"{{"role":"model","parts":{}}}"#, joined(kept.iter().map(Box::as_ref)));
         let json = RawValue::from_string(json).expect("a list of JSON values is JSON");
         let native = Native { wire: Wire::Gemini, model: self.model, json };
-        Some(Reply { parts: self.parts, native, stop, usage: self.usage })
+        Some(Reply { parts: self.parts, native, stop, usage: self.usage, why_cut: None })
     }
 }
 

@@ -65,9 +65,15 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
     };
     let messages = [
         Message::User { text: "Do it.".to_owned() },
-        Message::Model(Reply { parts, native: native.clone(), stop: Stop::Calls, usage: Usage::default() }),
+        Message::Model(Reply {
+            parts,
+            native: native.clone(),
+            stop: Stop::Calls,
+            usage: Usage::default(),
+            why_cut: None,
+        }),
         Message::Tools { answers: vec![answer("a", false), answer("b", true)] },
-        Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Cut, usage: Usage::default() }),
+        Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Cut, usage: Usage::default(), why_cut: None }),
         Message::User { text: "Go on.".to_owned() },
     ];
     let request = Request {
@@ -75,6 +81,7 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
         tools: &tools,
         messages: &messages,
         most_tokens: Some(9),
+        effort: None,
         must_call: true,
     };
     let body: Value = serde_json::from_slice(&Gemini.request("gemini-3-pro", &request)).expect("it is JSON");

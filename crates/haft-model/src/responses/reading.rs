@@ -272,7 +272,7 @@ impl Reading for ItemsReading {
         let json = compact(&raw(&format!("[{}]", self.native().join(",")))?);
         let parts = self.items.iter().flat_map(|item| item.parts(&self.names)).collect();
         let native = Native { wire: Wire::Responses, model: self.model, json };
-        Some(Reply { parts, native, stop, usage: self.usage })
+        Some(Reply { parts, native, stop, usage: self.usage, why_cut: None })
     }
 }
 

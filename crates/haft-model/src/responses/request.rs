@@ -26,10 +26,17 @@ struct Body<'a> {
     tool_choice: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     include: &'static [&'static str],
     store: bool,
     stream: bool,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: &'static str,
 }
 
 #[derive(Serialize)]
@@ -61,6 +68,7 @@ pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
         tool_choice: (request.must_call && !tools.is_empty()).then_some("required"),
         tools,
         max_output_tokens: request.most_tokens,
+        reasoning: request.effort.map(|effort| Reasoning { effort: effort.name() }),
         include: if thinks { &["reasoning.encrypted_content"] } else { &[] },
         store: false,
         stream: true,

@@ -118,7 +118,14 @@ pub async fn ask_until(
     seen: impl Fn(&str) + Send + Sync,
 ) -> Outcome {
     let tools = tools(connection.wire());
-    let request = Request { instructions: "Be brief.", tools: &tools, messages, most_tokens: None, must_call: false };
+    let request = Request {
+        instructions: "Be brief.",
+        tools: &tools,
+        messages,
+        most_tokens: None,
+        effort: None,
+        must_call: false,
+    };
     let told = Mutex::new(Vec::new());
     let hear = |piece: Piece<'_>| {
         let line = line(piece);

@@ -70,12 +70,15 @@ async fn is_tried_again(wire: Wire, fault: Answered, why: &str) {
     assert_eq!(words.count(), 3, "each piece was told once: {:?}", outcome.told);
 }
 
-/// Asserts that a fault ends a reply with what came of it.
-async fn cuts(wire: Wire, fault: Answered) {
+/// Asserts that a fault ends a reply with what came of it, and with the reason.
+async fn cuts(wire: Wire, fault: Answered, why: &str) {
     let outcome = after(wire, fault).await;
     let reply = outcome.reply.as_ref().expect("what came counts");
     assert_eq!((reply.stop, reply.text().as_str()), (Stop::Cut, "Hello"), "{:?}", outcome.told);
     assert!(outcome.pauses().is_empty(), "{:?}", outcome.told);
+    let told = reply.why_cut.as_deref().unwrap_or_default();
+    assert!(told.contains(why), "{wire:?}: {told}");
+    assert!(told.starts_with("the ") && !told.ends_with('.') && !told.contains('\n') && !told.contains(KEY), "{told}");
 }
 
 #[tokio::test]
@@ -111,12 +114,18 @@ async fn what_breaks_before_anything_was_told_is_tried_again() {
 async fn what_breaks_after_something_was_told_ends_with_it() {
     for wire in Wire::ALL {
         let (_, told) = beginnings(wire);
-        cuts(wire, Answered::stream(told)).await;
-        cuts(wire, Answered::cut(told, Ends::Closed)).await;
-        cuts(wire, Answered::stream(format!("{told}data: {{\"type\": \n\n"))).await;
-        cuts(wire, Answered::stream(format!("{told}data: {{\"half\": "))).await;
-        let error = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Busy\"}}\n\n";
-        cuts(wire, Answered::stream(format!("{told}{error}"))).await;
+        cuts(wire, Answered::stream(told), "ended before the reply did").await;
+        cuts(wire, Answered::cut(told, Ends::Closed), "broke off: ").await;
+        cuts(wire, Answered::stream(format!("{told}data: {{\"type\": \n\n")), "no event of this form: {\"type\":")
+            .await;
+        cuts(wire, Answered::stream(format!("{told}data: {{\"half\": ")), "ended before the reply did").await;
+        let error = |words: &str| {
+            let error = format!(r#"{{"type":"error","error":{{"type":"overloaded_error","message":"{words}"}}}}"#);
+            Answered::stream(format!("{told}event: error\ndata: {error}\n\n"))
+        };
+        cuts(wire, error("Busy"), "the provider broke the reply off: Busy").await;
+        cuts(wire, error(&format!("{KEY} is\\nbusy")), "broke the reply off: [key] is\\nbusy").await;
+        cuts(wire, error(&"Busy ".repeat(200)), "Busy Busy").await;
     }
 }
 

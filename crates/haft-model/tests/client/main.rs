@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "written streams lie beside the tests")]
 
 mod conversation;
+mod effort;
 mod faults;
 mod patience;
 mod published;

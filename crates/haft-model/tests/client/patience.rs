@@ -22,13 +22,17 @@ fn begun() -> &'static str {
 async fn silence_and_slowness_have_words_of_their_own() {
     let silent = Server::start([Answered::bytes("", Ends::Never)]).await;
     let mut endpoint = endpoint(Wire::Anthropic, &silent);
-    let idle = Times { idle: Duration::from_millis(30), tries: 2, ..endpoint.times };
+    let idle = Times { idle: Duration::from_millis(30), ..endpoint.times };
     endpoint.times = idle;
-    let error = ask(endpoint.clone(), &[said("Hello?")]).await.error();
+    let outcome = ask(endpoint.clone(), &[said("Hello?")]).await;
+    let error = outcome.error();
     assert!(
         error.starts_with("TimedOut: The provider gave no sign of life for 0.03 s. It was tried 2 times."),
         "{error}"
     );
+    // Only once more, although whoever fails otherwise is tried six times.
+    assert_eq!(outcome.pauses(), ["0ns: The provider gave no sign of life for 0.03 s."]);
+    assert_eq!(silent.asked().len(), 2);
 
     endpoint.times = Times { idle: Duration::from_secs(60), total: Duration::from_millis(30), ..idle };
     let error = ask(endpoint, &[said("Hello?")]).await.error();
@@ -60,6 +64,7 @@ async fn what_came_before_the_silence_counts() {
     endpoint.times = Times { idle: Duration::from_millis(30), ..endpoint.times };
     let reply = ask(endpoint, &[said("Hello?")]).await.reply.expect("what came counts");
     assert_eq!((reply.stop, reply.text().as_str()), (Stop::Cut, "Hello"));
+    assert_eq!(reply.why_cut.as_deref(), Some("the provider gave no sign of life for 0.03 s"));
 }
 
 #[tokio::test]

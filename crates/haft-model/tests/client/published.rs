@@ -30,7 +30,33 @@ struct MessageCreateParams {
     tools: Vec<ToolParam>,
     #[expect(dead_code, reason = "it may be there")]
     tool_choice: Option<Value>,
+    thinking: Option<ThinkingConfigParam>,
+    #[expect(dead_code, reason = "it may be there")]
+    output_config: Option<WithEffort>,
     stream: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum ThinkingConfigParam {
+    Adaptive {},
+    Enabled { budget_tokens: u32 },
+}
+
+/// `OutputConfigParam` of one, `Reasoning` of the other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithEffort {
+    #[expect(dead_code, reason = "it has to be there")]
+    effort: EffortParam,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EffortParam {
+    Low,
+    Medium,
+    High,
 }
 
 #[derive(Deserialize)]
@@ -107,6 +133,9 @@ impl MessageCreateParams {
     /// What the types do not say, and the provider asks for.
     fn check(&self) {
         assert!(self.stream && self.max_tokens > 0 && !self.tools.is_empty());
+        if let Some(ThinkingConfigParam::Enabled { budget_tokens }) = self.thinking {
+            assert!((1024..self.max_tokens).contains(&budget_tokens), "{budget_tokens}");
+        }
         let marks = self.system.iter().chain(self.messages.iter().flat_map(|message| &message.content));
         let marks = marks.filter_map(BlockParam::cache_control).inspect(|mark| assert_eq!(mark.r#type, "ephemeral"));
         assert!(marks.count() <= 4, "at most four marks for the cache");
@@ -167,6 +196,7 @@ struct ResponseCreateParams {
     tools: Vec<FunctionToolParam>,
     tool_choice: Option<String>,
     max_output_tokens: Option<u32>,
+    reasoning: Option<WithEffort>,
     include: Vec<String>,
     store: bool,
     stream: bool,

@@ -157,6 +157,7 @@ fn earlier(wire: Wire) -> Reply {
         native: Native { wire: Wire::Chat, model: "another".to_owned(), json },
         stop: Stop::Calls,
         usage: Usage::default(),
+        why_cut: None,
     }
 }
 

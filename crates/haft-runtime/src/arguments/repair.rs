@@ -21,6 +21,7 @@ use serde_json::Value;
 use super::Reading;
 use super::fault::{Fault, shown_text};
 use super::strict::{self, Refusal};
+pub(super) use object::CLOSED;
 use object::Parser;
 
 const DECODED: &str = "json: the object was sent as a string and was decoded";

@@ -235,7 +235,7 @@ impl Sets {
             (Which::Newest, None) => vec![newest()?],
             (Which::Number(number), _) => vec![number],
             (Which::Turn, _) => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
-            (Which::Session, _) => self.alike(newest()?, |one, other| one.run == other.run),
+            (Which::Session, _) => self.alike(newest()?, By::is_of_session),
         };
         chosen.iter().try_for_each(|number| self.sound(*number))?;
         match chosen.iter().find(|number| self.undone(**number) == Undone::Yes) {

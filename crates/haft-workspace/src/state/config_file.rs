@@ -1,4 +1,4 @@
-//! Reads the files and folders of haft's own configuration.
+//! Reads the files and folders of haft's own configuration, and what a person names beside it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -35,6 +35,11 @@ pub fn read_secret_file(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
     }
     text_of(file).map(Some)
+}
+
+/// Returns the text of a file that a person named for this run. It may be a pipe, which is read to its end.
+pub fn read_named_file(path: &Path) -> io::Result<String> {
+    text_of(File::open(path)?)
 }
 
 fn opened(path: &Path) -> io::Result<Option<File>> {

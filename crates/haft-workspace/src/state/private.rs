@@ -1,8 +1,8 @@
 //! Folders and files that only the user can read.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -110,7 +110,22 @@ impl ScratchFolder {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // Left-overs in a temporary folder harm nobody, and there is nobody to tell.
-        let _ = std::fs::remove_dir_all(&self.path);
+        if std::fs::remove_dir_all(&self.path).is_err() {
+            // Something in it may have had a mode that lets nobody remove what is below.
+            open_up(&self.path);
+            // Left-overs in a temporary folder harm nobody, and there is nobody to tell.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Lets the user do everything in all folders below, as far as the system lets us.
+fn open_up(folder: &Path) {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let _ = std::fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let below = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.extend(below.map(|entry| entry.path()));
     }
 }

@@ -74,6 +74,8 @@ struct Entry {
 pub struct Kept {
     /// Its records, as they were written.
     pub records: Vec<Box<RawValue>>,
+    /// When it was begun, in milliseconds since 1970; nothing where no record is left.
+    pub began_ms: Option<u64>,
     /// How far it was.
     pub tally: Tally,
     /// What is lost of it.
@@ -100,6 +102,20 @@ pub enum SessionError {
     /// Somebody else writes it.
     #[error("session {0} is at work in another haft; wait until it has ended, or stop that one")]
     Busy(SessionId),
+    /// Nothing of it can be read.
+    #[error(
+        "nothing of session {id} can be read: {} holds {bytes} bytes and no record, so it was damaged or replaced; begin \
+         another session, and remove that file when you do not need it",
+        path.display()
+    )]
+    Unreadable {
+        /// Its name.
+        id: SessionId,
+        /// Where it lies.
+        path: PathBuf,
+        /// How long it is.
+        bytes: u64,
+    },
     /// The system says no.
     #[error("the session cannot be opened in {}", .1.display())]
     Io(#[source] io::Error, PathBuf),
@@ -134,7 +150,22 @@ impl Sessions {
         if file.metadata().map_err(failed)?.nlink() == 0 {
             return Err(SessionError::NotThere(id.clone()));
         }
-        self.restored(id, file).map_err(failed)
+        self.restored(id, file)
+    }
+
+    /// Reads a session and leaves it as it is, also a torn end. One that somebody writes is not read.
+    pub fn read(&self, id: &SessionId) -> Result<Kept, SessionError> {
+        let path = self.path_of(id);
+        let failed = |error| SessionError::Io(error, path.clone());
+        let file = private::read_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SessionError::NotThere(id.clone()),
+            _ => failed(error),
+        })?;
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(self.scanned(id, &file)?.kept),
+            Err(Errno::WOULDBLOCK) => Err(SessionError::Busy(id.clone())),
+            Err(errno) => Err(failed(errno.into())),
+        }
     }
 
     /// Lists the sessions, those that were used last first. Of each only its ends are read.
@@ -161,29 +192,24 @@ impl Sessions {
         Ok(log)
     }
 
-    fn restored(&self, id: &SessionId, file: File) -> io::Result<(SessionLog, Kept)> {
-        let length = file.metadata()?.len();
-        let mut kept = Kept::default();
-        let mut number = 0;
-        let scan = frame::scan(&file, length, &mut |frame, body| {
-            number = number.max(frame.head.number);
-            match serde_json::from_slice::<Entry>(&body) {
-                Ok(entry) => {
-                    kept.tally = entry.tally;
-                    kept.records.extend(entry.record);
-                }
-                // Whole, but of another version or of nobody.
-                Err(_) => kept.damage.note(body.len() as u64),
-            }
-            Ok(())
-        })?;
-        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
-        kept.damage.torn = length - scan.end;
-        if kept.damage.torn > 0 {
-            file.set_len(scan.end)?;
-            file.sync_data()?;
+    /// Reads a file. One in which there is no record is none of ours, and left alone.
+    fn scanned(&self, id: &SessionId, file: &File) -> Result<Scanned, SessionError> {
+        let path = self.path_of(id);
+        let scanned = Scanned::of(file).map_err(|error| SessionError::Io(error, path.clone()))?;
+        match scanned.kept.damage.torn + scanned.kept.damage.bytes {
+            bytes @ 1.. if scanned.number == 0 => Err(SessionError::Unreadable { id: id.clone(), path, bytes }),
+            _ => Ok(scanned),
         }
-        let writing = Writing { file, end: scan.end, number, room: self.room };
+    }
+
+    fn restored(&self, id: &SessionId, file: File) -> Result<(SessionLog, Kept), SessionError> {
+        let path = self.path_of(id);
+        let failed = |error| SessionError::Io(error, path.clone());
+        let Scanned { kept, end, number } = self.scanned(id, &file)?;
+        if kept.damage.torn > 0 {
+            file.set_len(end).and_then(|()| file.sync_data()).map_err(failed)?;
+        }
+        let writing = Writing { file, end, number, room: self.room };
         Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
     }
 
@@ -201,6 +227,39 @@ impl Sessions {
 
     fn path_of(&self, id: &SessionId) -> PathBuf {
         self.folder.join(format!("{id}.{ENDING}"))
+    }
+}
+
+/// What a file of a session holds.
+struct Scanned {
+    kept: Kept,
+    /// Where its last whole record ends.
+    end: u64,
+    /// The number of that record.
+    number: u64,
+}
+
+impl Scanned {
+    fn of(file: &File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let mut kept = Kept::default();
+        let mut number = 0;
+        let scan = frame::scan(file, length, &mut |frame, body| {
+            number = number.max(frame.head.number);
+            match serde_json::from_slice::<Entry>(&body) {
+                Ok(entry) => {
+                    kept.began_ms.get_or_insert(entry.at_ms);
+                    kept.tally = entry.tally;
+                    kept.records.extend(entry.record);
+                }
+                // Whole, but of another version or of nobody.
+                Err(_) => kept.damage.note(body.len() as u64),
+            }
+            Ok(())
+        })?;
+        scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
+        kept.damage.torn = length - scan.end;
+        Ok(Self { kept, end: scan.end, number })
     }
 }
 

@@ -9,6 +9,8 @@ use super::super::fault::{Fault, Step, push_key, written_path};
 use super::super::strict::{DEEPEST, duplicate_fault};
 use super::{excerpt, position};
 
+/// How the line begins that says of brackets which the text left open.
+pub(in super::super) const CLOSED: &str = "json: closed ";
 const WHAT_TO_SEND: &str = "nothing was run; send one JSON object, with quotes inside strings written as \\\"";
 
 /// An object, how many bytes of the text it took, and what was mended in it.
@@ -42,8 +44,8 @@ impl<'t> Parser<'t> {
         let mut repairs: Vec<String> = parser.repairs.iter().map(|&line| line.to_owned()).collect();
         match parser.closed {
             0 => {}
-            1 => repairs.push("json: closed 1 open bracket at the end".to_owned()),
-            count => repairs.push(format!("json: closed {count} open brackets at the end")),
+            1 => repairs.push(format!("{CLOSED}1 open bracket at the end")),
+            count => repairs.push(format!("{CLOSED}{count} open brackets at the end")),
         }
         Ok(ObjectRead { value, length: parser.at, repairs })
     }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use haft::door::Errand;
 use serde::{Deserialize, Serialize};
 
+use crate::state::sessions::SessionId;
+
 /// One record of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
@@ -53,6 +55,15 @@ pub(crate) struct By {
     pub(crate) session: String,
     pub(crate) run: String,
     pub(crate) turn: u64,
+}
+
+impl By {
+    /// Returns whether both belong to one session. That of an agent has a name of its own and may be taken up by another
+    /// process; all others end with theirs.
+    pub(crate) fn is_of_session(&self, other: &By) -> bool {
+        let is_agents = || self.session.parse::<SessionId>().is_ok();
+        self.run == other.run || self.session == other.session && is_agents()
+    }
 }
 
 impl From<&Errand> for By {

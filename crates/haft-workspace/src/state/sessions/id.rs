@@ -30,9 +30,9 @@ impl SessionId {
 impl SessionId {
     /// Returns whether a text looks like the name of a session, though it may be none.
     pub fn may_be_meant(text: &str) -> bool {
-        let is_half = |half: &str| half.len() == HALF && half.bytes().all(|letter| letter.is_ascii_alphanumeric());
+        let is_one_word = text.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-');
         let has_digit = text.bytes().any(|letter| letter.is_ascii_digit());
-        has_digit && text.split_once('-').is_some_and(|(first, second)| is_half(first) && is_half(second))
+        is_one_word && has_digit && text.len().abs_diff(2 * HALF + 1) <= 1
     }
 }
 

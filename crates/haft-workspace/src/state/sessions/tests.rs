@@ -73,6 +73,12 @@ fn a_file_cut_anywhere_opens_and_loses_what_was_cut() {
         place.put(&id, &bytes[..length]);
         let whole = ends.iter().filter(|end| **end <= length).count();
         let torn = (length - ends[..whole].last().copied().unwrap_or(0)) as u64;
+        if whole == 0 && length > 0 {
+            let refused = place.sessions.take_up(&id).expect_err("there is nothing to take up");
+            assert!(matches!(refused, SessionError::Unreadable { .. }), "cut at {length}: {refused}");
+            assert_eq!(place.bytes(&id), bytes[..length], "what cannot be read is left alone");
+            continue;
+        }
         let (left, damage) = place.read(&id);
         assert_eq!(left, records[..whole.saturating_sub(1)], "cut at {length}");
         assert_eq!(damage, Damage { torn, ..Damage::default() }, "cut at {length}");
@@ -98,6 +104,17 @@ fn a_flipped_bit_anywhere_costs_its_record_and_is_told() {
         assert_eq!(found, left, "byte {index}, bit {bit}");
         assert!(damage.is_any(), "byte {index}, bit {bit}");
     }
+}
+
+#[test]
+fn a_file_that_is_none_of_ours_is_refused_and_left_alone() {
+    let place = Place::new();
+    let id = place.written(&["one"]);
+    let noise: Vec<u8> = (0..5_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    place.put(&id, &noise);
+    let refused = place.sessions.take_up(&id).expect_err("there is nothing to take up");
+    assert!(refused.to_string().contains("holds 5000 bytes and no record"), "{refused}");
+    assert_eq!(place.bytes(&id), noise);
 }
 
 #[test]
@@ -188,4 +205,21 @@ fn a_name_is_never_a_path() {
     let place = Place::new();
     let missing = place.sessions.take_up(&"0000-0000".parse().expect("it is a name")).expect_err("there is none");
     assert_eq!(missing.to_string(), "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
+}
+
+#[test]
+fn a_session_that_is_only_read_stays_as_it_is() {
+    let place = Place::new();
+    let id = place.written(&["one", "two"]);
+    let mut bytes = place.bytes(&id);
+    bytes.truncate(bytes.len() - 3);
+    place.put(&id, &bytes);
+    let kept = place.sessions.read(&id).expect("it can be read");
+    assert_eq!(kept.records.len(), 1);
+    assert!(kept.damage.torn > 0 && kept.began_ms.is_some());
+    assert_eq!(place.bytes(&id), bytes);
+    let (_log, _) = place.sessions.take_up(&id).expect("it can be taken up");
+    assert!(matches!(place.sessions.read(&id), Err(SessionError::Busy(_))));
+    let other = "0000-0000".parse().expect("it is a name");
+    assert!(matches!(place.sessions.read(&other), Err(SessionError::NotThere(_))));
 }

@@ -1,0 +1,75 @@
+//! A model that says again what was said in a session, whatever it is asked.
+//!
+//! The replies come in their order; each may be adapted to where it is said again just before it is. When there are no
+//! more, whoever asks is told that it was stopped.
+//!
+//! Not here: where replies were kept (whoever runs the agent).
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft::BoxFuture;
+use haft_model::conversation::Reply;
+use haft_model::provider::{Heard, Model, ModelError, ModelErrorKind, Request};
+use haft_model::wire::Wire;
+use tokio_util::sync::CancellationToken;
+
+/// Changes a reply before it is said.
+pub type Adapt<'a> = Box<dyn Fn(Reply) -> Reply + Send + Sync + 'a>;
+
+/// A model that says again what was said.
+pub struct RecordedModel<'a> {
+    name: String,
+    wire: Wire,
+    replies: Mutex<VecDeque<Reply>>,
+    adapt: Adapt<'a>,
+}
+
+impl<'a> RecordedModel<'a> {
+    /// Makes a model that says these, as a model of this name said them in this form.
+    pub fn new(name: impl Into<String>, wire: Wire, replies: impl IntoIterator<Item = Reply>) -> Self {
+        let replies = Mutex::new(replies.into_iter().collect());
+        Self { name: name.into(), wire, replies, adapt: Box::new(|reply| reply) }
+    }
+
+    /// Adapts each reply just before it is said.
+    pub fn adapted(mut self, adapt: Adapt<'a>) -> Self {
+        self.adapt = adapt;
+        self
+    }
+
+    /// Returns how many replies are left.
+    pub fn left(&self) -> usize {
+        self.replies().len()
+    }
+
+    fn replies(&self) -> MutexGuard<'_, VecDeque<Reply>> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for RecordedModel<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    fn reply<'a>(
+        &'a self,
+        _request: &'a Request<'a>,
+        _heard: Heard<'a>,
+        _stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        let next = self.replies().pop_front();
+        Box::pin(async move {
+            next.map(|reply| (self.adapt)(reply)).ok_or_else(|| ModelError {
+                kind: ModelErrorKind::Stopped,
+                what: "The recorded replies are all said.".to_owned(),
+                next: "record a longer session".to_owned(),
+            })
+        })
+    }
+}

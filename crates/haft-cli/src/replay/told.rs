@@ -1,0 +1,162 @@
+//! Says how the calls of a replay compare: a line each, with the difference below; for programs a record each.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use haft::grouped::Grouped;
+use haft::path::one_line;
+use haft_agent::preview::preview;
+use haft_model::conversation::Call;
+use haft_runtime::record::VERSION;
+use haft_runtime::redact::Redactor;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::compared::{Compared, Difference};
+use crate::live::LiveLine;
+use crate::screen::{self, Part};
+use crate::shown_diff;
+
+/// Most lines of a difference that a person is shown; a program gets ten times as many.
+const MOST_LINES: usize = 40;
+/// Longest preview of a call, in characters.
+const LONGEST: usize = 80;
+
+/// Says how calls compare.
+pub(crate) struct Telling<'a> {
+    is_json: bool,
+    /// Stops everything when whoever reads has gone.
+    stop: &'a CancellationToken,
+    pub(crate) line: LiveLine,
+    redactor: Mutex<Redactor>,
+    tally: Mutex<Tally>,
+}
+
+/// How many calls came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) same: u64,
+    pub(crate) differs: u64,
+    pub(crate) not_comparable: u64,
+}
+
+impl<'a> Telling<'a> {
+    pub(crate) fn new(is_json: bool, stop: &'a CancellationToken) -> Self {
+        Self { is_json, stop, line: LiveLine::default(), redactor: Mutex::default(), tally: Mutex::default() }
+    }
+
+    /// Hides what this hides, from now on.
+    pub(crate) fn hide_like(&self, redactor: &Redactor) {
+        *self.redactor.lock().unwrap_or_else(PoisonError::into_inner) = redactor.clone();
+    }
+
+    /// Returns how many calls came to what so far.
+    pub(crate) fn tally(&self) -> Tally {
+        *self.slot()
+    }
+
+    /// Says how a call compares.
+    pub(crate) fn compared(&self, call: &Call, compared: &Compared) {
+        self.line.clear();
+        let mut tally = self.slot();
+        match compared {
+            Compared::Same => tally.same += 1,
+            Compared::Differs(_) => tally.differs += 1,
+            Compared::Not(_) => tally.not_comparable += 1,
+        }
+        let shown =
+            if self.is_json { self.print(&record(call, compared)) } else { show(call, compared, &self.preview(call)) };
+        if shown.is_err() {
+            self.stop.cancel();
+        }
+    }
+
+    /// Prints a record.
+    pub(crate) fn print(&self, record: &Value) -> io::Result<()> {
+        screen::record(&record.to_string())
+    }
+
+    /// What a call is about, on one short line.
+    fn preview(&self, call: &Call) -> String {
+        let line = preview(call, &self.redactor.lock().unwrap_or_else(PoisonError::into_inner));
+        match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tally {
+    /// Says it in a line.
+    pub(crate) fn words(self) -> String {
+        let calls = Grouped(self.same + self.differs + self.not_comparable).of("call");
+        let mut parts = vec![format!("{} the same", self.same)];
+        if self.differs > 0 {
+            parts.push(format!("{} with a difference", self.differs));
+        }
+        if self.not_comparable > 0 {
+            parts.push(format!("{} not comparable", self.not_comparable));
+        }
+        format!("{calls}: {}", parts.join(", "))
+    }
+}
+
+fn show(call: &Call, compared: &Compared, about: &str) -> io::Result<()> {
+    let line = |mark: &str, part: fn(&str) -> Part<'_>, why: &str| {
+        let gap = if about.is_empty() { "" } else { " " };
+        screen::line(&[part(&format!("{mark} {}{gap}{about}", call.name)), Part::Faint(why)])
+    };
+    match compared {
+        Compared::Same => line("=", |words| Part::Plain(words), ""),
+        Compared::Not(why) => line("?", |words| Part::Strong(words), &format!("  ({why})")),
+        Compared::Differs(differences) => {
+            line("≠", |words| Part::Bad(words), "")?;
+            differences.iter().try_for_each(show_difference)
+        }
+    }
+}
+
+fn show_difference(difference: &Difference) -> io::Result<()> {
+    let shown = match difference {
+        Difference::Fact(name, then, now) => {
+            let words = format!("    {name}: {} → {}", one_line(then), one_line(now));
+            return screen::line(&[Part::Strong(&words)]);
+        }
+        Difference::Text(diff) => diff,
+        Difference::File(path, diff) => {
+            screen::line(&[Part::Strong(&format!("    {} has other content than then", one_line(path)))])?;
+            let Some(diff) = diff else { return Ok(()) };
+            diff
+        }
+    };
+    shown_diff::lines(shown, MOST_LINES).iter().try_for_each(|line| screen::line(&[Part::Plain("    "), line.part()]))
+}
+
+fn record(call: &Call, compared: &Compared) -> Value {
+    let mut record = json!({ "v": VERSION, "event": "compared", "id": call.id, "tool": call.name });
+    record["outcome"] = match compared {
+        Compared::Same => "same".into(),
+        Compared::Not(why) => {
+            record["why"] = why.as_str().into();
+            "not_comparable".into()
+        }
+        Compared::Differs(differences) => {
+            record["differences"] = differences.iter().map(difference_record).collect();
+            "differs".into()
+        }
+    };
+    record
+}
+
+fn difference_record(difference: &Difference) -> Value {
+    let text = |diff: &haft::diff::Diff| diff.render(10 * MOST_LINES);
+    match difference {
+        Difference::Fact(name, then, now) => json!({ "what": name, "then": then, "now": now }),
+        Difference::Text(diff) => json!({ "what": "content", "diff": text(diff) }),
+        Difference::File(path, diff) => json!({ "what": "file", "path": path, "diff": diff.as_ref().map(text) }),
+    }
+}

@@ -1,0 +1,327 @@
+//! `haft replay`: a recorded session once more, in a copy, without a model.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use haft_model::wire::Wire;
+use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use serde_json::{Value, json};
+
+use crate::place::{Place, Said, records, said, said_of};
+
+/// Everything below a folder: names, modes, times and contents.
+fn everything(folder: &Path) -> BTreeMap<String, String> {
+    use std::os::unix::fs::MetadataExt;
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("it is there") {
+            let path = entry.expect("it can be read").path();
+            let facts = path.symlink_metadata().expect("it is there");
+            let content = if facts.is_file() { std::fs::read(&path).expect("it can be read") } else { Vec::new() };
+            let times = (facts.mtime(), facts.mtime_nsec(), facts.ctime(), facts.ctime_nsec());
+            all.insert(path.display().to_string(), format!("{:o} {times:?} {content:?}", facts.mode()));
+            if facts.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    all
+}
+
+/// Records a session in which these replies are given.
+fn recorded(place: &Place, turns: impl IntoIterator<Item = Turn>, arguments: &[&str]) -> String {
+    let model = ScriptedModel::start(Script::of(turns.into_iter().chain([Turn::text("Done.")])));
+    let said = place.haft(&model, &[arguments, &["run", "work"]].concat());
+    assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
+    place.sessions()[0]["id"].as_str().expect("it has a name").to_owned()
+}
+
+/// Reads, edits, writes and runs commands that change files.
+fn work() -> Vec<Turn> {
+    let edit = json!({ "path": "a.txt", "edits": [{ "old_text": "two", "new_text": "three" }] });
+    vec![
+        Turn::call("read_file", json!({ "path": "a.txt" })),
+        Turn::call("edit_file", edit),
+        Turn::call("bash", json!({ "command": "cat a.txt > b.txt; rm c.txt; pwd; cat b.txt" })),
+        Turn::call("write_file", json!({ "path": "d/e.txt", "content": "new\n" })).and_call("list_dir", json!({})),
+    ]
+}
+
+/// Replays, and makes sure that nothing else was touched.
+fn replayed(place: &Place, arguments: &[&str]) -> Said {
+    let before = everything(place.folder.path());
+    let said = said(place.bare(&[&["replay"], arguments].concat()));
+    let after = everything(place.folder.path());
+    let changed: Vec<&String> =
+        after.iter().filter(|(path, facts)| before.get(*path) != Some(facts)).map(|(path, _)| path).collect();
+    assert_eq!((changed, after.len()), (Vec::new(), before.len()), "a replay leaves everything as it is: {}", said.err);
+    said
+}
+
+fn outcomes(said: &Said) -> Vec<(String, String)> {
+    let compared = records(&said.out).into_iter().filter(|record| record["event"] == "compared");
+    let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
+    compared.map(|record| (text(&record["tool"]), text(&record["outcome"]))).collect()
+}
+
+#[test]
+fn a_session_that_is_done_again_from_its_beginning_comes_to_the_same() {
+    for wire in Wire::ALL {
+        let place = Place::new();
+        place.put("ws/c.txt", "gone soon\n");
+        let model = ScriptedModel::start(Script::of(work().into_iter().chain([Turn::text("Done.")])));
+        let ran = said(place.with(&model, wire, &["--yes", "run", "work"]));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(place.has("b.txt") && !place.has("c.txt"));
+        drop(model);
+        let again = replayed(&place, &[]);
+        assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+        assert!(again.out.ends_with("5 calls: 5 the same\n"), "{}", again.out);
+        assert!(again.out.contains("= bash cat a.txt > b.txt"), "{}", again.out);
+        assert!(!again.err.contains("not as when") && !again.err.contains("not by haft"), "{}", again.err);
+    }
+}
+
+#[test]
+fn changes_of_others_since_are_taken_back_in_the_copy_and_told() {
+    let place = Place::new();
+    place.put("ws/c.txt", "gone soon\n");
+    let id = recorded(&place, work(), &["--yes"]);
+    let call = ["--yes", "call", "write_file", "path=a.txt", "content=other", "write_mode=overwrite"];
+    assert_eq!(said(place.bare(&call)).code, Some(0));
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.err.contains("although others than the session made them: change sets"), "{}", again.err);
+}
+
+#[test]
+fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
+    let place = Place::new();
+    let look = || Turn::call("bash", json!({ "command": "cat a.txt; echo took 0.2 s" }));
+    let id = recorded(&place, [look()], &["--yes"]);
+    place.put("ws/a.txt", "one\n2\n");
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert!(again.err.contains("not by haft, so they are as they are now: a.txt"), "{}", again.err);
+    assert!(
+        again.out.contains("≠ bash cat a.txt") && again.out.contains("- two") && again.out.contains("+ 2"),
+        "{}",
+        again.out
+    );
+    let records = records(&replayed(&place, &[&id, "--json"]).out);
+    assert_eq!(records[0]["event"], "replay");
+    assert_eq!(records[1]["outcome"], "differs");
+    let differences = records[1]["differences"].as_array().expect("they are listed");
+    assert!(
+        differences.iter().any(|difference| difference["diff"].as_str().is_some_and(|diff| diff.contains("+ 2"))),
+        "{differences:?}"
+    );
+    assert_eq!((&records[2]["differs"], &records[2]["exit_code"]), (&json!(1), &json!(1)));
+    // A folder that is as it was then shows that nothing else differs.
+    place.put("then/a.txt", "one\ntwo\n");
+    let from = place.path("then").display().to_string();
+    assert_eq!(replayed(&place, &[&id, "--from", &from]).code, Some(0));
+}
+
+#[test]
+fn a_rule_that_came_since_makes_a_difference() {
+    let place = Place::new();
+    place.put("ws/c.txt", "gone soon\n");
+    let id = recorded(&place, work(), &["--yes"]);
+    let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
+    place.put("home/.config/haft/rules.toml", rule);
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert!(again.out.contains("status: ok → refused") && again.out.contains("no removing"), "{}", again.out);
+}
+
+#[test]
+fn what_a_project_brings_along_counts_in_the_copy_where_it_is_trusted() {
+    let place = Place::new();
+    let id = recorded(&place, [Turn::call("bash", json!({ "command": "rm a.txt" }))], &["--yes"]);
+    let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
+    place.put("ws/.haft/rules.toml", rule);
+    let untrusted = replayed(&place, &[&id]);
+    assert_eq!(untrusted.code, Some(0), "{}{}", untrusted.out, untrusted.err);
+    assert!(untrusted.err.contains("not trusted, so not loaded"), "{}", untrusted.err);
+    assert_eq!(said(place.bare(&["trust", "."])).code, Some(0));
+    let trusted = replayed(&place, &[&id]);
+    assert_eq!(trusted.code, Some(1), "{}{}", trusted.out, trusted.err);
+    assert!(trusted.out.contains("no removing"), "{}", trusted.out);
+}
+
+#[test]
+fn other_content_in_a_file_is_a_difference_although_nothing_was_printed() {
+    let place = Place::new();
+    let id = recorded(&place, [Turn::call("bash", json!({ "command": "cp a.txt b.txt; cp a.txt b.txt" }))], &["--yes"]);
+    place.put("ws/a.txt", "one\n2\n");
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+    assert!(again.out.contains("b.txt has other content than then") && again.out.contains("+ 2"), "{}", again.out);
+}
+
+#[test]
+fn absolute_paths_of_the_workspace_mean_the_copy() {
+    let place = Place::new();
+    let root = place.path("ws").canonicalize().expect("it is there");
+    let path = |name: &str| root.join(name).display().to_string();
+    let write = format!("cp {} {}; cat {}", path("a.txt"), path("b.txt"), path("b.txt"));
+    let turns =
+        [Turn::call("read_file", json!({ "path": path("a.txt") })), Turn::call("bash", json!({ "command": write }))];
+    recorded(&place, turns, &["--yes"]);
+    std::fs::remove_file(place.path("ws/b.txt")).expect("it was made");
+    let again = replayed(&place, &[]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(!place.has("b.txt"), "it was made in the copy");
+}
+
+#[test]
+fn what_nobody_allowed_then_is_refused_again_and_yes_changes_that() {
+    let place = Place::new();
+    recorded(&place, [Turn::call("write_file", json!({ "path": "b.txt", "content": "b" }))], &[]);
+    let again = replayed(&place, &["--json"]);
+    assert_eq!((outcomes(&again), again.code), (vec![("write_file".into(), "same".into())], Some(0)), "{}", again.out);
+    let allowed = replayed(&place, &["--json", "--yes"]);
+    assert_eq!((outcomes(&allowed), allowed.code), (vec![("write_file".into(), "differs".into())], Some(1)));
+}
+
+#[test]
+fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = listener.local_addr().expect("it listens").port();
+    let ask = format!("curl -s -m 1 -d secret http://127.0.0.1:{port}/");
+    recorded(&place, [Turn::call("bash", json!({ "command": ask }))], &["--yes"]);
+    listener.set_nonblocking(true).expect("it is ours");
+    while listener.accept().is_ok() {}
+    // Also where a rule allows it: what has left the machine cannot be thrown away.
+    for rules in [
+        "",
+        "[[rule]]\nname = \"curl\"\nprogram = \"curl\"\ndecision = \"allow\"\nreason = \"Ok.\"\nmatches = [\"curl a\"]\n",
+    ] {
+        place.put("home/.config/haft/rules.toml", rules);
+        let again = replayed(&place, &["--yes"]);
+        assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+        assert!(
+            again.out.contains("it reaches beyond the copy") && again.out.contains("1 not comparable"),
+            "{}",
+            again.out
+        );
+        assert!(listener.accept().is_err(), "nobody called");
+    }
+}
+
+#[test]
+fn the_flags_of_then_count_where_none_are_said() {
+    let place = Place::new();
+    let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" }));
+    recorded(&place, [call], &["--dialect", "nexau", "--plan"]);
+    let again = replayed(&place, &[]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.out.contains("1 call: 1 the same"), "{}", again.out);
+}
+
+#[test]
+fn several_runs_of_a_session_are_done_again_one_after_the_other() {
+    let place = Place::new();
+    let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
+    let write = Turn::call("write_file", json!({ "path": "a.txt", "content": "over\n" }));
+    let model = ScriptedModel::start(Script::of([write, Turn::text("So it is.")]));
+    let resumed = place.haft(&model, &["--yes", "resume", &id, "write it"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    // The second run had not read the file, so its write was refused; that it is again shows that it has a memory of its own.
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.out.contains("2 calls: 2 the same"), "{}", again.out);
+}
+
+#[test]
+fn a_call_that_was_stopped_is_not_run_again() {
+    let place = Place::new();
+    let wait = Turn::call("bash", json!({ "command": "echo begun; tail -f /dev/null" }));
+    let model = ScriptedModel::start(Script::of([wait]));
+    let child = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]).spawn().expect("it can be started");
+    crate::running::interrupted(child, "call");
+    let again = replayed(&place, &[]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.out.contains("1 not comparable"), "{}", again.out);
+}
+
+#[test]
+fn a_long_output_is_found_again_under_its_new_name() {
+    let place = Place::new();
+    let count = Turn::call("bash", json!({ "command": "seq 1 200000" }));
+    let model = ScriptedModel::start(Script::of([count, Turn::text("Done.")]));
+    assert_eq!(place.haft(&model, &["--yes", "run", "count"]).code, Some(0));
+    let again = replayed(&place, &["--json"]);
+    assert_eq!((outcomes(&again), again.code), (vec![("bash".into(), "same".into())], Some(0)), "{}", again.out);
+}
+
+#[test]
+fn an_interrupt_ends_a_replay_with_130_and_leaves_no_copy() {
+    let place = Place::new();
+    let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
+    recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
+    place.put("ws/stay", "");
+    let before = everything(place.folder.path());
+    let child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
+    let said = crate::running::interrupted(child, "compared");
+    assert_eq!(said.code, Some(130), "{}{}", said.out, said.err);
+    assert_eq!(everything(place.folder.path()), before);
+}
+
+#[test]
+fn a_damaged_session_is_done_again_as_far_as_it_can_be_read() {
+    let place = Place::new();
+    place.put("ws/c.txt", "gone soon\n");
+    let id = recorded(&place, work(), &["--yes"]);
+    let file = place.session_file();
+    let mut bytes = std::fs::read(&file).expect("it is there");
+    let at = bytes.windows(8).position(|piece| piece == b"answered").expect("a call was answered");
+    bytes[at] ^= 1;
+    bytes.truncate(bytes.len() - 5);
+    std::fs::write(&file, &bytes).expect("it is ours");
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.err.contains("2 places of the session cannot be read"), "{}", again.err);
+}
+
+#[test]
+fn a_session_that_cannot_be_done_again_is_a_clear_error() {
+    let place = Place::new();
+    let check = |arguments: &[&str], expected: &str| {
+        let said = replayed(&place, arguments);
+        assert_eq!((said.out.as_str(), said.code), ("", Some(2)), "{}", said.err);
+        assert!(said.err.contains(expected), "{}", said.err);
+    };
+    check(&[], "there is no session in this workspace yet");
+    check(&["0000-0000"], "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
+    check(&["what"], "is not the name of a session");
+    let model =
+        ScriptedModel::start(Script::of([Turn::text("").fault(haft_testkit::scripted_model::Fault::status(401))]));
+    assert_eq!(place.haft(&model, &["run", "work"]).code, Some(1));
+    check(&[], "no reply of a model is in session");
+    check(&["--add-dir", "."], "--add-dir names a folder that is not in it");
+    let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
+    place.put("home/.config/haft/rules.toml", "[[rule]]\nname = 3\n");
+    check(&[&id], "rules.toml:");
+    place.put("home/.config/haft/rules.toml", "");
+    check(&[&id, "--from", "nowhere"], "nowhere cannot be opened; name a folder with --from");
+}
+
+#[test]
+fn a_session_at_work_is_not_done_again_meanwhile() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("A long answer that is held back.").held()]));
+    let mut child = place.with(&model, Wire::Chat, &["run", "--json", "talk"]).spawn().expect("it can be started");
+    let first = BufReader::new(child.stdout.take().expect("it is piped")).lines().next();
+    assert!(first.is_some_and(|line| line.is_ok_and(|line| line.contains("\"session\""))));
+    model.wait_until_asked(1);
+    let busy = said(place.bare(&["replay"]));
+    assert_eq!(busy.code, Some(2), "{}", busy.err);
+    assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
+    child.kill().expect("it is ours");
+    said_of(child.wait_with_output().expect("it ends"));
+}

@@ -1,0 +1,89 @@
+//! What was changed since a moment, for whoever wants to know how everything was before. The journal is only read.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::History;
+use super::contents::{Contents, is_too_large};
+use super::sets::Sets;
+use crate::files::open::Root;
+use crate::state::journal::{ContentHash, Inline, Intent, Kept, Objects, State, Step};
+
+/// What was changed since a moment.
+pub(crate) struct Since {
+    sets: Sets,
+    root: Arc<Root>,
+    objects: Objects,
+    /// The first intent since then, by its place in the reading.
+    first: usize,
+    at_ms: u64,
+}
+
+impl History {
+    /// Returns what was changed since a moment, or since a session began, whatever the clock says.
+    pub(crate) fn since(&self, at_ms: u64, session: &str) -> io::Result<Since> {
+        let sets = Sets::of(self.journal.read()?);
+        let intents = &sets.reading.intents;
+        let is_since = |intent: &Intent| intent.at >= at_ms || intent.by.session == session;
+        let first = intents.iter().position(|(intent, _)| is_since(intent)).unwrap_or(intents.len());
+        Ok(Since { sets, root: self.root.clone(), objects: self.journal.objects(), first, at_ms })
+    }
+}
+
+impl Since {
+    /// Returns the steps that were done, or may have been, the newest first.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (&Intent, &Step, Inline)> {
+        let reading = &self.sets.reading;
+        let intents = reading.intents[self.first..].iter().rev();
+        let happened = intents.filter(|(intent, _)| reading.outcome(intent) != Some(false));
+        happened.flat_map(|(intent, inline)| intent.steps.iter().rev().map(move |step| (intent, step, *inline)))
+    }
+
+    /// Writes the content that a file had; fails where it was not kept or is damaged.
+    pub(crate) fn write(&self, before: &State, inline: Inline, to: &mut File) -> io::Result<()> {
+        let not_kept = || io::Error::other("what was in it then was not kept, or is damaged");
+        if let (true, State::File { hash, content: Kept::Object { .. }, .. }) = (is_too_large(before), before) {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(self.objects.open(*hash)?)?;
+            if ContentHash(*hasher.finalize().as_bytes()) != *hash {
+                return Err(not_kept());
+            }
+            return io::copy(&mut self.objects.open(*hash)?, to).map(drop);
+        }
+        let contents = Contents::new(&self.sets, &self.root, self.objects.clone());
+        to.write_all(&contents.bytes(before, &State::Absent, inline).ok_or_else(not_kept)?)
+    }
+
+    /// Says what the journal cannot know, a sentence each.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let reading = &self.sets.reading;
+        let mut warnings = Vec::new();
+        // What was dropped was older than all that is left.
+        let is_older_left = self.first > 0 && reading.intents[self.first - 1].0.at < self.at_ms;
+        if reading.dropped > 0 && !is_older_left {
+            warnings.push(format!(
+                "Change sets up to {} were dropped to keep the journal within its room; what they changed since then cannot be taken back.",
+                reading.dropped
+            ));
+        }
+        if !reading.damaged.is_empty() {
+            warnings.push(format!(
+                "The journal is damaged in {} places; what it had there cannot be taken back.",
+                reading.damaged.len()
+            ));
+        }
+        warnings
+    }
+}
+
+/// Returns whether a file has this content.
+pub(crate) fn has_content(file: File, state: &State) -> io::Result<bool> {
+    let State::File { hash, size, .. } = state else { return Ok(false) };
+    if file.metadata()?.len() != *size {
+        return Ok(false);
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(file)?;
+    Ok(ContentHash(*hasher.finalize().as_bytes()) == *hash)
+}

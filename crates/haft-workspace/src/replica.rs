@@ -1,0 +1,206 @@
+//! A private copy of a workspace, to try something in that must leave the workspace alone.
+//!
+//! Everything is copied: links as links, modes and times as they are. What cannot be copied is named, never left out in
+//! silence. How much there is to copy is found out first, so that too much is an error before anything was written.
+//!
+//! Not here: where such a folder may lie, and what is tried in it (whoever asks for one).
+
+mod back;
+mod measure;
+#[cfg(test)]
+mod tests;
+
+pub use back::{Back, Moment};
+
+use std::fs::{DirBuilder, File, FileTimes, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::state::ScratchFolder;
+use measure::Measured;
+
+/// How much is copied at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyLimits {
+    /// Most files, folders and links.
+    pub entries: u64,
+    /// Most bytes.
+    pub bytes: u64,
+}
+
+impl Default for CopyLimits {
+    fn default() -> Self {
+        Self { entries: 1_000_000, bytes: 8 * 1024 * 1024 * 1024 }
+    }
+}
+
+/// What is copied, and how.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Folders that are not copied, wherever they lie: haft's own.
+    pub left_out: Vec<PathBuf>,
+    /// How much at most.
+    pub limits: CopyLimits,
+}
+
+/// A copy of a workspace in a private folder; it goes when this is dropped.
+#[derive(Debug)]
+pub struct Replica {
+    scratch: ScratchFolder,
+    /// How many files, folders and links there are.
+    pub entries: u64,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// What could not be copied, and why.
+    pub not_copied: Vec<(PathBuf, String)>,
+    /// When each file was last changed in the original, in milliseconds since 1970.
+    changed: Vec<(PathBuf, u64)>,
+}
+
+/// Why there is no copy.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplicaError {
+    /// There is more than is copied.
+    #[error(
+        "{} has more than {} files or {} MiB, which is too much to copy; move what can be made again (build output, \
+         packages) out of it, or name a smaller folder",
+        .0.display(), .1.entries, .1.bytes / (1024 * 1024)
+    )]
+    TooMuch(PathBuf, CopyLimits),
+    /// The disk has not enough room.
+    #[error(
+        "a copy of the workspace needs {} MiB, and {} has room for {} MiB; set TMPDIR to a folder with more room",
+        .needed / (1024 * 1024), .folder.display(), .free / (1024 * 1024)
+    )]
+    NoRoom {
+        /// Where the copy would be.
+        folder: PathBuf,
+        /// How many bytes it needs.
+        needed: u64,
+        /// How many there are.
+        free: u64,
+    },
+    /// Somebody stopped it.
+    #[error("the copying was stopped")]
+    Stopped,
+    /// The system says no.
+    #[error("{} cannot be copied", .1.display())]
+    Io(#[source] io::Error, PathBuf),
+}
+
+impl Replica {
+    /// Copies a folder into a new private folder beneath `parent`. `stopped` is asked between files.
+    pub fn of(original: &Original, parent: &Path, stopped: &dyn Fn() -> bool) -> Result<Self, ReplicaError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| ReplicaError::Io(error, path)
+        };
+        let measured = Measured::of(original, stopped)?;
+        let room = rustix::fs::statvfs(parent).map_err(|errno| failed(parent)(errno.into()))?;
+        let (needed, free) = (measured.bytes, room.f_bavail.saturating_mul(room.f_frsize));
+        if needed > free {
+            return Err(ReplicaError::NoRoom { folder: parent.to_owned(), needed, free });
+        }
+        let scratch = ScratchFolder::beneath(parent).map_err(failed(parent))?;
+        let Measured { entries, bytes, not_copied, .. } = measured;
+        let mut replica = Self { scratch, entries, bytes, not_copied, changed: Vec::new() };
+        replica.fill(original, &measured.names, stopped)?;
+        Ok(replica)
+    }
+
+    /// Returns where the copy is.
+    pub fn workspace(&self) -> PathBuf {
+        self.scratch.path().join("workspace")
+    }
+
+    /// Returns where the state of whoever works on the copy may be.
+    pub fn state(&self) -> PathBuf {
+        self.scratch.path().join("state")
+    }
+
+    /// Returns the folder that holds both.
+    pub fn path(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    fn fill(&mut self, original: &Original, names: &[PathBuf], stopped: &dyn Fn() -> bool) -> Result<(), ReplicaError> {
+        let root = self.workspace();
+        let mut folders = vec![PathBuf::new()];
+        DirBuilder::new().mode(0o700).create(&root).map_err(|error| ReplicaError::Io(error, root.clone()))?;
+        for name in names {
+            if stopped() {
+                return Err(ReplicaError::Stopped);
+            }
+            match self.copy(&original.folder.join(name), &root.join(name)) {
+                Ok(Copied::File { changed_ms }) => self.changed.push((name.clone(), changed_ms)),
+                Ok(Copied::Folder) => folders.push(name.clone()),
+                Ok(Copied::Link) => {}
+                Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                    return Err(ReplicaError::Io(error, name.clone()));
+                }
+                // It may be gone since it was counted, or be for somebody else's eyes.
+                Err(error) => self.not_copied.push((name.clone(), error.to_string())),
+            }
+        }
+        // Modes and times last: whatever is put into a folder changes its time, and may not be allowed any more.
+        for name in folders.iter().rev() {
+            if let Err(error) = dress(&original.folder.join(name), &root.join(name)) {
+                self.not_copied.push((name.clone(), format!("its mode and time: {error}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: &Path, to: &Path) -> io::Result<Copied> {
+        let facts = from.symlink_metadata()?;
+        match facts.file_type() {
+            kind if kind.is_dir() => {
+                DirBuilder::new().mode(0o700).create(to)?;
+                Ok(Copied::Folder)
+            }
+            kind if kind.is_symlink() => {
+                symlink(std::fs::read_link(from)?, to)?;
+                Ok(Copied::Link)
+            }
+            _ => copy_file(from, to),
+        }
+    }
+}
+
+/// What was copied.
+enum Copied {
+    File { changed_ms: u64 },
+    Folder,
+    Link,
+}
+
+/// Copies a file; where the disk can let two files share their content, it does.
+fn copy_file(from: &Path, to: &Path) -> io::Result<Copied> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut source = OpenOptions::new().read(true).custom_flags(flags).open(from)?;
+    let facts = source.metadata()?;
+    if !facts.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a folder nor a link"));
+    }
+    let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.set_times(FileTimes::new().set_modified(facts.modified()?).set_accessed(facts.accessed()?))?;
+    target.set_permissions(Permissions::from_mode(facts.mode() & 0o7777))?;
+    // The time that nobody can set: a file that was put there with an old date is new all the same.
+    let seconds = u64::try_from(facts.ctime()).unwrap_or(0);
+    let thousandths = u64::try_from(facts.ctime_nsec()).unwrap_or(0) / 1_000_000;
+    Ok(Copied::File { changed_ms: seconds.saturating_mul(1_000).saturating_add(thousandths) })
+}
+
+/// Gives a folder the mode and the time of another.
+fn dress(from: &Path, to: &Path) -> io::Result<()> {
+    let facts = from.symlink_metadata()?;
+    let folder = File::open(to)?;
+    folder.set_times(FileTimes::new().set_modified(facts.modified()?))?;
+    folder.set_permissions(Permissions::from_mode(facts.mode() & 0o7777))
+}

@@ -1,0 +1,180 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use haft::call::CallId;
+use haft::door::{Errand, Permit, SessionName};
+use haft::effect::{Change, Effect};
+use haft::path::{Extent, Place, Target};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::files::Workspace;
+use crate::state::WorkspaceState;
+
+/// A workspace with its state beside it, and room for copies.
+struct Ground {
+    folder: tempfile::TempDir,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for name in ["ws", "copies"] {
+            std::fs::create_dir(folder.path().join(name)).expect("it is new");
+        }
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("ws").join(name)
+    }
+
+    fn put(&self, name: &str, content: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("folders can be made");
+        std::fs::write(path, content).expect("it can be written");
+    }
+
+    fn original(&self) -> Original {
+        Original { folder: self.path(""), left_out: Vec::new(), limits: CopyLimits::default() }
+    }
+
+    fn copy(&self) -> Replica {
+        Replica::of(&self.original(), &self.folder.path().join("copies"), &|| false).expect("it can be copied")
+    }
+
+    fn state(&self) -> WorkspaceState {
+        WorkspaceState::new(&self.folder.path().join("state"), Path::new("ws"))
+    }
+
+    /// Writes a file as a call of this session does.
+    async fn write(&self, session: &str, name: &str, content: &str) {
+        let root = Target::Inside(Place::new("", Extent::Tree));
+        let effects = [Change::Create, Change::Replace].map(|change| Effect::Change(root.clone(), change));
+        let errand = Errand {
+            call: CallId::fresh(),
+            tool: "write_file".into(),
+            session: SessionName::new(session),
+            run: session.into(),
+            turn: 1,
+        };
+        let permit = Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new());
+        let target = Target::Inside(Place::new(name, Extent::Entry));
+        let doors = Workspace::open(&self.path("")).expect("it is there").doors(&self.state());
+        let written = doors.files.write(&permit, &[(target, Bytes::from(content.to_owned()))]).await;
+        written.expect("it can be written");
+    }
+
+    fn back(&self, replica: &Replica, at_ms: u64, session: &str) -> Back {
+        let moment = Moment { at_ms, session: session.to_owned() };
+        replica.back_to(&moment, &self.path(""), &self.state()).expect("the journal can be read")
+    }
+}
+
+fn text(replica: &Replica, name: &str) -> String {
+    std::fs::read_to_string(replica.workspace().join(name)).unwrap_or_else(|_| "(none)".into())
+}
+
+#[test]
+fn a_copy_has_links_as_links_and_modes_and_times_as_they_are() {
+    let ground = Ground::new();
+    ground.put("src/a.sh", "echo a\n");
+    symlink("/etc/passwd", ground.path("link")).expect("it is new");
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(ground.path("src/a.sh"), mode(0o750)).expect("it is ours");
+    std::fs::set_permissions(ground.path("src"), mode(0o555)).expect("it is ours");
+    let replica = ground.copy();
+    let facts =
+        |path: &Path| path.symlink_metadata().map(|facts| (facts.mode(), facts.modified().expect("it has one")));
+    for name in ["src/a.sh", "src"] {
+        assert_eq!(facts(&replica.workspace().join(name)).ok(), facts(&ground.path(name)).ok(), "{name}");
+    }
+    assert_eq!(std::fs::read_link(replica.workspace().join("link")).ok(), Some("/etc/passwd".into()));
+    assert_eq!((replica.entries, replica.bytes, replica.not_copied.as_slice()), (3, 7, &[][..]));
+    let path = replica.path().to_owned();
+    drop(replica);
+    assert!(!path.exists(), "it goes, whatever the modes in it were");
+    std::fs::set_permissions(ground.path("src"), mode(0o755)).expect("it is ours");
+}
+
+#[test]
+fn what_cannot_be_copied_is_named() {
+    let ground = Ground::new();
+    ground.put("a", "a");
+    ground.put("state/secret", "s");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, ground.path("pipe"), kind, mode, 0).expect("it is new");
+    let original = Original { left_out: vec![ground.path("state")], ..ground.original() };
+    let replica = Replica::of(&original, &ground.folder.path().join("copies"), &|| false).expect("it can be copied");
+    let mut not_copied = replica.not_copied.clone();
+    not_copied.sort();
+    let named = [("pipe", "it is a pipe"), ("state", "it belongs to haft")];
+    assert_eq!(not_copied, named.map(|(name, why)| (PathBuf::from(name), why.to_owned())));
+    assert_eq!((text(&replica, "a"), text(&replica, "state/secret")), ("a".into(), "(none)".into()));
+}
+
+#[test]
+fn too_much_is_an_error_before_anything_is_copied() {
+    let ground = Ground::new();
+    ground.put("a", "12345");
+    ground.put("b", "12345");
+    let copies = ground.folder.path().join("copies");
+    let tried = |entries, bytes| {
+        let original = Original { limits: CopyLimits { entries, bytes }, ..ground.original() };
+        Replica::of(&original, &copies, &|| false).map(drop)
+    };
+    assert!(matches!(tried(1, 100), Err(ReplicaError::TooMuch(..))));
+    assert!(matches!(tried(100, 9), Err(ReplicaError::TooMuch(..))));
+    assert!(tried(2, 10).is_ok());
+    let stopped = Replica::of(&ground.original(), &copies, &|| true);
+    assert!(matches!(stopped, Err(ReplicaError::Stopped)));
+    assert_eq!(std::fs::read_dir(&copies).expect("it is there").count(), 0);
+}
+
+#[tokio::test]
+async fn a_copy_goes_back_to_where_a_session_began_and_the_original_stays() {
+    let ground = Ground::new();
+    ground.put("a.txt", "first\n");
+    ground.put("old.txt", "old\n");
+    ground.write("before", "kept.txt", "kept\n").await;
+    ground.write("mine", "a.txt", "second\n").await;
+    ground.write("mine", "new/b.txt", "new\n").await;
+    ground.write("other", "a.txt", "third\n").await;
+    // Somebody changed one of them without haft, which does not matter: what it was then is known.
+    ground.put("a.txt", "by hand\n");
+    let replica = ground.copy();
+    let back = ground.back(&replica, u64::MAX, "mine");
+    assert_eq!((text(&replica, "a.txt").as_str(), text(&replica, "kept.txt").as_str()), ("first\n", "kept\n"));
+    assert!(!replica.workspace().join("new").exists(), "a folder that was made goes too");
+    assert_eq!((back.sets.as_slice(), back.of_others.as_slice()), (&[4, 3, 2][..], &[4][..]));
+    assert!(back.not_back.is_empty() && back.notes.is_empty(), "{back:?}");
+    assert_eq!(std::fs::read_to_string(ground.path("a.txt")).expect("it is there"), "by hand\n");
+    assert!(ground.path("new/b.txt").exists());
+}
+
+#[tokio::test]
+async fn what_changed_without_haft_is_named() {
+    let ground = Ground::new();
+    ground.put("a.txt", "first\n");
+    ground.write("mine", "b.txt", "b\n").await;
+    let replica = ground.copy();
+    let back = ground.back(&replica, 0, "mine");
+    assert_eq!(back.changed_otherwise, [PathBuf::from("a.txt")]);
+    assert_eq!(ground.back(&replica, u64::MAX, "nobody"), Back::default());
+}
+
+#[tokio::test]
+async fn a_link_that_came_later_is_not_followed_on_the_way_back() {
+    let ground = Ground::new();
+    ground.put("sub/a.txt", "first\n");
+    ground.write("mine", "sub/a.txt", "second\n").await;
+    let elsewhere = ground.folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("it is new");
+    std::fs::remove_dir_all(ground.path("sub")).expect("it is ours");
+    symlink(&elsewhere, ground.path("sub")).expect("it is gone");
+    let replica = ground.copy();
+    ground.back(&replica, u64::MAX, "mine");
+    assert_eq!(text(&replica, "sub/a.txt"), "first\n");
+    assert_eq!(std::fs::read_dir(&elsewhere).expect("it is there").count(), 0);
+}
