@@ -87,7 +87,7 @@ impl Agent<'_> {
         *output = output.saturating_add(usage.output);
         *cache_read = cache_read.saturating_add(usage.cache_read);
         *cache_written = cache_written.saturating_add(usage.cache_written);
-        (run.told)(Told::Replied { usage, total: run.usage });
+        (run.told)(Told::Replied { reply, usage, total: run.usage });
     }
 
     fn size_of_request(&self, run: &Run<'_>) -> usize {
