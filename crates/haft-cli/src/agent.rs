@@ -8,6 +8,11 @@ pub(crate) mod kept;
 pub(crate) mod output;
 pub(crate) mod providers;
 mod shown;
+#[cfg(feature = "otel")]
+mod spans;
+#[cfg(not(feature = "otel"))]
+#[path = "agent/no_spans.rs"]
+mod spans;
 mod stream;
 mod teller;
 pub(crate) mod tuning;

@@ -13,6 +13,7 @@ use haft_agent::instructions::{Instructions, Manner, Words};
 use haft_agent::outcome::{Ended, Outcome};
 use haft_agent::output::OutputSchema;
 use haft_agent::settings::Settings;
+use haft_agent::told::Told;
 use haft_model::client::Connection;
 use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{Chosen, connection};
 use super::flags::HowFar;
 use super::kept::{Keeping, Said};
+use super::spans::Spans;
 use super::teller::Teller;
 use super::tuning::Tuning;
 use super::waiting::WaitingLine;
@@ -50,6 +52,13 @@ pub(crate) struct Work<'a> {
 impl Work<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
+        let spans = Spans::of(&self, &prompt);
+        let exit = self.watched_by(&spans, prompt).await;
+        spans.send().await;
+        exit
+    }
+
+    async fn watched_by(self, spans: &Spans, prompt: String) -> anyhow::Result<Exit> {
         let Work { desk, common, how_far, tuning, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
@@ -76,11 +85,15 @@ impl Work<'_> {
         let settings = Settings { output, ..tuning.of(settings(desk, common, how_far)?) };
         let mut agent = agent.with_settings(settings).watched_by(&*overseer).going_on(past);
         let outcome = {
-            let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
+            let told = |what: Told<'_>| {
+                spans.tell(what);
+                teller.tell(what);
+            };
             let working = agent.run(prompt, &told, &stop);
             let live = Live::new(desk.runtime.events()).on(teller.line.clone());
             attended(working, live, waiting, &stop).await?
         };
+        spans.end(outcome.as_ref());
         teller.end_line();
         let Some(outcome) = outcome else {
             keeping.end("Ended at once.");
@@ -191,7 +204,7 @@ fn exit_of(ended: &Ended) -> Exit {
 }
 
 /// Names an end for programs.
-fn name_of(ended: &Ended) -> &'static str {
+pub(super) fn name_of(ended: &Ended) -> &'static str {
     match ended {
         Ended::Finished => "finished",
         Ended::Stopped => "stopped",
