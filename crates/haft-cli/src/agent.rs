@@ -3,6 +3,7 @@
 //! Not here: the loop itself (`haft-agent`), the files (`haft-workspace`).
 
 pub(crate) mod choice;
+mod ending;
 pub(crate) mod flags;
 pub(crate) mod kept;
 pub(crate) mod output;

@@ -71,6 +71,8 @@ pub(crate) struct Notes {
     pub(crate) cached: Option<std::time::Duration>,
     /// Set when the tool was given up in the middle of its work.
     pub(crate) abandoned: bool,
+    /// How long it waited for other calls, or for somebody's answer.
+    pub(crate) waited: std::time::Duration,
 }
 
 impl<'a> CallContext<'a> {
@@ -280,8 +282,17 @@ impl<'a> CallContext<'a> {
         Stage::ALL[index.min(Stage::ALL.len() - 1)]
     }
 
-    pub(crate) fn elapsed(&self) -> std::time::Duration {
-        self.started.elapsed()
+    /// Returns how long the call has taken, without what it waited for others.
+    pub(crate) fn took(&self) -> std::time::Duration {
+        self.started.elapsed().saturating_sub(self.note(|notes| notes.waited))
+    }
+
+    /// Waits for others, which is no time of the call.
+    pub(crate) async fn waiting<T>(&self, others: impl Future<Output = T>) -> T {
+        let began = Instant::now();
+        let outcome = others.await;
+        self.note(|notes| notes.waited += began.elapsed());
+        outcome
     }
 
     /// Reads or adds to what the stages found out. Never hands out the lock: it is held for one look.
@@ -378,7 +389,7 @@ impl Drop for CallContext<'_> {
             sandbox: self.sandbox(),
             cached: None,
             bits: self.bits(),
-            took: self.elapsed(),
+            took: self.took(),
         };
         self.tell_effects();
         self.turn.leave(&self.place);

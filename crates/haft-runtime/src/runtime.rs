@@ -188,7 +188,7 @@ impl Runtime {
         let ran = match cx.at(Recall, recall(cx, &authorized)).await? {
             Some(remembered) => remembered,
             None => {
-                let _slot = cx.at(Gate, self.gate.enter(authorized.effects())).await?;
+                let _slot = cx.at(Gate, cx.waiting(self.gate.enter(authorized.effects()))).await?;
                 cx.at(Execute, execute(cx, authorized)).await?
             }
         };

@@ -49,7 +49,7 @@ pub struct ToolResult {
     pub cached: Option<Duration>,
     /// The sticky facts of the session after this call, by their names.
     pub bits: Vec<&'static str>,
-    /// How long it took.
+    /// How long it took, without what it waited for other calls or for an answer.
     pub took: Duration,
 }
 

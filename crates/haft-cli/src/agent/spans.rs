@@ -22,7 +22,8 @@ use haft_config::environment::variable;
 use haft_runtime::events::EventKind;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::work::{Work, name_of};
+use super::ending::name_of;
+use super::work::Work;
 use crate::screen::{self, Part};
 use content::Content;
 use export::Export;

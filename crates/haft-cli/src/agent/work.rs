@@ -2,20 +2,17 @@
 //!
 //! Ctrl-C stops the call or the reply that is under way, and the conversation stays valid; a second one ends at once.
 
-use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use anyhow::Context;
-use haft::grouped::Grouped;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::{Instructions, Manner, Words};
-use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::outcome::Outcome;
 use haft_agent::output::OutputSchema;
 use haft_agent::settings::Settings;
 use haft_agent::told::Told;
 use haft_model::client::Connection;
-use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use haft_workspace::state::read_config_file;
 use serde_json::json;
@@ -23,13 +20,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::choice::{Chosen, connection};
+use super::ending::Ending;
 use super::flags::HowFar;
 use super::kept::{Keeping, Said};
 use super::spans::Spans;
 use super::teller::Teller;
 use super::tuning::Tuning;
 use super::waiting::WaitingLine;
-use super::{output, stream};
 use crate::arguments::Common;
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -95,41 +92,7 @@ impl Work<'_> {
         };
         spans.end(outcome.as_ref());
         teller.end_line();
-        let Some(outcome) = outcome else {
-            keeping.end("Ended at once.");
-            if common.json {
-                let (exit_code, how) = (Exit::Interrupted.code(), "ended_at_once");
-                let record =
-                    json!({ "v": VERSION, "event": "ended", "how": how, "session": id, "exit_code": exit_code });
-                teller.print(&record);
-                return Ok(Exit::Interrupted);
-            }
-            screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
-            return Ok(Exit::Interrupted);
-        };
-        let exit = exit_of(&outcome.ended);
-        keeping.end(&outcome.ended.to_string());
-        let took = began.elapsed().as_secs_f64();
-        if common.json {
-            teller.print(&end_record(&outcome, &id, exit, took));
-            return Ok(exit);
-        }
-        if let Some(output) = &outcome.output {
-            screen::answer(&output.value.to_string())?;
-        } else if outcome.ended == Ended::Finished {
-            // Where the text has just come to the same screen, it is there.
-            if !(teller.streams && io::stdout().is_terminal()) {
-                screen::answer(&outcome.answer)?;
-            }
-        } else {
-            if !teller.streams {
-                output::show_last_words(&outcome);
-            }
-            screen::talk(&format!("haft: {}", outcome.ended));
-            screen::talk(&format!("To go on: haft resume {id}"));
-        }
-        screen::talk_part(&Part::Faint(&last_line(&outcome, &teller.tools(), took)));
-        Ok(exit)
+        Ending { teller: &teller, keeping: &keeping, is_json: common.json, took: began.elapsed() }.say(outcome)
     }
 }
 
@@ -183,73 +146,4 @@ fn settings(desk: &Desk, common: &Common, how_far: &HowFar) -> anyhow::Result<Se
         },
         ..usual
     })
-}
-
-fn exit_of(ended: &Ended) -> Exit {
-    match ended {
-        Ended::Finished => Exit::Ok,
-        Ended::Stopped => Exit::Interrupted,
-        Ended::Refused => Exit::Refused,
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
-        Ended::OutOfSteps(_)
-        | Ended::OutOfBudget { .. }
-        | Ended::OutOfMoney { .. }
-        | Ended::Unfinished(_)
-        | Ended::SaidNothing
-        | Ended::Unfit(_)
-        | Ended::GoesInCircles { .. }
-        | Ended::Failed(_)
-        | Ended::NotRecorded(_) => Exit::Failed,
-    }
-}
-
-/// Names an end for programs.
-pub(super) fn name_of(ended: &Ended) -> &'static str {
-    match ended {
-        Ended::Finished => "finished",
-        Ended::Stopped => "stopped",
-        Ended::OutOfSteps(_) => "out_of_steps",
-        Ended::OutOfBudget { .. } => "out_of_budget",
-        Ended::OutOfMoney { .. } => "out_of_money",
-        Ended::Refused => "refused",
-        Ended::Unfinished(_) => "unfinished",
-        Ended::SaidNothing => "said_nothing",
-        Ended::Unfit(_) => "unfit",
-        Ended::GoesInCircles { .. } => "goes_in_circles",
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
-        Ended::Failed(_) => "failed",
-        Ended::NotRecorded(_) => "not_recorded",
-    }
-}
-
-fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json::Value {
-    let mut record = json!({
-        "v": VERSION, "event": "ended", "how": name_of(&outcome.ended), "answer": outcome.answer, "session": id,
-        "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
-        "duration_ms": (took * 1_000.0) as u64
-    });
-    output::add_to(&mut record, outcome);
-    if let Some(cost) = &outcome.cost {
-        record["cost"] = json!({ "amount": cost.exact(), "currency": cost.currency() });
-    }
-    if outcome.ended != Ended::Finished {
-        record["error"] = outcome.ended.to_string().into();
-    }
-    record
-}
-
-fn last_line(outcome: &Outcome, tools: &str, took: f64) -> String {
-    let usage = outcome.usage;
-    let cached = match usage.cache_read {
-        0 => String::new(),
-        cached => format!(" ({} of them from the cache)", Grouped(cached)),
-    };
-    let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
-    let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
-    format!(
-        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in all",
-        Grouped(u64::from(outcome.steps)).of("step"),
-        Grouped(usage.input).of("token"),
-        Grouped(usage.output)
-    )
 }

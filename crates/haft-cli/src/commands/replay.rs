@@ -278,9 +278,15 @@ impl Plan {
             }))?;
             return Ok(());
         }
-        let mib = replica.bytes as f64 / 1_048_576.0;
-        let size = format!("{} files and folders, {mib:.1} MiB", Grouped(replica.entries));
-        screen::talk_part(&Part::Faint(&format!("session {} again, in a copy of {size}", self.id)));
+        let size = match replica.bytes {
+            bytes @ ..1_048_576 => Grouped(bytes).of("byte"),
+            bytes => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        };
+        let things = match replica.entries {
+            1 => "one file".to_owned(),
+            entries => format!("{} files and folders", Grouped(entries)),
+        };
+        screen::talk_part(&Part::Faint(&format!("session {} again, in a copy of {things}, {size}", self.id)));
         notes.iter().for_each(|note| screen::talk(&format!("note: {note}")));
         Ok(())
     }

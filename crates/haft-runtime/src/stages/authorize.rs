@@ -149,7 +149,7 @@ pub(crate) fn denied(ruling: &Ruling) -> ToolError {
 async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolError> {
     let cx = bench.cx;
     // One question at a time. When this one is next it is judged again: a grant may have answered it.
-    let _asking = cx.session.asking.lock().await;
+    let _asking = cx.waiting(cx.session.asking.lock()).await;
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Allow => return Ok(bench.unasked(planned)),
@@ -160,7 +160,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
     let request = Arc::new(question.request(ruling));
     cx.session.note_asked(question.asked_call());
     cx.tell(|| What::ApprovalAsked(request.clone()));
-    let verdict = cx.session.approver.ask(&request).await;
+    let verdict = cx.waiting(cx.session.approver.ask(&request)).await;
     cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: request.words_of(&verdict) });
     match verdict {
         Verdict::AllowOnce => {}

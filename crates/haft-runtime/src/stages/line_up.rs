@@ -47,9 +47,9 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
             Ok(plan) => {
                 cx.place.tell(plan.effects.clone(), key.clone());
                 let twin = (cx.session.readers() == Readers::One).then_some(&key);
-                wait_for_conflicts(&ahead, &plan.effects, twin).await
+                cx.waiting(wait_for_conflicts(&ahead, &plan.effects, twin)).await
             }
-            Err(error) => wait_for_cause(&ahead, error.kind).await,
+            Err(error) => cx.waiting(wait_for_cause(&ahead, error.kind)).await,
         };
         if !waited {
             break (outcome?, context.into_read());

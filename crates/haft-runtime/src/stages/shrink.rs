@@ -68,7 +68,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         sandbox: cx.sandbox(),
         cached: cx.note(|notes| notes.cached),
         bits: Vec::new(),
-        took: cx.elapsed(),
+        took: cx.took(),
     };
     result.data = output.data.clone().and_then(|data| bounded_data(cx, data));
     result.warnings = cx.note(|notes| std::mem::take(&mut notes.warnings));

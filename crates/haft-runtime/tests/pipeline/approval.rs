@@ -1,10 +1,13 @@
 //! Who may do what: rules, questions, grants, modes.
 
+use std::time::{Duration, Instant};
+
+use haft::BoxFuture;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy};
 use haft_policy::rule::{EffectSort, Pattern, Rule};
-use haft_runtime::approval::{Verdict, YesToOrdinary};
+use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_testkit::approver::{Script, nobody};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -41,6 +44,29 @@ async fn a_change_that_nobody_answers_for_is_refused_with_the_way_to_allow_it() 
     did: nothing
     "#);
     scene.assert_untouched();
+}
+
+/// Thinks for a while, then says yes.
+struct Thinks(Duration);
+
+impl Approver for Thinks {
+    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
+        Box::pin(async move {
+            let until = Instant::now() + self.0;
+            while Instant::now() < until {
+                tokio::task::yield_now().await;
+            }
+            Verdict::AllowOnce
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_time_that_somebody_thinks_is_not_that_of_the_call() {
+    let scene = Scene::new().approver(Thinks(Duration::from_millis(400))).tool(Put);
+    let began = Instant::now();
+    let result = scene.call("put", json!({ "path": "b.rs", "content": "x" })).await;
+    assert!(began.elapsed() >= Duration::from_millis(400) && result.took < Duration::from_millis(200), "{result:?}");
 }
 
 #[tokio::test]

@@ -1,0 +1,136 @@
+//! Says how a run ended, to a person or to a program.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use haft::grouped::Grouped;
+use haft_agent::outcome::{Ended, Outcome};
+use haft_model::provider::ModelErrorKind;
+use haft_runtime::record::VERSION;
+use serde_json::json;
+
+use super::kept::Keeping;
+use super::teller::Teller;
+use super::{output, stream};
+use crate::exit::Exit;
+use crate::screen::{self, Part};
+
+/// The end of a run.
+pub(super) struct Ending<'a> {
+    pub(super) teller: &'a Teller<'a>,
+    pub(super) keeping: &'a Keeping,
+    pub(super) is_json: bool,
+    pub(super) took: Duration,
+}
+
+impl Ending<'_> {
+    /// Writes down and says how it ended; without an outcome somebody did not wait for it.
+    pub(super) fn say(self, outcome: Option<Outcome>) -> anyhow::Result<Exit> {
+        let Some(outcome) = outcome else { return Ok(self.say_that_nobody_waited()) };
+        let (id, took) = (self.keeping.id(), self.took.as_secs_f64());
+        let exit = exit_of(&outcome.ended);
+        self.keeping.end(&outcome.ended.to_string());
+        if self.is_json {
+            self.teller.print(&end_record(&outcome, &id, exit, took));
+            return Ok(exit);
+        }
+        if let Some(output) = &outcome.output {
+            screen::answer(&output.value.to_string())?;
+        } else if outcome.ended == Ended::Finished {
+            // Where the text has just come to the same screen, it is there.
+            if !(self.teller.streams && io::stdout().is_terminal()) {
+                screen::answer(&outcome.answer)?;
+            }
+        } else {
+            if !self.teller.streams {
+                output::show_last_words(&outcome);
+            }
+            screen::talk(&format!("haft: {}", outcome.ended));
+            screen::talk(&format!("To go on: haft resume {id}"));
+        }
+        screen::talk_part(&Part::Faint(&last_line(&outcome, &self.teller.tools(), took)));
+        Ok(exit)
+    }
+
+    fn say_that_nobody_waited(&self) -> Exit {
+        let (id, exit) = (self.keeping.id(), Exit::Interrupted);
+        self.keeping.end("Ended at once.");
+        if self.is_json {
+            self.teller.print(&json!({
+                "v": VERSION, "event": "ended", "how": "ended_at_once", "session": id, "exit_code": exit.code()
+            }));
+        } else {
+            screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
+        }
+        exit
+    }
+}
+
+fn exit_of(ended: &Ended) -> Exit {
+    match ended {
+        Ended::Finished => Exit::Ok,
+        Ended::Stopped => Exit::Interrupted,
+        Ended::Refused => Exit::Refused,
+        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
+        Ended::OutOfSteps(_)
+        | Ended::OutOfBudget { .. }
+        | Ended::OutOfMoney { .. }
+        | Ended::Unfinished(_)
+        | Ended::SaidNothing
+        | Ended::Unfit(_)
+        | Ended::GoesInCircles { .. }
+        | Ended::Failed(_)
+        | Ended::NotRecorded(_) => Exit::Failed,
+    }
+}
+
+/// Names an end for programs.
+pub(super) fn name_of(ended: &Ended) -> &'static str {
+    match ended {
+        Ended::Finished => "finished",
+        Ended::Stopped => "stopped",
+        Ended::OutOfSteps(_) => "out_of_steps",
+        Ended::OutOfBudget { .. } => "out_of_budget",
+        Ended::OutOfMoney { .. } => "out_of_money",
+        Ended::Refused => "refused",
+        Ended::Unfinished(_) => "unfinished",
+        Ended::SaidNothing => "said_nothing",
+        Ended::Unfit(_) => "unfit",
+        Ended::GoesInCircles { .. } => "goes_in_circles",
+        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
+        Ended::Failed(_) => "failed",
+        Ended::NotRecorded(_) => "not_recorded",
+    }
+}
+
+fn end_record(outcome: &Outcome, id: &str, exit: Exit, took: f64) -> serde_json::Value {
+    let mut record = json!({
+        "v": VERSION, "event": "ended", "how": name_of(&outcome.ended), "answer": outcome.answer, "session": id,
+        "steps": outcome.steps, "usage": stream::usage(outcome.usage), "exit_code": exit.code(),
+        "duration_ms": (took * 1_000.0) as u64
+    });
+    output::add_to(&mut record, outcome);
+    if let Some(cost) = &outcome.cost {
+        record["cost"] = json!({ "amount": cost.exact(), "currency": cost.currency() });
+    }
+    if outcome.ended != Ended::Finished {
+        record["error"] = outcome.ended.to_string().into();
+    }
+    record
+}
+
+fn last_line(outcome: &Outcome, tools: &str, took: f64) -> String {
+    let usage = outcome.usage;
+    let cached = match usage.cache_read {
+        0 => String::new(),
+        cached => format!(" ({} of them from the cache)", Grouped(cached)),
+    };
+    let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
+    let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
+    format!(
+        "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in all",
+        Grouped(u64::from(outcome.steps)).of("step"),
+        Grouped(usage.input).of("token"),
+        Grouped(usage.output)
+    )
+}
