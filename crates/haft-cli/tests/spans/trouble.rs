@@ -62,6 +62,11 @@ fn a_collector_that_refuses_or_sends_elsewhere_is_told_and_nobody_else_is_asked(
     is_as_ever(&said);
     assert!(notes(&said)[0].ends_with("it answers with status 401"), "{}", said.err);
 
+    let plain = refusing.url().replace("http://", "https://");
+    let said = run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &plain)]);
+    is_as_ever(&said);
+    assert_eq!(notes(&said).len(), 1, "it does not speak TLS: {}", said.err);
+
     let elsewhere = Collector::start(Answers::Taken);
     let sending = Collector::start(Answers::SentTo(format!("{}/v1/traces", elsewhere.url())));
     let said = run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &sending.url())]);

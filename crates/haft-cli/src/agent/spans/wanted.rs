@@ -74,11 +74,30 @@ fn values_of(list: &str) -> Vec<String> {
     let values = values.filter(|value| !value.is_empty());
     // A scheme such as "Basic" is no secret by itself, and what stands behind it is one without it too.
     let parts = |value: String| {
-        let decoded = value.replace("%20", " ").replace("%3D", "=").replace("%3d", "=");
+        let decoded = decoded(&value);
         let last = decoded.rsplit(' ').next().unwrap_or_default().to_owned();
         [value, decoded, last]
     };
     values.flat_map(parts).collect()
+}
+
+/// Puts bytes in the place of `%20` and the like.
+fn decoded(value: &str) -> String {
+    let mut pieces = value.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        match piece.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&piece.as_bytes()[2..]);
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend_from_slice(piece.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -126,8 +145,9 @@ mod tests {
 
     #[test]
     fn values_of_headers_are_secrets() {
-        let set = wanted(&[ENDPOINT, ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=abc, authorization=Basic%20dTpw=")]);
+        let set = wanted(&[ENDPOINT, ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=abc, authorization=Basic%20dT%2Bw=")]);
         let secrets = set.expect("it can be had").expect("it is wanted").secrets;
-        assert_eq!(secrets, ["abc", "abc", "abc", "Basic%20dTpw=", "Basic dTpw=", "dTpw="]);
+        assert_eq!(secrets, ["abc", "abc", "abc", "Basic%20dT%2Bw=", "Basic dT+w=", "dT+w="]);
+        assert_eq!((decoded("100%").as_str(), decoded("%é%2").as_str()), ("100%", "%é%2"));
     }
 }
