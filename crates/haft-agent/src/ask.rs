@@ -83,7 +83,7 @@ impl Agent<'_> {
         };
         let usage = if reply.usage == Usage::default() { estimated } else { reply.usage };
         run.usage = run.usage.plus(usage);
-        (run.told)(Told::Replied { usage, total: run.usage });
+        (run.told)(Told::Replied { reply, usage, total: run.usage });
     }
 
     fn size_of_request(&self, run: &Run<'_>) -> usize {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft::result::ToolResult;
-use haft_model::conversation::{Answer, Call, Usage};
+use haft_model::conversation::{Answer, Call, Reply, Usage};
 
 use crate::compaction::Compacted;
 
@@ -25,7 +25,9 @@ pub enum Told<'a> {
     Again(Duration, &'a str),
     /// A reply is whole.
     Replied {
-        /// What it cost.
+        /// The reply.
+        reply: &'a Reply,
+        /// What it cost, or is taken to have cost where the provider counts nothing.
         usage: Usage,
         /// What all of them have cost since the prompt.
         total: Usage,

@@ -10,6 +10,11 @@ pub(crate) mod kept;
 pub(crate) mod output;
 pub(crate) mod providers;
 pub(crate) mod shown;
+#[cfg(feature = "otel")]
+mod spans;
+#[cfg(not(feature = "otel"))]
+#[path = "agent/no_spans.rs"]
+mod spans;
 mod stream;
 mod teller;
 pub(crate) mod tuning;

@@ -184,7 +184,8 @@ fn event_name(what: &What) -> &'static str {
     }
 }
 
-fn verdict_name(verdict: &Verdict) -> &'static str {
+/// Returns the name of an answer in records.
+pub fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::AllowOnce => "allow_once",
         Verdict::AllowFor(_) => "allow_for",

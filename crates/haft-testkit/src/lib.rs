@@ -4,6 +4,8 @@
 //! Tests reach the code through it, so that a change of an interface edits one place.
 
 pub mod approver;
+#[cfg(feature = "otel")]
+pub mod collector;
 pub mod commands;
 pub mod conformance;
 pub mod everyday;

@@ -32,7 +32,7 @@ mod expect;
 mod fault;
 mod gemini;
 mod history;
-mod http;
+pub(crate) mod http;
 mod responses;
 mod script;
 mod serve;

@@ -43,11 +43,12 @@ const CRATES: [&str; 14] = [
 ];
 
 /// Crates of others that only some of ours may use in what is built for users.
-const KEPT_IN: [(&str, &[&str]); 6] = [
+const KEPT_IN: [(&str, &[&str]); 7] = [
     ("anstream", &["haft-cli"]),
     ("clap", &["haft-cli"]),
     ("grep-searcher", &["haft-workspace"]),
     ("ignore", &["haft-workspace"]),
+    ("opentelemetry_sdk", &["haft-cli"]),
     ("reqwest", &["haft-mcp", "haft-model", "haft-net"]),
     ("rmcp", &["haft-mcp"]),
 ];

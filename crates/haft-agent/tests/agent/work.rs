@@ -154,7 +154,7 @@ fn words(told: &Told<'_>) -> String {
         Told::Thinking(text) => format!("thinking {text}"),
         Told::Writing(name) => format!("writing {name}"),
         Told::Again(after, why) => format!("again after {} s: {why}", after.as_secs()),
-        Told::Replied { usage, total } => format!("cost {}+{} of {}", usage.input, usage.output, total.input),
+        Told::Replied { usage, total, .. } => format!("cost {}+{} of {}", usage.input, usage.output, total.input),
         Told::CallBegan { call, preview } => {
             format!("began {}: {} {preview}", call.id, call.name).trim_end().to_owned()
         }

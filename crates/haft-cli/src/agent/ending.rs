@@ -85,7 +85,7 @@ fn exit_of(ended: &Ended) -> Exit {
 }
 
 /// Names an end for programs.
-fn name_of(ended: &Ended) -> &'static str {
+pub(super) fn name_of(ended: &Ended) -> &'static str {
     match ended {
         Ended::Finished => "finished",
         Ended::Stopped => "stopped",

@@ -14,7 +14,7 @@ pub(super) fn record(told: Told<'_>) -> Option<Value> {
             let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
             Some(json!({ "v": VERSION, "event": "again", "after_ms": after_ms, "why": why }))
         }
-        Told::Replied { usage: cost, total } => {
+        Told::Replied { usage: cost, total, .. } => {
             Some(json!({ "v": VERSION, "event": "replied", "usage": usage(cost), "total": usage(total) }))
         }
         Told::CallBegan { call, .. } => Some(json!({
@@ -40,7 +40,7 @@ pub(super) fn record(told: Told<'_>) -> Option<Value> {
 }
 
 /// The arguments as an object where they are one, else the text as it came.
-fn arguments(call: &Call) -> Value {
+pub(super) fn arguments(call: &Call) -> Value {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(fields)) => Value::Object(fields),
         Ok(_) | Err(_) => call.arguments.as_str().into(),

@@ -12,6 +12,7 @@ use haft_agent::instructions::{Instructions, Manner, Words};
 use haft_agent::outcome::Outcome;
 use haft_agent::output::OutputSchema;
 use haft_agent::settings::Settings;
+use haft_agent::told::Told;
 use haft_model::client::Connection;
 use haft_runtime::record::VERSION;
 use haft_workspace::state::read_config_file;
@@ -24,6 +25,7 @@ use super::ending::Ending;
 use super::flags::HowFar;
 use super::kept::{Keeping, Said};
 use super::shown::one_line_of;
+use super::spans::Spans;
 use super::teller::Teller;
 use super::tuning::Tuning;
 use super::waiting::WaitingLine;
@@ -52,6 +54,13 @@ pub(crate) struct Work<'a> {
 impl Work<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: String) -> anyhow::Result<Exit> {
+        let spans = Spans::of(&self, &prompt);
+        let exit = self.watched_by(&spans, prompt).await;
+        spans.send().await;
+        exit
+    }
+
+    async fn watched_by(self, spans: &Spans, prompt: String) -> anyhow::Result<Exit> {
         let Work { desk, common, how_far, tuning, keeping, chosen, past, output } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
@@ -79,11 +88,15 @@ impl Work<'_> {
         let settings = Settings { output, ..tuning.of(settings(desk, common, how_far)?) };
         let mut agent = agent.with_settings(settings).watched_by(&*overseer).going_on(past);
         let outcome = {
-            let told = |what: haft_agent::told::Told<'_>| teller.tell(what);
+            let told = |what: Told<'_>| {
+                spans.tell(what);
+                teller.tell(what);
+            };
             let working = agent.run(prompt, &told, &stop);
             let live = Live::new(desk.runtime.events()).on(teller.line.clone());
             attended(working, live, waiting, &stop).await?
         };
+        spans.end(outcome.as_ref());
         teller.end_line();
         Ending { teller: &teller, keeping: &keeping, is_json: common.json, took: began.elapsed() }.say(outcome)
     }

@@ -12,7 +12,7 @@ const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// A request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Request {
+pub(crate) struct Request {
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub(super) struct Request {
 
 /// A connection of a client, with what it sent ahead.
 #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: tokio::net::TcpStream,
     ahead: Vec<u8>,
 }
