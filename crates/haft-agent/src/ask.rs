@@ -82,11 +82,7 @@ impl Agent<'_> {
             ..Usage::default()
         };
         let usage = if reply.usage == Usage::default() { estimated } else { reply.usage };
-        let Usage { input, output, cache_read, cache_written } = &mut run.usage;
-        *input = input.saturating_add(usage.input);
-        *output = output.saturating_add(usage.output);
-        *cache_read = cache_read.saturating_add(usage.cache_read);
-        *cache_written = cache_written.saturating_add(usage.cache_written);
+        run.usage = run.usage.plus(usage);
         (run.told)(Told::Replied { usage, total: run.usage });
     }
 

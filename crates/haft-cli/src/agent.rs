@@ -2,13 +2,14 @@
 //!
 //! Not here: the loop itself (`haft-agent`), the files (`haft-workspace`).
 
+mod asked_to_stop;
 pub(crate) mod choice;
 mod ending;
 pub(crate) mod flags;
 pub(crate) mod kept;
 pub(crate) mod output;
 pub(crate) mod providers;
-mod shown;
+pub(crate) mod shown;
 mod stream;
 mod teller;
 pub(crate) mod tuning;

@@ -16,7 +16,7 @@ use haft_workspace::project::{FOLDER, Held, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
-use crate::prompt::{forget_what_was_typed, somebody_is_there};
+use crate::prompt::{forget_what_was_typed, somebody_is_there, typed_line};
 use crate::screen::{self, Part, safe};
 use crate::wrapped::wrapped;
 
@@ -63,20 +63,21 @@ const DIALECTS: &str = ".haft/dialects/";
 
 /// Loads what is trusted in a workspace.
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
-    let project = Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?);
+    let project = looked_at(workspace)?;
     let store = TrustStore::new(&settings.environment.state_folder);
-    let mut trusted = if common.trust { project.vouch().0 } else { known(&store, workspace) };
-    let mut found = Found::of(&project, &trusted, manner);
+    let (mut trusted, left_out) = if common.trust { project.vouch() } else { (known(&store, workspace), Vec::new()) };
+    let mut found = Found::of(&project, &trusted, manner).without(left_out);
     // Whoever plans changes nothing, not even what is trusted.
     let may_ask =
         matches!(manner, Manner::Asking | Manner::AskingForWords) && somebody_is_there() && !common.yes && !common.plan;
     if may_ask && found.has_untrusted() {
-        forget_what_was_typed();
-        let answer = ask_to_trust(&project, &found, (&mut io::stdin().lock(), &mut anstream::stderr()))?;
-        if let Some(as_asked) = answer {
+        // What is trusted is what lay there when it was asked; about what cannot be, nobody is.
+        let (as_asked, left_out) = project.vouch();
+        found = found.without(left_out.clone());
+        if found.has_untrusted() && answered(&found)? {
             trusted = as_asked;
             store.put(workspace, trusted.clone()).context("it cannot be remembered that this project is trusted")?;
-            found = Found::of(&project, &trusted, manner);
+            found = Found::of(&project, &trusted, manner).without(left_out);
         }
     }
     let (warnings, told) = (found.warnings(), found.told());
@@ -97,8 +98,10 @@ pub(crate) fn load_again(
     workspace: &Path,
     vouched: Option<&Trusted>,
 ) -> anyhow::Result<(Loaded, Vec<String>)> {
+    let project = looked_at(workspace)?;
     let trusted = vouched.cloned().unwrap_or_else(|| trusted_in(settings, workspace));
-    load_copy(workspace, Some(trusted))
+    let left_out = if vouched.is_some() { project.vouch().1 } else { Vec::new() };
+    Ok(loaded_again(&project, trusted, left_out))
 }
 
 /// Returns what is trusted of a workspace.
@@ -108,11 +111,22 @@ pub(crate) fn trusted_in(settings: &Settings, workspace: &Path) -> Trusted {
 
 /// Loads of a copy what was trusted in its original, or everything. Returns what is to be said of the rest.
 pub(crate) fn load_copy(copy: &Path, vouched: Option<Trusted>) -> anyhow::Result<(Loaded, Vec<String>)> {
-    let project = Arc::new(Project::look(copy).context("the workspace cannot be looked at")?);
-    let trusted = vouched.unwrap_or_else(|| project.vouch().0);
-    let found = Found::of(&project, &trusted, Manner::Telling);
+    let project = looked_at(copy)?;
+    let (trusted, left_out) = match vouched {
+        Some(trusted) => (trusted, Vec::new()),
+        None => project.vouch(),
+    };
+    Ok(loaded_again(&project, trusted, left_out))
+}
+
+fn looked_at(workspace: &Path) -> anyhow::Result<Arc<Project>> {
+    Ok(Arc::new(Project::look(workspace).context("the workspace cannot be looked at")?))
+}
+
+fn loaded_again(project: &Arc<Project>, trusted: Trusted, left_out: LeftOut) -> (Loaded, Vec<String>) {
+    let found = Found::of(project, &trusted, Manner::Telling).without(left_out);
     let told = found.warnings().into_iter().chain(found.told()).collect();
-    Ok((Loaded { trusted, ..found.loaded }, told))
+    (Loaded { trusted, ..found.loaded }, told)
 }
 
 /// Says whether a file of a project describes tools.
@@ -120,14 +134,10 @@ fn is_of_tools(name: &str) -> bool {
     name == TOOL_LIST || name.starts_with(TOOLS)
 }
 
-/// Asks whether a project is trusted; what is trusted then is what lay there when it was asked.
-fn ask_to_trust(
-    project: &Project,
-    found: &Found,
-    (input, output): (&mut impl BufRead, &mut impl Write),
-) -> io::Result<Option<Trusted>> {
-    let (as_asked, _) = project.vouch();
-    Ok(ask(found, input, output)?.then_some(as_asked))
+/// Asks at the terminal whether a project is trusted.
+fn answered(found: &Found) -> io::Result<bool> {
+    forget_what_was_typed();
+    ask(found, &mut io::stdin().lock(), &mut anstream::stderr())
 }
 
 fn known(store: &TrustStore, workspace: &Path) -> Trusted {
@@ -140,13 +150,16 @@ fn known(store: &TrustStore, workspace: &Path) -> Trusted {
     })
 }
 
+/// What cannot be trusted, each with the reason.
+type LeftOut = Vec<(String, String)>;
+
 /// How everything in the folder stands.
 #[derive(Debug, Default)]
 struct Found {
     loaded: Loaded,
     new: Vec<String>,
     changed: Vec<(String, Vec<String>)>,
-    refused: Vec<(String, String)>,
+    refused: LeftOut,
     /// What was trusted and is not there.
     gone: Vec<String>,
     /// Whether somebody trusted the rules of the project once.
@@ -185,6 +198,18 @@ impl Found {
             }
         }
         found
+    }
+
+    /// Says of what somebody trusts and cannot be loaded why that is so, and not that nobody trusts it.
+    fn without(mut self, left_out: LeftOut) -> Self {
+        for (name, why) in left_out {
+            let was_new = self.new.iter().position(|new| *new == name);
+            if let Some(at) = was_new {
+                self.new.remove(at);
+                self.refused.push((name, why));
+            }
+        }
+        self
     }
 
     fn has_untrusted(&self) -> bool {
@@ -254,11 +279,10 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
     loop {
         write!(output, "> ")?;
         output.flush()?;
-        let mut answer = String::new();
-        if input.read_line(&mut answer)? == 0 {
+        let Some(answer) = typed_line(input)? else {
             return Ok(false);
-        }
-        match answer.trim().to_ascii_lowercase().as_str() {
+        };
+        match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(true),
             "n" | "no" => return Ok(false),
             _ => writeln!(output, "That is none of the answers.")?,

@@ -35,6 +35,14 @@ pub(crate) fn forget_what_was_typed() {
     }
 }
 
+/// Reads what was typed up to the line end; nothing at the end of input. Bytes that are no text stand in it as a
+/// character that is in no answer.
+pub(crate) fn typed_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    let read = input.read_until(b'\n', &mut line)?;
+    Ok((read > 0).then(|| String::from_utf8_lossy(&line).trim().to_owned()))
+}
+
 /// Asks at the terminal.
 pub(crate) enum AtTerminal {
     /// About the one call of a session.
@@ -86,11 +94,10 @@ fn converse(
     loop {
         write!(output, "> ")?;
         output.flush()?;
-        let mut answer = String::new();
-        if input.read_line(&mut answer)? == 0 {
+        let Some(answer) = typed_line(input)? else {
             return Ok(Verdict::Refuse { note: None });
-        }
-        match understood(answer.trim(), &request.offers) {
+        };
+        match understood(&answer, &request.offers) {
             Some(verdict) => {
                 // Whoever says yes to edits one by one wants to see them.
                 let is_worth_it =

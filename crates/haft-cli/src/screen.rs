@@ -2,14 +2,14 @@
 //!
 //! Nothing from outside reaches a terminal as it is: control bytes, escape sequences, text that
 //! turns around and characters that cannot be seen are made visible. In a pipe the answer of a tool
-//! and records for programs are exact; our own lines are the same as on a terminal.
+//! is exact; our own lines are the same as on a terminal, and so are records for programs.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
-use haft::visible::visible;
+use haft::visible::{is_deceptive, visible};
 
 use crate::wrapped::wrapped;
 
@@ -36,13 +36,24 @@ pub(crate) fn talk_part(part: &Part<'_>) {
 
 /// The answer itself: to stdout, exact in a pipe, made safe on a terminal.
 pub(crate) fn answer(text: &str) -> io::Result<()> {
+    written(&if io::stdout().is_terminal() { safe(text) } else { Cow::Borrowed(text) })
+}
+
+/// An answer that is JSON: to stdout. It is made safe as JSON does it, so that it says the same to every program.
+pub(crate) fn record(json: &str) -> io::Result<()> {
+    written(&escaped(json))
+}
+
+fn written(text: &str) -> io::Result<()> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut stdout = io::stdout().lock();
-    let text = if io::stdout().is_terminal() { safe(text) } else { Cow::Borrowed(text) };
-    stdout.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        stdout.write_all(b"\n")?;
-    }
-    stdout.flush()
+    let all = [text, end].iter().try_for_each(|part| stdout.write_all(part.as_bytes()));
+    all.and_then(|()| stdout.flush()).map_err(unwritten)
+}
+
+/// Says what could not be done: the words of the system do not.
+fn unwritten(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("stdout cannot be written: {error}"))
 }
 
 /// Returns how many columns a character takes, as terminals count.
@@ -63,7 +74,7 @@ pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
         text.push_str(&part.rendered());
     }
     let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{text}")
+    writeln!(stdout, "{text}").map_err(unwritten)
 }
 
 /// Returns how many columns the answer has; the usual number where it goes into a pipe.
@@ -113,15 +124,45 @@ pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
+/// Escapes in JSON what could deceive or command a terminal: it stands in strings and nowhere else.
+fn escaped(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_deceptive) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if !is_deceptive(c) {
+            escaped.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            escaped.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::visible::is_deceptive;
 
     #[test]
     fn what_could_command_a_terminal_is_made_visible() {
         assert_eq!(safe("a\u{1b}[2Jb\r\nc\td\u{202e}e\u{9b}f\rg"), "a\\u{1b}[2Jb\nc\td\\u{202e}e\\u{9b}f\\u{d}g");
         assert!(matches!(safe("plain Ünïcode 漢字\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_record_is_the_same_json_and_commands_no_terminal() {
+        let value =
+            serde_json::json!({ "a\u{202e}": "\u{9b}2J \u{7f} \u{1b}[m \u{e0041} ü\n\t\\u{9b}", "b": [1, "\u{feff}"] });
+        for json in [value.to_string(), serde_json::to_string_pretty(&value).expect("it can be written")] {
+            let shown = escaped(&json);
+            assert!(!shown.chars().any(is_deceptive), "{shown}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("it is JSON"), value);
+        }
+        assert!(escaped("\"\u{9b}\"").contains(r"\u009b") && escaped("\"\u{e0041}\"").contains(r"\udb40\udc41"));
+        assert!(matches!(escaped(r#"{"a": "ü"}"#), Cow::Borrowed(_)));
     }
 
     /// The text of a case: as it is, as bytes in base64, or made of a repeated piece.

@@ -1,5 +1,6 @@
 //! What the environment says, read once at the start.
 
+use std::env::VarError;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,20 @@ pub struct NoHome;
 /// Returns the value of a variable of this process; nothing when it is not set or is no text.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// Says that a variable is set to something that is no text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is set, but not to text in UTF-8; set it again, or unset it")]
+pub struct NotText(String);
+
+/// Returns the value of a variable of this process; nothing when it is not set. For those that somebody relies on.
+pub fn text_of_variable(name: &str) -> Result<Option<String>, NotText> {
+    match std::env::var(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(NotText(name.to_owned())),
+    }
 }
 
 /// Returns where the program lies that is running, for lines that other programs start it by.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::environment::variable;
+use crate::environment::{NotText, text_of_variable};
 use crate::file::Mistake;
 
 /// All keys that can be found.
@@ -71,13 +71,14 @@ impl Keys {
     }
 
     /// Finds a key by its name, in the environment and then in the file.
-    pub fn find(&self, name: &str) -> Option<Key> {
-        if let Some(value) = variable(name).filter(|value| !value.trim().is_empty()) {
+    pub fn find(&self, name: &str) -> Result<Option<Key>, NotText> {
+        let is_set = |value: &str| !value.trim().is_empty();
+        if let Some(value) = text_of_variable(name)?.filter(|value| is_set(value)) {
             let value = SecretString::from(value.trim());
-            return Some(Key { value, from: KeyPlace::Variable(name.to_owned()) });
+            return Ok(Some(Key { value, from: KeyPlace::Variable(name.to_owned()) }));
         }
-        let value = self.of_file.get(name)?;
-        Some(Key { value: value.clone(), from: KeyPlace::File(name.to_owned(), self.file.clone()) })
+        let from = || KeyPlace::File(name.to_owned(), self.file.clone());
+        Ok(self.of_file.get(name).map(|value| Key { value: value.clone(), from: from() }))
     }
 
     /// Returns all values of the file, to be hidden wherever something is shown.
@@ -104,10 +105,11 @@ mod tests {
     #[test]
     fn keys_of_the_file_are_found_by_name_and_never_shown() {
         let keys = read("HAFT_TEST_KEY = \" sk-1\\n\"\nEMPTY = \" \"", 0o600).expect("it is in order");
-        let key = keys.find("HAFT_TEST_KEY").expect("it is there");
+        let find = |name| keys.find(name).expect("what is set is text");
+        let key = find("HAFT_TEST_KEY").expect("it is there");
         assert_eq!(key.value.expose_secret(), "sk-1");
         assert!(key.from.to_string().ends_with("keys.toml"), "{}", key.from);
-        assert!(keys.find("EMPTY").is_none() && keys.find("OTHER_TEST_KEY").is_none());
+        assert!(find("EMPTY").is_none() && find("OTHER_TEST_KEY").is_none());
         assert!(!format!("{keys:?}{key:?}").contains("sk-1"));
         assert_eq!(keys.secrets(), ["sk-1"], "what is hidden is what is sent");
     }

@@ -3,23 +3,46 @@
 //! The variables are those that most programs read: `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in capitals or small
 //! letters, and `NO_PROXY` with the hosts that are reached directly. What runs on this machine always is.
 
-use crate::environment::variable;
+use crate::environment::{NotText, text_of_variable};
 
-/// Returns the proxy for an address; nothing where it is reached directly.
-pub fn proxy_for(url: &str) -> Option<String> {
-    among(url, &|name| variable(name).or_else(|| variable(&name.to_lowercase())))
+/// A proxy, and the variable that names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its address. There may be a password in it.
+    pub address: String,
+    /// The variable.
+    pub from: String,
 }
 
-fn among(url: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    let said = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-    let (scheme, rest) = url.split_once("://")?;
+/// Returns the proxy for an address; nothing where it is reached directly.
+pub fn proxy_for(url: &str) -> Result<Option<Proxy>, NotText> {
+    among(url, &text_of_variable)
+}
+
+fn among(url: &str, variable: &dyn Fn(&str) -> Result<Option<String>, NotText>) -> Result<Option<Proxy>, NotText> {
+    let said = |name: &str| -> Result<Option<(String, String)>, NotText> {
+        for name in [name.to_owned(), name.to_lowercase()] {
+            if let Some(value) = variable(&name)? {
+                let value = value.trim().to_owned();
+                return Ok(Some((name, value)).filter(|(_, value)| !value.is_empty()));
+            }
+        }
+        Ok(None)
+    };
+    let Some((scheme, rest)) = url.split_once("://") else { return Ok(None) };
     let host = host_of(rest);
-    if is_this_machine(&host) || said("NO_PROXY").is_some_and(|list| is_listed(&host, &list)) {
-        return None;
+    if is_this_machine(&host) || said("NO_PROXY")?.is_some_and(|(_, list)| is_listed(&host, &list)) {
+        return Ok(None);
     }
     let own = if scheme.eq_ignore_ascii_case("https") { "HTTPS_PROXY" } else { "HTTP_PROXY" };
-    let proxy = said(own).or_else(|| said("ALL_PROXY"))?;
-    Some(if proxy.contains("://") { proxy } else { format!("http://{proxy}") })
+    let named = match said(own)? {
+        Some(own) => Some(own),
+        None => said("ALL_PROXY")?,
+    };
+    Ok(named.map(|(from, address)| {
+        let address = if address.contains("://") { address } else { format!("http://{address}") };
+        Proxy { address, from }
+    }))
 }
 
 fn host_of(rest: &str) -> String {
@@ -49,17 +72,20 @@ mod tests {
 
     fn check(url: &str, variables: &[(&str, &str)], expected: Option<&str>) {
         let variable =
-            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        assert_eq!(among(url, &variable).as_deref(), expected, "{url} {variables:?}");
+            |name: &str| Ok(variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()));
+        let found =
+            among(url, &variable).expect("they are text").map(|proxy| format!("{}={}", proxy.from, proxy.address));
+        assert_eq!(found.as_deref(), expected, "{url} {variables:?}");
     }
 
     #[test]
     fn the_proxy_of_the_scheme_goes_before_the_one_for_all() {
         let both = [("HTTPS_PROXY", "http://p:1"), ("ALL_PROXY", "q:2")];
-        check("https://api.example.org/v1", &both, Some("http://p:1"));
-        check("http://api.example.org/v1", &both, Some("http://q:2"));
+        check("https://api.example.org/v1", &both, Some("HTTPS_PROXY=http://p:1"));
+        check("http://api.example.org/v1", &both, Some("ALL_PROXY=http://q:2"));
         check("https://api.example.org/v1", &[("HTTPS_PROXY", " ")], None);
         check("https://api.example.org/v1", &[], None);
+        check("http://api.example.org/v1", &[("http_proxy", "p:1")], Some("http_proxy=http://p:1"));
     }
 
     #[test]
@@ -76,8 +102,8 @@ mod tests {
         ] {
             check(url, &all, None);
         }
-        check("https://notexample.org/", &all, Some("http://p:1"));
-        check("https://user:p@localhost.example.com/", &all, Some("http://p:1"));
+        check("https://notexample.org/", &all, Some("ALL_PROXY=http://p:1"));
+        check("https://user:p@localhost.example.com/", &all, Some("ALL_PROXY=http://p:1"));
         check("https://x.org", &[("ALL_PROXY", "http://p:1"), ("NO_PROXY", "*")], None);
     }
 }

@@ -176,11 +176,15 @@ impl Connection {
         let url = address::joined(&self.endpoint.base_url, &self.form.path(&self.endpoint.model))?;
         let headers = self.form.headers(self.key());
         let sending = self.transport.post(url, headers, body)?;
-        let response = bounds.hold(sending).await?.map_err(|error| transport::failure(&error, &self.endpoint))?;
+        let response = bounds.hold(sending).await?.map_err(|error| self.unanswered(&error))?;
         if response.status().is_success() {
             return Ok(response);
         }
         Err(answer::refused(response, bounds).await)
+    }
+
+    fn unanswered(&self, error: &reqwest::Error) -> Failure {
+        self.transport.failure(error, &self.endpoint)
     }
 
     fn key(&self) -> Option<&str> {

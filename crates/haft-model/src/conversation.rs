@@ -166,6 +166,19 @@ pub struct Usage {
     pub cache_written: u64,
 }
 
+impl Usage {
+    /// Adds what another reply cost. A provider may say any number, so more than can be counted stays the most.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_written: self.cache_written.saturating_add(other.cache_written),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

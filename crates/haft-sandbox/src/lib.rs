@@ -16,6 +16,7 @@ mod environment;
 mod exact;
 mod examination;
 mod explain;
+mod ignored;
 mod input;
 mod launcher;
 mod orders;
@@ -35,6 +36,7 @@ mod wire;
 mod worker;
 
 pub use examination::examine;
+pub use ignored::ignores_hang_up;
 pub use launcher::{Launcher, launcher};
 pub use orders::Trial;
 pub use sandbox::{Network, Sandbox, Settings};

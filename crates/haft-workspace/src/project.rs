@@ -4,7 +4,8 @@
 //! something run or decides what may; it is trusted as it is, and what makes something run with every file of the
 //! workspace that it names. *Words* are read by models; they are trusted as long as they are there.
 //!
-//! Nothing is opened through a link, and what is handed out is what was compared.
+//! Code is not opened through a link. Words often are one, to those of another agent: where they lead to in the end is
+//! opened, in the workspace and nowhere else. What is handed out is what was compared.
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
@@ -19,12 +20,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use haft::guarded::is_secret;
+use haft::path::one_line;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::files::open::open_beneath;
+use crate::files::open::{leads_to, open_beneath};
 use crate::state::trust::Trusted;
 
 /// The folder with what a workspace brings along.
@@ -46,6 +49,7 @@ const DEEPEST: usize = 4;
 #[derive(Debug)]
 pub struct Project {
     root: OwnedFd,
+    path: PathBuf,
     brought: Vec<Brought>,
     refused: Vec<(String, String)>,
 }
@@ -89,11 +93,11 @@ impl Project {
     pub fn look(workspace: &Path) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
         let root = rustix::fs::open(workspace, flags, Mode::empty())?;
-        let mut project = Self { root, brought: Vec::new(), refused: Vec::new() };
+        let mut project = Self { root, path: workspace.to_owned(), brought: Vec::new(), refused: Vec::new() };
         if let Some(folder) = project.open_folder(FOLDER) {
             project.list(&folder)?;
         }
-        if project.is_file("AGENTS.md") {
+        if is_no_folder(project.root.as_fd(), "AGENTS.md") {
             project.brought.push(Brought { name: "AGENTS.md".to_owned(), kind: Kind::Words });
         }
         Ok(project)
@@ -174,6 +178,7 @@ impl Project {
     fn read(&self, file: &Brought) -> Result<(String, Fingerprint), String> {
         let opened = match open_beneath(self.root.as_fd(), file.name.as_str(), OFlags::RDONLY) {
             Ok(opened) => File::from(opened),
+            Err(Errno::LOOP) if file.kind == Kind::Words => self.open_behind_links(&file.name)?,
             Err(Errno::LOOP) => return Err("it is a link, or lies behind one, and links are not followed".to_owned()),
             Err(errno) => return Err(format!("it cannot be read: {}", io::Error::from(errno))),
         };
@@ -195,6 +200,23 @@ impl Project {
             self.add_what_definitions_name(&mut fingerprint)?;
         }
         Ok((text, fingerprint))
+    }
+
+    /// Opens words where a link leads to in the end, or says why not.
+    fn open_behind_links(&self, name: &str) -> Result<File, String> {
+        let place = match leads_to(&self.path, name) {
+            Ok(Some(place)) => place,
+            Ok(None) => return Err("it is a link that leads out of the workspace".to_owned()),
+            Err(_) => return Err("it is a link that leads nowhere".to_owned()),
+        };
+        let shown = one_line(&place.display().to_string()).into_owned();
+        if is_secret(&place) {
+            return Err(format!("it is a link to {shown}, which may hold secrets"));
+        }
+        match open_beneath(self.root.as_fd(), &*place, OFlags::RDONLY) {
+            Ok(opened) => Ok(File::from(opened)),
+            Err(errno) => Err(format!("it is a link to {shown}, which cannot be read: {}", io::Error::from(errno))),
+        }
     }
 
     /// A list names definitions, and these name what is run.
@@ -244,11 +266,6 @@ impl Project {
         };
         self.refused.push((name.to_owned(), why));
         None
-    }
-
-    fn is_file(&self, name: &str) -> bool {
-        let found = rustix::fs::statat(&self.root, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
-        found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile)
     }
 }
 

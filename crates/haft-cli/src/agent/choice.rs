@@ -4,10 +4,14 @@
 //! is said, it is found: a provider whose key is set, then a server on this machine. A key of a provider goes to that
 //! provider's own host and to nobody else, and so does the key that the file names (`whose`).
 
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures_util::future::join_all;
+use haft_config::environment::{NotText, text_of_variable};
 use haft_config::keys::{Key, Keys};
 use haft_config::model::{ModelSection, WireName};
 use haft_config::patience::{Tries, Wait};
@@ -20,21 +24,33 @@ use tokio_util::sync::CancellationToken;
 
 use super::flags::ModelFlags;
 use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
+use super::shown::{one_line_of, paragraph};
 use super::whose::{key_of_file_is_for, server_of_file};
 
 /// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
 const LOCAL_TOTAL: Duration = Duration::from_secs(2);
 /// How long is waited for a list of models.
-const LIST_TOTAL: Duration = Duration::from_secs(15);
+const LIST_TOTAL: Duration = Duration::from_secs(5);
 /// Most names that a message lists.
 const MOST_NAMES: usize = 8;
+/// Longest of them, in columns.
+const LONGEST_NAME: usize = 60;
 
 /// A model that was chosen.
 pub(crate) struct Chosen {
     pub(crate) endpoint: Endpoint,
     /// Who is spoken to, and why: for people.
     pub(crate) from: String,
+    /// The proxy on the way.
+    proxy: Option<String>,
+}
+
+impl Chosen {
+    /// Makes the connection to it.
+    pub(crate) fn connection(self) -> Connection {
+        connection(self.endpoint, self.proxy)
+    }
 }
 
 /// Where models may be.
@@ -56,11 +72,19 @@ pub(crate) struct Choice {
     server: Option<Server>,
     keys: Keys,
     config_file: String,
+    /// What places said, by their address and why they are known.
+    asked: Mutex<HashMap<(String, String), Models>>,
 }
+
+/// The models that a place has, or why it does not say so.
+pub(crate) type Models = Result<Vec<String>, String>;
 
 impl Choice {
     /// Puts together what was said. `session` is what a session that is taken up was last spoken to with.
     pub(crate) fn new(flags: &ModelFlags, settings: &Settings, session: ModelSection) -> anyhow::Result<Self> {
+        for name in ["HAFT_MODEL", "HAFT_WIRE", "HAFT_BASE_URL"] {
+            text_of_variable(name)?;
+        }
         let keys = Keys::read(&settings.environment.config_folder)?;
         let today = over(flags.said(), ModelSection::of_environment()?);
         // Another model may be at another place than that of the session.
@@ -68,20 +92,20 @@ impl Choice {
         let stronger = if is_another { today } else { over(today, session) };
         let said = over(stronger, settings.model.clone());
         let named = settings.model.key_env.as_deref().filter(|_| key_of_file_is_for(&settings.model, &said));
-        let of_file = named.map(|name| {
-            let missing =
-                || format!("the key is not there: {name}, named by key_env in {}", settings.config_file.display());
-            keys.find(name).with_context(|| format!("{}; set that variable, or put it into keys.toml", missing()))
-        });
-        let key = match keys.find("HAFT_API_KEY") {
+        let of_file = named.map(|name| named_key(&keys, name, &settings.config_file));
+        let key = match keys.find("HAFT_API_KEY")? {
             Some(key) => Some(key),
             None => of_file.transpose()?,
         };
         if let Some(url) = &said.base_url {
             check_address(url)?;
         }
+        if said.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            bail!("the name of the model is empty; say one with --model NAME, or say nothing and haft looks for one");
+        }
         let server = server_of_file(&settings.model, &said);
-        Ok(Self { said, key, server, keys, config_file: settings.config_file.display().to_string() })
+        let config_file = settings.config_file.display().to_string();
+        Ok(Self { said, key, server, keys, config_file, asked: Mutex::default() })
     }
 
     /// Returns what is to be hidden wherever something is shown.
@@ -101,7 +125,7 @@ impl Choice {
 
     async fn found(&self) -> anyhow::Result<Chosen> {
         let place = match (&self.said.base_url, &self.said.name) {
-            (Some(url), _) => self.place_at(url),
+            (Some(url), _) => self.place_at(url)?,
             (None, name) => match self.keyed_place(name.as_deref()).await? {
                 Some(place) => place,
                 None => return self.on_this_machine().await,
@@ -111,34 +135,47 @@ impl Choice {
             Some(name) => name.clone(),
             None => self.only_model_of(&place).await?,
         };
-        Ok(place.chosen(name))
+        place.chosen(name)
     }
 
     /// Returns all places where models may be.
-    pub(crate) fn places(&self) -> Vec<Place> {
-        let said = self.said.base_url.as_deref().map(|url| self.place_at(url));
+    pub(crate) fn places(&self) -> anyhow::Result<Vec<Place>> {
+        let said = self.said.base_url.as_deref().map(|url| self.place_at(url)).transpose()?;
         let is_said = |url: &str| said.as_ref().is_some_and(|place| host_of(&place.base_url) == host_of(url));
         let keyed = PROVIDERS.iter().filter(|provider| !is_said(provider.base_url));
-        let keyed: Vec<Place> =
-            keyed.filter_map(|provider| Some(Place::of(provider, provider.wire, provider.key(&self.keys)?))).collect();
-        let local: Vec<Place> = Place::all_local().into_iter().filter(|place| !is_said(&place.base_url)).collect();
-        said.into_iter().chain(keyed).chain(local).collect()
+        let keyed = self.keyed_among(keyed)?.into_iter().map(|(provider, key)| Place::of(provider, provider.wire, key));
+        let local = Place::all_local().into_iter().filter(|place| !is_said(&place.base_url));
+        let others: Vec<Place> = keyed.chain(local).collect();
+        Ok(said.into_iter().chain(others).collect())
+    }
+
+    /// Returns those of the providers whose key is set.
+    fn keyed_among<'p>(
+        &self,
+        providers: impl Iterator<Item = &'p Provider>,
+    ) -> Result<Vec<(&'p Provider, Key)>, NotText> {
+        let keyed = providers.map(|provider| Ok(provider.key(&self.keys)?.map(|key| (provider, key))));
+        keyed.filter_map(Result::transpose).collect()
     }
 
     fn wire(&self) -> Option<Wire> {
         self.said.wire.map(wire_of)
     }
 
-    fn place_at(&self, base_url: &str) -> Place {
+    fn place_at(&self, base_url: &str) -> Result<Place, NotText> {
         let provider = Provider::at(base_url);
-        let own_key = || provider.and_then(|provider| provider.key(&self.keys));
-        Place {
+        let key = match (&self.key, provider) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(provider)) => provider.key(&self.keys)?,
+            (None, None) => None,
+        };
+        Ok(Place {
             name: provider.map_or_else(|| host_of(base_url).unwrap_or_default(), |provider| provider.name.to_owned()),
             wire: self.wire().or(provider.map(|provider| provider.wire)).unwrap_or(Wire::Chat),
             base_url: base_url.to_owned(),
-            key: self.key.clone().or_else(own_key),
+            key,
             because: "no key".to_owned(),
-        }
+        })
     }
 
     /// Finds the provider whose key is set; nothing where none is.
@@ -151,8 +188,7 @@ impl Choice {
                 None => bail!("{} is set, but not whose key it is; say so with --base-url or HAFT_BASE_URL", key.from),
             };
         }
-        let keyed = PROVIDERS.iter().filter(fits).filter_map(|provider| Some((provider, provider.key(&self.keys)?)));
-        let keyed: Vec<(&Provider, Key)> = keyed.collect();
+        let keyed = self.keyed_among(PROVIDERS.iter().filter(fits))?;
         let Some(name) = name else { return keyed.first().map(|_| Err(self.no_name(&keyed))).transpose() };
         let mut fitting = keyed.iter().filter(|(provider, _)| provider.has(name));
         if let Some((provider, key)) = fitting.next() {
@@ -185,12 +221,12 @@ impl Choice {
 
     /// Returns the model of a place that has only one.
     async fn only_model_of(&self, place: &Place) -> anyhow::Result<String> {
-        let models = match place.models().await {
+        let models = match self.models_of(place).await {
             Ok(models) => models,
             Err(error) => bail!(
                 "no model is named, and {} does not say which there are: {} Name one with --model or HAFT_MODEL",
                 place.base_url,
-                error
+                paragraph(&error)
             ),
         };
         match models.as_slice() {
@@ -209,7 +245,7 @@ impl Choice {
             let variable = provider.and_then(|provider| provider.variables.first()).copied().unwrap_or_default();
             bail!("the key is missing: set {variable}, or say with --base-url where there is another server");
         }
-        let mut found = found_locally().await;
+        let mut found = self.found_locally().await;
         if found.is_empty() {
             bail!(
                 "no model was found: no key of a provider is set, and no server answers on this machine. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
@@ -219,32 +255,44 @@ impl Choice {
         let all: Vec<String> = found.iter().flat_map(|(_, models)| models.clone()).collect();
         match (&self.said.name, all.as_slice()) {
             (Some(name), _) => match found.iter().position(|(_, models)| models.contains(name)) {
-                Some(at) => Ok(found.swap_remove(at).0.chosen(name.clone())),
+                Some(at) => found.swap_remove(at).0.chosen(name.clone()),
                 None if all.is_empty() => bail!("no server on this machine has a model; load {name:?} there first"),
                 None => bail!("no server on this machine has {name:?}; there is {}", some_of(&all)),
             },
             (None, [model]) => {
                 let at = found.iter().position(|(_, models)| !models.is_empty()).unwrap_or_default();
-                Ok(found.swap_remove(at).0.chosen(model.clone()))
+                found.swap_remove(at).0.chosen(model.clone())
             }
             (None, []) => bail!("{} runs here, but has no model; load one there first", found[0].0.name),
             (None, several) => bail!("no model is named, and there is {}; name one with --model", some_of(several)),
         }
     }
 
+    /// Looks at all usual ports of this machine at once; returns who answers with a list of models.
+    async fn found_locally(&self) -> Vec<(Place, Vec<String>)> {
+        let asked = Place::all_local().into_iter().map(|place| async {
+            let models = self.models_of(&place).await.ok()?;
+            Some((place, models))
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    /// Asks a place which models it has, once: whoever hangs is not waited for twice.
+    pub(crate) async fn models_of(&self, place: &Place) -> Models {
+        let asked = || self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = (place.base_url.clone(), place.from());
+        if let Some(models) = asked().get(&id) {
+            return models.clone();
+        }
+        let models = place.models().await;
+        asked().insert(id, models.clone());
+        models
+    }
+
     async fn local_place_with(&self, name: &str) -> bool {
         let is_chat = self.wire().is_none_or(|wire| wire == Wire::Chat);
-        is_chat && found_locally().await.iter().any(|(_, models)| models.iter().any(|model| model == name))
+        is_chat && self.found_locally().await.iter().any(|(_, models)| models.iter().any(|model| model == name))
     }
-}
-
-/// Looks at all usual ports of this machine at once; returns who answers with a list of models.
-async fn found_locally() -> Vec<(Place, Vec<String>)> {
-    let asked = Place::all_local().into_iter().map(|place| async {
-        let models = place.models().await.ok()?;
-        Some((place, models))
-    });
-    join_all(asked).await.into_iter().flatten().collect()
 }
 
 impl Place {
@@ -275,12 +323,13 @@ impl Place {
     }
 
     /// Asks which models it has. Whoever is on this machine answers at once, or is not there.
-    pub(crate) async fn models(&self) -> Result<Vec<String>, String> {
+    async fn models(&self) -> Models {
         let mut endpoint = self.endpoint(String::new());
         let (connect, total) =
             if self.is_local() { (LOCAL_CONNECT, LOCAL_TOTAL) } else { (endpoint.times.connect, LIST_TOTAL) };
         endpoint.times = Times { connect, idle: total, total, ..endpoint.times };
-        let listed = connection(endpoint).models(&CancellationToken::new()).await;
+        let proxy = way_to(&self.base_url).map_err(|error| format!("{error:#}."))?;
+        let listed = connection(endpoint, proxy).models(&CancellationToken::new()).await;
         listed.map_err(|error| format!("{} Next: {}.", error.what, error.next))
     }
 
@@ -295,20 +344,50 @@ impl Place {
         }
     }
 
-    fn chosen(self, model: String) -> Chosen {
+    fn chosen(self, model: String) -> anyhow::Result<Chosen> {
         let from = format!("{} ({})", self.base_url, self.from());
-        Chosen { endpoint: self.endpoint(model), from }
+        Ok(Chosen { endpoint: self.endpoint(model), from, proxy: way_to(&self.base_url)? })
     }
 }
 
-/// Makes a connection, through the proxy that the environment names for it.
-pub(crate) fn connection(endpoint: Endpoint) -> Connection {
-    let proxy = proxy_for(&endpoint.base_url);
+/// Returns the proxy that the environment names for an address. One that nobody can go through is told here, before
+/// anything is begun.
+fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
+    let Some(proxy) = proxy_for(base_url)? else { return Ok(None) };
+    if let Err(why) = Connection::check_proxy(&proxy.address) {
+        bail!("{} is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it", proxy.from);
+    }
+    Ok(Some(proxy.address))
+}
+
+fn connection(endpoint: Endpoint, proxy: Option<String>) -> Connection {
     let connection = Connection::new(endpoint);
     match proxy {
         Some(proxy) => connection.through(proxy),
         None => connection,
     }
+}
+
+/// Finds the key that `key_env` names. What stands there may be the key itself, so it is repeated only where it looks as
+/// names of variables do and as no key does.
+fn named_key(keys: &Keys, name: &str, config_file: &Path) -> anyhow::Result<Key> {
+    let file = config_file.display();
+    let is_a_name = |may_be: fn(&char) -> bool| {
+        let begins = name.chars().next().is_some_and(|first| !first.is_ascii_digit());
+        begins && name.chars().all(|c| c == '_' || may_be(&c))
+    };
+    if !is_a_name(char::is_ascii_alphanumeric) {
+        bail!(
+            "key_env in {file} is no name of a variable; write one there, such as OPENAI_API_KEY, and put the key itself into that \
+             variable or into keys.toml"
+        );
+    }
+    let shown = match is_a_name(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) {
+        true => format!("{name}, named by key_env in {file}"),
+        false => format!("key_env in {file} names a variable that is not set"),
+    };
+    keys.find(name)?
+        .with_context(|| format!("the key is not there: {shown}; set that variable, or put it into keys.toml"))
 }
 
 /// Puts one over the other, member by member.
@@ -344,21 +423,23 @@ pub(crate) fn wire_of(name: WireName) -> Wire {
 
 /// Refuses an address that no request can go to, or that has a key in it: addresses are shown and kept.
 fn check_address(url: &str) -> anyhow::Result<()> {
-    let host = host_of(url).filter(|_| url.starts_with("http://") || url.starts_with("https://"));
-    match host {
-        Some(host) if host.contains('@') => {
-            bail!("the base URL has a name or password in it; put the key into HAFT_API_KEY or keys.toml instead")
-        }
-        Some(_) if url.contains(['?', '#']) || url.chars().any(|c| c.is_whitespace() || c.is_control()) => {
-            bail!("the base URL ends with its path; leave out what begins with ? or #, and blanks")
-        }
-        Some(_) => Ok(()),
-        None => bail!("{url:?} is no address of a provider; give it as https://HOST/… or http://HOST:PORT/…"),
+    let how = "give it as https://HOST/… or http://HOST:PORT/…";
+    let Some(host) = host_of(url) else { bail!("{url:?} is no address of a provider; {how}") };
+    if host.contains('@') {
+        bail!("the base URL has a name or password in it; put the key into HAFT_API_KEY or keys.toml instead");
+    }
+    if url.contains(['?', '#']) || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        bail!("the base URL ends with its path; leave out what begins with ? or #, and blanks");
+    }
+    match Endpoint::check_base_url(url) {
+        Ok(()) => Ok(()),
+        Err(why) => bail!("{url:?} is no address of a provider. {why} Next: {how}"),
     }
 }
 
 fn some_of(models: &[String]) -> String {
-    let named = models.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let named =
+        models.iter().take(MOST_NAMES).map(|name| one_line_of(name, LONGEST_NAME)).collect::<Vec<_>>().join(", ");
     match models.len().saturating_sub(MOST_NAMES) {
         0 => named,
         more => format!("{named} and {more} more"),

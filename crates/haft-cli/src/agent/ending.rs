@@ -10,6 +10,7 @@ use haft_runtime::record::VERSION;
 use serde_json::json;
 
 use super::kept::Keeping;
+use super::shown::paragraph;
 use super::teller::Teller;
 use super::{output, stream};
 use crate::exit::Exit;
@@ -31,11 +32,10 @@ impl Ending<'_> {
         let exit = exit_of(&outcome.ended);
         self.keeping.end(&outcome.ended.to_string());
         if self.is_json {
-            self.teller.print(&end_record(&outcome, &id, exit, took));
-            return Ok(exit);
+            return Ok(self.teller.print_end(&end_record(&outcome, &id, exit, took), exit));
         }
         if let Some(output) = &outcome.output {
-            screen::answer(&output.value.to_string())?;
+            screen::record(&output.value.to_string())?;
         } else if outcome.ended == Ended::Finished {
             // Where the text has just come to the same screen, it is there.
             if !(self.teller.streams && io::stdout().is_terminal()) {
@@ -45,7 +45,7 @@ impl Ending<'_> {
             if !self.teller.streams {
                 output::show_last_words(&outcome);
             }
-            screen::talk(&format!("haft: {}", outcome.ended));
+            screen::talk(&format!("haft: {}", paragraph(&outcome.ended.to_string())));
             screen::talk(&format!("To go on: haft resume {id}"));
         }
         screen::talk_part(&Part::Faint(&last_line(&outcome, &self.teller.tools(), took)));
@@ -56,12 +56,12 @@ impl Ending<'_> {
         let (id, exit) = (self.keeping.id(), Exit::Interrupted);
         self.keeping.end("Ended at once.");
         if self.is_json {
-            self.teller.print(&json!({
-                "v": VERSION, "event": "ended", "how": "ended_at_once", "session": id, "exit_code": exit.code()
-            }));
-        } else {
-            screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
+            let code = exit.code();
+            let record =
+                json!({ "v": VERSION, "event": "ended", "how": "ended_at_once", "session": id, "exit_code": code });
+            return self.teller.print_end(&record, exit);
         }
+        screen::talk(&format!("Ended at once. To go on: haft resume {id}"));
         exit
     }
 }

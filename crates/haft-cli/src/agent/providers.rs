@@ -1,5 +1,6 @@
 //! The providers that are found by their keys, and the servers that are found by their ports: data.
 
+use haft_config::environment::NotText;
 use haft_config::keys::{Key, Keys};
 use haft_model::wire::Wire;
 
@@ -86,8 +87,8 @@ pub(crate) const LOCAL: [(&str, &str); 4] = [
 
 impl Provider {
     /// Returns its key, where one is set.
-    pub(crate) fn key(&self, keys: &Keys) -> Option<Key> {
-        self.variables.iter().find_map(|name| keys.find(name))
+    pub(crate) fn key(&self, keys: &Keys) -> Result<Option<Key>, NotText> {
+        self.variables.iter().find_map(|name| keys.find(name).transpose()).transpose()
     }
 
     /// Returns whether it can be spoken to in this form.
@@ -115,7 +116,9 @@ impl Provider {
 
     /// Finds the provider at an address. Only its own host is: a key must not reach another.
     pub(crate) fn at(base_url: &str) -> Option<&'static Provider> {
-        let secure = |url: &str| url.split_once("://").filter(|(scheme, _)| *scheme == "https").and(host_of(url));
+        let secure = |url: &str| {
+            url.split_once("://").filter(|(scheme, _)| scheme.eq_ignore_ascii_case("https")).and(host_of(url))
+        };
         let host = secure(base_url)?;
         PROVIDERS.iter().find(|provider| secure(provider.base_url).as_ref() == Some(&host))
     }
@@ -136,6 +139,7 @@ mod tests {
     fn a_provider_is_known_by_its_own_host_alone() {
         let name = |url: &str| Provider::at(url).map(|provider| provider.name);
         assert_eq!(name("https://API.anthropic.com/v1"), Some("Anthropic"));
+        assert_eq!(name("HTTPS://api.anthropic.com/v1"), Some("Anthropic"));
         assert_eq!(name("https://api.openai.com"), Some("OpenAI"));
         for url in [
             "http://api.anthropic.com",

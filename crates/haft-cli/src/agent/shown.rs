@@ -3,12 +3,23 @@
 use std::fmt;
 use std::time::Duration;
 
+use haft::path::one_line;
 use haft::result::{Status, ToolResult};
 
-use crate::screen::talk_width;
+use crate::screen::{columns_of, safe, talk_width};
 
 /// Longest line of a call that no terminal shows.
 const USUAL: usize = 100;
+/// The narrowest terminal for which lines are cut.
+const NARROWEST: usize = 20;
+/// So much of the name of a tool is always shown.
+const SHORTEST_NAME: usize = 16;
+/// Longest name of a tool among others.
+const LONGEST_NAME: usize = 40;
+/// Most tools that are named with their times.
+const MOST_TOOLS: usize = 12;
+/// Longest words of somebody else that are shown, in characters: several times as long as what a provider may say.
+const LONGEST_WORDS: usize = 2_000;
 
 /// Returns the line of a call that has ended, or was not run; and whether it went well.
 pub(super) fn call_line(tool: &str, about: &str, result: Option<&ToolResult>) -> (bool, String) {
@@ -16,9 +27,47 @@ pub(super) fn call_line(tool: &str, about: &str, result: Option<&ToolResult>) ->
         None => (false, "not run".to_owned()),
         Some(result) => (result.status == Status::Ok, ending(result)),
     };
-    let room = talk_width().clamp(40, USUAL).saturating_sub(ended.len() + tool.len() + 6);
-    let about = if about.is_empty() { String::new() } else { format!(" {}", cut(about, room)) };
-    (is_good, format!("• {tool}{about} ({ended})"))
+    (is_good, line_of(tool, about, &ended, talk_width().clamp(NARROWEST, USUAL)))
+}
+
+/// Puts the parts of a line together. A name takes half of the room where something else is to be said, and is known
+/// by its first letters where there is hardly any.
+fn line_of(tool: &str, about: &str, ended: &str, columns: usize) -> String {
+    let room = columns.saturating_sub(columns_in(ended) + "•  ()".chars().count());
+    let most = if about.is_empty() { room } else { room / 2 };
+    let tool = one_line_of(tool, most.max(SHORTEST_NAME));
+    let room = room.saturating_sub(columns_in(&tool) + 1);
+    let about = if about.is_empty() { String::new() } else { format!(" {}", one_line_of(about, room)) };
+    one_line_of(&format!("• {tool}{about} ({ended})"), columns)
+}
+
+/// Returns somebody else's words on one line of at most so many columns, with everything in it visible.
+pub(crate) fn one_line_of(text: &str, columns: usize) -> String {
+    let text = one_line(text);
+    let text = safe(&text);
+    if columns_in(&text) <= columns {
+        return text.into_owned();
+    }
+    let mut used = 1;
+    let fits = |c: &char| {
+        used += columns_of(*c);
+        used <= columns
+    };
+    format!("{}…", text.chars().take_while(fits).collect::<String>())
+}
+
+/// Returns somebody else's words as one paragraph that has an end.
+pub(crate) fn paragraph(words: &str) -> String {
+    let mut words: String = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = words.char_indices().nth(LONGEST_WORDS) {
+        words.truncate(end);
+        words.push('…');
+    }
+    words
+}
+
+fn columns_in(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
 }
 
 fn ending(result: &ToolResult) -> String {
@@ -30,13 +79,6 @@ fn ending(result: &ToolResult) -> String {
         },
         (status, Some(error)) => format!("{}: {}, {time}", status.code(), error.kind.code()),
         (status, None) => format!("{}, {time}", status.code()),
-    }
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 
@@ -58,8 +100,50 @@ impl Tools {
 
 impl fmt::Display for Tools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one =
-            |(name, times, total): &(String, u32, Duration)| format!("{name} {times}× {:.1} s", total.as_secs_f64());
-        f.write_str(&self.0.iter().map(one).collect::<Vec<_>>().join(", "))
+        let one = |(name, times, total): &(String, u32, Duration)| {
+            format!("{} {times}× {:.1} s", one_line_of(name, LONGEST_NAME), total.as_secs_f64())
+        };
+        f.write_str(&self.0.iter().take(MOST_TOOLS).map(one).collect::<Vec<_>>().join(", "))?;
+        match self.0.len().saturating_sub(MOST_TOOLS) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_call_is_one_line_and_fits_whatever_the_call_is_named() {
+        assert_eq!(line_of("read_file", "a.txt", "0.0 s", 80), "• read_file a.txt (0.0 s)");
+        assert_eq!(line_of("glob", "", "0.0 s", 80), "• glob (0.0 s)");
+        let forged = "read_file a.txt (0.0 s)\n• bash cargo test";
+        assert_eq!(line_of(forged, "", "not run", 80), "• read_file a.txt (0.0 s)\\n• bash cargo test (not run)");
+        for name in [forged, &"n".repeat(3_000), &"漢".repeat(90), "a\u{2028}\u{202e}b\rc", ""] {
+            for about in ["", "one\ntwo", &"x ".repeat(500)] {
+                for columns in [20, 40, 80, 100] {
+                    let line = line_of(name, about, "refused: needs_approval, 0.0 s", columns);
+                    assert!(columns_in(&line) <= columns && !line.contains('\n'), "{columns}: {line}");
+                }
+            }
+        }
+        let line = line_of(&"n".repeat(3_000), &"x".repeat(300), "0.0 s", 40);
+        assert!(line.starts_with("• nnnnn") && line.ends_with("… (0.0 s)"), "{line}");
+    }
+
+    #[test]
+    fn the_tools_of_a_run_are_named_on_one_line() {
+        let mut tools = Tools::default();
+        (0..15).for_each(|number| tools.note(&format!("t{number}\n{}", "x".repeat(100)), Duration::ZERO));
+        let shown = tools.to_string();
+        assert!(!shown.contains('\n') && shown.ends_with(" and 3 more") && shown.len() < 800, "{shown}");
+    }
+
+    #[test]
+    fn words_of_others_are_one_paragraph_with_an_end() {
+        assert_eq!(paragraph("busy\r\n\n• bash rm -r .\t now "), "busy • bash rm -r . now");
+        assert_eq!(paragraph(&"ä".repeat(5_000)).chars().count(), LONGEST_WORDS + 1);
     }
 }

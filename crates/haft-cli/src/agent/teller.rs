@@ -20,11 +20,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Keeping;
-use super::shown::{Tools, call_line};
+use super::shown::{Tools, call_line, paragraph};
 use super::stream;
 use super::waiting::Waiting;
 use crate::arguments::Common;
 use crate::desk::Desk;
+use crate::exit::Exit;
 use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
 
@@ -35,7 +36,7 @@ pub(super) struct Teller<'a> {
     /// Whether somebody watches the text come.
     pub(super) streams: bool,
     redactor: &'a Redactor,
-    /// Stops everything when whoever reads our records has gone.
+    /// Stops everything when our records cannot be written any more.
     stop: &'a CancellationToken,
     /// What a running call prints, which goes before anything else is printed.
     pub(super) line: LiveLine,
@@ -53,6 +54,8 @@ struct State {
     is_in_line: bool,
     /// Rules that were told already.
     told_rules: Vec<String>,
+    /// Why a record could not be written.
+    unwritten: Option<io::Error>,
 }
 
 impl<'a> Teller<'a> {
@@ -106,10 +109,24 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Prints a record; where nobody reads any more, everything stops.
+    /// Prints a record; where that cannot be done any more, everything stops.
     pub(super) fn print(&self, record: &Value) {
-        if screen::answer(&record.to_string()).is_err() {
+        if let Err(error) = screen::record(&record.to_string()) {
             self.stop.cancel();
+            self.state().unwritten.get_or_insert(error);
+        }
+    }
+
+    /// Prints the last record; returns how all of it ended. Whoever has gone from the other end of a pipe has read
+    /// enough; whatever else keeps records from being written is told.
+    pub(super) fn print_end(&self, record: &Value, exit: Exit) -> Exit {
+        self.print(record);
+        match self.state().unwritten.take() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                screen::talk(&format!("haft: {error}. To go on: haft resume {}", self.keeping.id()));
+                Exit::Failed
+            }
+            Some(_) | None => exit,
         }
     }
 
@@ -156,7 +173,7 @@ impl<'a> Teller<'a> {
 
     fn note(&self, words: &str) {
         self.end_line();
-        screen::talk(&format!("note: {words}"));
+        screen::talk(&format!("note: {}", paragraph(words)));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

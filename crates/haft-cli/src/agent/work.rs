@@ -1,6 +1,7 @@
 //! Lets a model work on one prompt, and says how that ended.
 //!
 //! Ctrl-C stops the call or the reply that is under way, and the conversation stays valid; a second one ends at once.
+//! Whoever ends services and a terminal that closes stop it as well.
 
 use std::time::Instant;
 
@@ -15,13 +16,14 @@ use haft_model::client::Connection;
 use haft_runtime::record::VERSION;
 use haft_workspace::state::read_config_file;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::choice::{Chosen, connection};
+use super::asked_to_stop::{Asked, AskedToStop};
+use super::choice::Chosen;
 use super::ending::Ending;
 use super::flags::HowFar;
 use super::kept::{Keeping, Said};
+use super::shown::one_line_of;
 use super::teller::Teller;
 use super::tuning::Tuning;
 use super::waiting::WaitingLine;
@@ -31,6 +33,9 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::overseer;
 use crate::screen::{self, Part};
+
+/// Longest name of a model, in columns.
+const LONGEST_NAME: usize = 120;
 
 /// A model, a workspace and a session, ready to work.
 pub(crate) struct Work<'a> {
@@ -62,12 +67,13 @@ impl Work<'_> {
                 "workspace": desk.workspace, "prompt": prompt
             }));
         } else {
+            let model = one_line_of(&model, LONGEST_NAME);
             screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
         let unseen = WaitingLine::unseen(&teller.waiting);
         let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
         let session = desk.session_of_agent(&id, common, teller.line.clone());
-        let connection: Connection = connection(chosen.endpoint);
+        let connection: Connection = chosen.connection();
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
         let settings = Settings { output, ..tuning.of(settings(desk, common, how_far)?) };
@@ -91,19 +97,16 @@ async fn attended(
     mut waiting: WaitingLine<'_>,
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<Outcome>> {
-    // One listener for the whole time: a signal between two looks must not be lost.
-    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut asked = AskedToStop::listen()?;
     tokio::pin!(working);
     loop {
         tokio::select! {
             biased;
-            _ = interrupted.recv() => {
-                if stop.is_cancelled() {
-                    // Whatever still runs ends with this process, and the session has everything up to here.
-                    return Ok(None);
-                }
-                stop.cancel();
-            }
+            asked = asked.next(stop) => match asked {
+                Asked::ToStop => stop.cancel(),
+                // Whatever still runs ends with this process, and the session has everything up to here.
+                Asked::ToEnd => return Ok(None),
+            },
             outcome = &mut working => return Ok(Some(outcome)),
             () = live.step() => {}
             () = waiting.step() => {}

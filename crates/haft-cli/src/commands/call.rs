@@ -93,7 +93,7 @@ pub(crate) fn note_call(state: &WorkspaceState, result: &ToolResult) {
 
 fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
     if common.json {
-        screen::answer(&record::of_result(result).to_string())?;
+        screen::record(&record::of_result(result).to_string())?;
         return Ok(());
     }
     if let Some(age) = result.cached {

@@ -139,7 +139,7 @@ fn print(desk: &Desk, answer: Answer) -> io::Result<()> {
         }
         Answer::NoCall(record) => record,
     };
-    screen::answer(&record.to_string())
+    screen::record(&record.to_string())
 }
 
 fn understand(line: Line) -> Result<ToolCall, Value> {

@@ -32,7 +32,7 @@ pub(crate) fn run(common: &Common, check: &Check) -> anyhow::Result<Exit> {
     checking.tries(common, if check.run { Trying::Everything } else { Trying::Examples })?;
     let Checking { found, tried, not_tried, .. } = checking;
     for found in &found {
-        screen::answer(&if common.json { found.record() } else { found.line() })?;
+        if common.json { screen::record(&found.record()) } else { screen::answer(&found.line()) }?;
     }
     tried.iter().try_for_each(|tried| tried.show(common))?;
     Ok(match () {

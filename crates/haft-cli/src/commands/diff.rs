@@ -28,7 +28,7 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
     };
     if common.json {
         let files: Vec<Value> = changes.iter().map(record).collect();
-        screen::answer(&json!({ "v": 1, "change_set": number, "files": files }).to_string())?;
+        screen::record(&json!({ "v": 1, "change_set": number, "files": files }).to_string())?;
         return Ok(Exit::Ok);
     }
     for change in changes.iter().take(MOST_FILES) {

@@ -62,7 +62,7 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
     let answer = catch_unwind(AssertUnwindSafe(|| answer(common)));
     let answer =
         answer.unwrap_or_else(|_| Answer::unjudged(Form::default(), "of a defect in haft", &Redactor::default()));
-    screen::answer(&answer.line())?;
+    screen::record(&answer.line())?;
     Ok(Exit::Ok)
 }
 

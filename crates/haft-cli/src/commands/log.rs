@@ -28,7 +28,7 @@ pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
         let sets: Vec<Value> = shown.iter().map(record).collect();
         let older = log.sets.len() - shown.len();
         let record = json!({ "v": 1, "change_sets": sets, "older": older, "warnings": log.warnings });
-        screen::answer(&record.to_string())?;
+        screen::record(&record.to_string())?;
         return Ok(Exit::Ok);
     }
     if log.sets.is_empty() {

@@ -5,26 +5,31 @@ use haft_config::model::ModelSection;
 use haft_config::settings::Settings;
 use serde_json::{Value, json};
 
-use crate::agent::choice::{Choice, Chosen, Place};
+use crate::agent::choice::{Choice, Chosen, Models, Place};
 use crate::agent::flags::ModelFlags;
+use crate::agent::shown::{one_line_of, paragraph};
 use crate::arguments::Common;
 use crate::desk::block_on;
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 
+/// Longest name of a model, in columns.
+const LONGEST_NAME: usize = 120;
+
 /// A place, and what it said.
 struct Asked {
     place: Place,
-    models: Result<Vec<String>, String>,
+    models: Models,
 }
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
     let settings = Settings::read(common.profile())?;
     let choice = Choice::new(flags, &settings, ModelSection::default())?;
+    let places = choice.places()?;
     let (places, chosen) = block_on(async {
-        let asked = choice.places().into_iter().map(|place| async {
-            let models = place.models().await;
+        let asked = places.into_iter().map(|place| async {
+            let models = choice.models_of(&place).await;
             Asked { place, models }
         });
         let places: Vec<Asked> = join_all(asked).await;
@@ -33,15 +38,18 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
         (places.into_iter().filter(is_there).collect::<Vec<_>>(), choice.made().await)
     })?;
     if common.json {
-        screen::answer(&record(&places, &chosen).to_string())?;
+        screen::record(&record(&places, &chosen).to_string())?;
         return Ok(Exit::Ok);
     }
     for asked in &places {
         show(asked)?;
     }
     match chosen {
-        Ok(chosen) => screen::talk(&format!("haft run would use {} at {}", chosen.endpoint.model, chosen.from)),
-        Err(error) => screen::talk(&format!("haft run needs more: {error:#}")),
+        Ok(chosen) => {
+            let model = one_line_of(&chosen.endpoint.model, LONGEST_NAME);
+            screen::talk(&format!("haft run would use {model} at {}", chosen.from));
+        }
+        Err(error) => screen::talk(&format!("haft run needs more: {}", paragraph(&format!("{error:#}")))),
     }
     Ok(Exit::Ok)
 }
@@ -54,10 +62,10 @@ fn show(asked: &Asked) -> anyhow::Result<()> {
         Ok(models) if models.is_empty() => screen::line(&[Part::Faint("  no models")])?,
         Ok(models) => {
             for model in models {
-                screen::line(&[Part::Plain("  "), Part::Plain(model)])?;
+                screen::line(&[Part::Plain("  "), Part::Plain(&one_line_of(model, LONGEST_NAME))])?;
             }
         }
-        Err(why) => screen::line(&[Part::Bad("  "), Part::Bad(why)])?,
+        Err(why) => screen::line(&[Part::Bad("  "), Part::Bad(&paragraph(why))])?,
     }
     Ok(())
 }

@@ -83,7 +83,7 @@ pub(crate) fn run(common: &Common, new: &New) -> anyhow::Result<Exit> {
     })?;
     let paths = files.map(|(name, _)| place.folder().join(name).display().to_string());
     if common.json {
-        screen::answer(&json!({ "v": 1, "files": paths }).to_string())?;
+        screen::record(&json!({ "v": 1, "files": paths }).to_string())?;
         return Ok(Exit::Ok);
     }
     for path in &paths {

@@ -1,6 +1,6 @@
 //! `haft resume`: goes on with a session.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::bail;
 use clap::Args;
@@ -12,11 +12,13 @@ use crate::agent::choice::Choice;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::kept::{Keeping, Left};
 use crate::agent::output::OutputFlags;
+use crate::agent::shown::one_line_of;
 use crate::agent::tuning::Tuning;
 use crate::agent::work::Work;
 use crate::arguments::Common;
 use crate::desk::{Caller, Desk, block_on};
 use crate::exit::Exit;
+use crate::prompt::typed_line;
 use crate::screen;
 
 /// Arguments of `haft resume`.
@@ -87,9 +89,7 @@ fn message(words: &[String]) -> anyhow::Result<String> {
         [] => {
             screen::talk("What shall it do next? Nothing lets it go on.");
             let _ = write!(io::stderr(), "> ");
-            let mut line = String::new();
-            io::stdin().lock().read_line(&mut line)?;
-            Ok(line.trim().to_owned())
+            Ok(typed_line(&mut io::stdin().lock())?.unwrap_or_default())
         }
         words => Ok(words.join(" ")),
     }
@@ -121,7 +121,7 @@ fn tell_open_calls(left: &Left, redactor: &Redactor) {
         let arguments: String = haft::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
         screen::talk(&format!(
             "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
-            call.name
+            one_line_of(&call.name, 60)
         ));
     }
 }

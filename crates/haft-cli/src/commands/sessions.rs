@@ -34,7 +34,7 @@ pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit>
     if common.json {
         let sessions: Vec<Value> = shown.iter().map(record).collect();
         let record = json!({ "v": 1, "sessions": sessions, "older": all.len() - shown.len() });
-        screen::answer(&record.to_string())?;
+        screen::record(&record.to_string())?;
         return Ok(Exit::Ok);
     }
     if all.is_empty() {

@@ -29,7 +29,7 @@ pub(crate) fn run(common: &Common, tools: &Tools) -> anyhow::Result<Exit> {
     if common.json || tools.provider.is_some() {
         let list = lowered(&entries, tools.provider.unwrap_or(Provider::Mcp));
         tell_losses(&list);
-        screen::answer(&serde_json::to_string_pretty(&list.request_value())?)?;
+        screen::record(&serde_json::to_string_pretty(&list.request_value())?)?;
         return Ok(Exit::Ok);
     }
     match &tools.tool {

@@ -37,7 +37,7 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
 fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
     let what = "nothing is trusted or taken back in plan mode; leave --plan out";
     match common.json {
-        true => screen::answer(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
+        true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
         false => screen::talk(&format!("haft: {what}.")),
     }
     Ok(Exit::Refused)
@@ -54,10 +54,11 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
             say(&format!("What was trusted in {} is gone; nothing is trusted there any more.", folder.display()))?;
             return Ok(Exit::Ok);
         }
-        screen::talk(&format!(
-            "There is nothing to trust in {}: haft looks for .haft and AGENTS.md.",
-            folder.display()
-        ));
+        let folder = folder.display();
+        screen::talk(&match refused.is_empty() {
+            true => format!("There is nothing to trust in {folder}: haft looks for .haft and AGENTS.md."),
+            false => format!("Nothing else is there to trust in {folder}."),
+        });
         return Ok(Exit::Failed);
     }
     store.put(folder, trusted.clone()).context("it cannot be remembered what is trusted")?;
@@ -82,7 +83,7 @@ fn list(common: &Common, store: &TrustStore) -> anyhow::Result<Exit> {
         .with_context(|| format!("{} cannot be read; remove it and trust again", store.path().display()))?;
     if common.json {
         let records: Vec<Value> = all.iter().map(|(folder, trusted)| record(folder, trusted)).collect();
-        screen::answer(&Value::from(records).to_string())?;
+        screen::record(&Value::from(records).to_string())?;
         return Ok(Exit::Ok);
     }
     for (folder, trusted) in &all {

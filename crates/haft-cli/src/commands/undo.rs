@@ -53,7 +53,7 @@ pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
 fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
     let what = "nothing is taken back in plan mode; leave --plan out";
     match common.json {
-        true => screen::answer(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
+        true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
         false => screen::talk(&format!("haft: {what}.")),
     }
     Ok(Exit::Refused)
@@ -65,7 +65,7 @@ fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -
         Err(error) => return refused(common, &error),
     };
     if common.json {
-        screen::answer(&record(&taken).to_string())?;
+        screen::record(&record(&taken).to_string())?;
         return Ok(Exit::Ok);
     }
     show(&taken, what)?;
@@ -137,7 +137,7 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
         if let Some(diff) = difference {
             told["error"]["diff"] = diff.render(MOST_LINES).into();
         }
-        screen::answer(&told.to_string())?;
+        screen::record(&told.to_string())?;
         return Ok(Exit::Failed);
     }
     screen::talk(&one_line(&format!("haft: {error}.")));

@@ -5,9 +5,12 @@ use std::io::{self, BufRead, Write};
 use haft::BoxFuture;
 use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
 
-use super::{forget_what_was_typed, somebody_is_there};
+use super::{forget_what_was_typed, somebody_is_there, typed_line};
+use crate::agent::shown::one_line_of;
 use crate::live::LiveLine;
-use crate::screen::safe;
+
+/// Longest name of a tool, in columns.
+const LONGEST_NAME: usize = 60;
 
 /// Returns whoever is at the terminal, or nobody. What else comes on this line waits for the answer.
 pub(crate) fn overseer(line: LiveLine) -> Box<dyn Overseer> {
@@ -38,16 +41,15 @@ fn converse(circle: &Circle, (input, output): (&mut impl BufRead, &mut impl Writ
         output,
         "The model called {} {times} times in the same way with the same result, and nothing else was changed in between.\n\
          Say what it shall do instead; y lets it go on, n ends the run.",
-        safe(tool)
+        one_line_of(tool, LONGEST_NAME)
     )?;
     loop {
         write!(output, "> ")?;
         output.flush()?;
-        let mut answer = String::new();
-        if input.read_line(&mut answer)? == 0 {
+        let Some(answer) = typed_line(input)? else {
             return Ok(Advice::End);
-        }
-        match advice(answer.trim()) {
+        };
+        match advice(&answer) {
             Some(advice) => return Ok(advice),
             None => writeln!(output, "Say something, or y or n.")?,
         }
@@ -59,6 +61,8 @@ fn advice(answer: &str) -> Option<Advice> {
     let (word, note) = answer.split_once(char::is_whitespace).unwrap_or((answer, ""));
     match (word.to_ascii_lowercase().as_str(), note.trim()) {
         ("", _) => None,
+        // Nobody means a model to read what is no text.
+        _ if answer.contains(char::REPLACEMENT_CHARACTER) => None,
         ("y" | "yes", "") => Some(Advice::GoOn),
         ("n" | "no" | "s" | "stop", "") => Some(Advice::End),
         ("n" | "no", note) => Some(Advice::Say(note.to_owned())),
@@ -70,10 +74,10 @@ fn advice(answer: &str) -> Option<Advice> {
 mod tests {
     use super::*;
 
-    fn answered(typed: &str) -> (Advice, String) {
+    fn answered(typed: impl AsRef<[u8]>) -> (Advice, String) {
         let circle = Circle { tool: "bash".to_owned(), times: 6 };
         let mut shown = Vec::new();
-        let advice = converse(&circle, (&mut typed.as_bytes(), &mut shown)).expect("it can be written");
+        let advice = converse(&circle, (&mut typed.as_ref(), &mut shown)).expect("it can be written");
         (advice, String::from_utf8(shown).expect("it is text"))
     }
 
@@ -91,5 +95,7 @@ mod tests {
             assert!(shown.starts_with("The model called bash 6 times in the same way"), "{shown}");
         }
         assert_eq!(answered("\n\nn\n").1.matches("Say something, or y or n.").count(), 2);
+        let (advice, shown) = answered(b"read \xff\n\xff\xfe\ny\n");
+        assert_eq!((advice, shown.matches("Say something").count()), (Advice::GoOn, 2), "{shown}");
     }
 }

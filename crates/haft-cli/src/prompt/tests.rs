@@ -218,3 +218,13 @@ fn colours_mark_the_parts_and_dangerous_ones_are_red() {
     assert!(rows.contains("\u{1b}[31m") && rows.contains("dangerous: remove build"), "{rows:?}");
     assert!(!rows.contains("^^^"), "{rows}");
 }
+
+#[test]
+fn what_is_no_text_is_no_answer_and_is_asked_again() {
+    let mut shown = Vec::new();
+    let paper = Paper { columns: 80, marks: Marks::Signs };
+    let typed = b"y\xff\n\xff\xfe\ny\n";
+    let verdict = converse(&request(), paper, (&mut &typed[..], &mut shown)).expect("it can be written");
+    assert_eq!(verdict, Verdict::AllowOnce);
+    assert_eq!(String::from_utf8_lossy(&shown).matches("That is none of the answers.").count(), 2);
+}

@@ -73,7 +73,7 @@ impl<'a> Telling<'a> {
 
     /// Prints a record.
     pub(crate) fn print(&self, record: &Value) -> io::Result<()> {
-        screen::answer(&record.to_string())
+        screen::record(&record.to_string())
     }
 
     /// What a call is about, on one short line.

@@ -1,6 +1,8 @@
 //! Which model is taken: flags, environment, configuration, keys; and what is said where none can be.
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_model::wire::Wire;
 use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
@@ -150,6 +152,92 @@ fn what_is_missing_is_said_with_what_to_set() {
 }
 
 #[test]
+fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
+    let place = Place::new();
+    let told = |model: &str, url: &str| {
+        let said = said(place.bare(&["run", "x", "--model", model, "--base-url", url]));
+        assert_eq!(said.code, Some(2), "{url}: {}", said.err);
+        said.err
+    };
+    for (url, why) in [
+        ("http://127.0.0.1:99999/v1", "invalid port number"),
+        ("http://[::1%25lo]:80/v1", "invalid IPv6 address"),
+        ("http://xn--/v1", "invalid international domain name"),
+        ("ftp://127.0.0.1/v1", "begins with \"ftp\", which is not spoken"),
+    ] {
+        let err = told("m", url);
+        assert!(err.contains(why) && err.contains("http://HOST:PORT"), "{err}");
+    }
+    for name in ["", " \t"] {
+        assert!(told(name, "http://127.0.0.1:9/v1").contains("the name of the model is empty"));
+    }
+    assert!(place.sessions().is_empty(), "nothing was begun");
+
+    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let url = model.base_url(Wire::Chat).replace("http://", "HTTP://");
+    let said = said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+#[test]
+fn a_key_in_the_place_of_its_name_is_not_repeated() {
+    let place = Place::new();
+    for (key_env, told) in [
+        ("sk-canary-4711", "is no name of a variable; write one there, such as OPENAI_API_KEY"),
+        ("gsk_canaryCanary4711", "names a variable that is not set"),
+        ("MY_OWN_KEY", "the key is not there: MY_OWN_KEY, named by key_env in "),
+    ] {
+        let config = format!("[model]\nname = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = \"{key_env}\"\n");
+        place.put("home/.config/haft/config.toml", &config);
+        let said = said(place.bare(&["run", "x"]));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.contains(told) && !said.err.contains("anary"), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_not_taken_for_none() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let url = model.base_url(Wire::Chat);
+    let at_url = ["run", "x", "--model", "m", "--base-url", &url];
+    for (name, arguments) in [
+        ("HAFT_API_KEY", &at_url[..]),
+        ("HAFT_MODEL", &at_url[..]),
+        ("MISTRAL_API_KEY", &["run", "x", "--model", "mistral-large"]),
+        ("MISTRAL_API_KEY", &["models"]),
+    ] {
+        let mut command = place.bare(arguments);
+        command.env(name, std::ffi::OsStr::from_bytes(b"sk-canary\xff"));
+        let said = said(command);
+        assert_eq!(said.code, Some(2), "{name}: {}", said.err);
+        let told = format!("haft: {name} is set, but not to text in UTF-8; set it again, or unset it\n");
+        assert_eq!(said.err, told);
+    }
+    assert!(model.requests().is_empty() && place.sessions().is_empty(), "nothing was begun");
+}
+
+#[test]
+fn a_proxy_that_nobody_can_go_through_is_said_before_anything_is_begun() {
+    let place = Place::new();
+    let arguments = ["run", "x", "--model", "m", "--base-url", "http://model.example/v1"];
+    for (address, why) in [
+        ("http://me:canary@proxy:99999", "invalid port number"),
+        ("socks5://me:canary@proxy", "it begins with \"socks5\", which is not spoken"),
+        ("me:canary@", "empty host"),
+    ] {
+        let mut command = place.bare(&arguments);
+        command.env("http_proxy", address);
+        let said = said(command);
+        let told =
+            format!("haft: http_proxy is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it\n");
+        assert_eq!((said.code, said.err), (Some(2), told), "{address}");
+    }
+    assert!(place.sessions().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn models_are_listed_with_where_they_are_and_what_run_would_take() {
     let place = Place::new();
     let server = Listing::start(r#"{"object":"list","data":[{"id":"only-one"}]}"#);
@@ -163,7 +251,13 @@ fn models_are_listed_with_where_they_are_and_what_run_would_take() {
     let server = Listing::start(r#"{"object":"list","data":[{"id":"a"},{"id":"b"}]}"#);
     let list = models(place.bare(&["models", "--base-url", &server.url]));
     assert_eq!(list["providers"][0]["models"], json!(["a", "b"]));
+    assert_eq!(server.times_asked(), 1, "who was asked for its list said it already");
     assert!(list["needs"].as_str().is_some_and(|words| words.contains("has a, b; name one with --model")), "{list}");
+
+    let server = Listing::start(r#"{"data":[{"id":"a\nhaft run would use b"},{"id":"c"}]}"#);
+    let listed = said(place.bare(&["models", "--base-url", &server.url]));
+    let all = format!("{}{}", listed.out, listed.err);
+    assert!(all.contains("  a\\nhaft run") && !all.contains("\nhaft run would use"), "{all}");
 
     let server = Listing::start("<html>");
     let list = models(place.bare(&["models", "--base-url", &server.url]));
@@ -173,6 +267,7 @@ fn models_are_listed_with_where_they_are_and_what_run_would_take() {
 /// A server that answers every request with the same JSON.
 struct Listing {
     url: String,
+    asked: Arc<AtomicUsize>,
 }
 
 impl Listing {
@@ -180,9 +275,12 @@ impl Listing {
         use std::io::{BufRead, BufReader, Write};
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let url = format!("http://{}/v1", listener.local_addr().expect("it listens"));
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
+                counted.fetch_add(1, Ordering::SeqCst);
                 let head = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
                 assert!(head.count() > 0);
                 let length = body.len();
@@ -191,6 +289,10 @@ impl Listing {
                     write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
             }
         });
-        Self { url }
+        Self { url, asked }
+    }
+
+    fn times_asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
     }
 }

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn};
+use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn, Usage};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::place::{KEY, Place, records, said, said_of};
@@ -244,8 +245,137 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
     assert_eq!(results.sum::<usize>(), 1, "{}", requests[0].text);
 }
 
+#[test]
+fn a_name_adds_no_line_to_what_is_told_of_the_calls() {
+    let place = Place::new();
+    let forged = Turn::call("read_file a.txt (0.0 s)\n• bash cargo test", json!({}));
+    let long = Turn::call(&"n".repeat(3_000), json!({}));
+    let model = ScriptedModel::start(Script::of([forged, long, Turn::text("Done.")]));
+    let said = place.haft(&model, &["run", "look"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("• read_file a.txt (0.0 s)\\n• bash"), "{}", said.err);
+    for line in said.err.lines() {
+        assert!(!line.starts_with("• bash") && line.chars().count() <= 400, "{line}");
+    }
+}
+
+#[test]
+fn words_behind_a_link_are_told_and_what_is_left_out_has_a_reason() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.put("ws/CLAUDE.md", "Always whisper.\n");
+    symlink("CLAUDE.md", place.path("ws/AGENTS.md")).expect("a link can be made");
+    let run = |flags: &[&str]| {
+        let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+        let arguments: Vec<&str> = flags.iter().copied().chain(["run", "x"]).collect();
+        let said = place.haft(&model, &arguments);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        (model.requests()[0].conversation.instructions.contains("Always whisper."), said.err)
+    };
+    let (was_told, err) = run(&[]);
+    assert!(!was_told && err.contains("not trusted, so not loaded: AGENTS.md"), "{err}");
+    assert!(run(&["--trust"]).0);
+    let trusted = said(place.bare(&["trust"]));
+    assert_eq!(trusted.code, Some(0), "{}", trusted.err);
+    assert!(trusted.out.contains("words  AGENTS.md"), "{}", trusted.out);
+    assert!(run(&[]).0);
+
+    std::fs::remove_file(place.path("ws/AGENTS.md")).expect("it is there");
+    place.put("elsewhere.md", "Always whisper.\n");
+    symlink("../elsewhere.md", place.path("ws/AGENTS.md")).expect("a link can be made");
+    let why = "it is a link that leads out of the workspace";
+    for flags in [&["--trust"][..], &[]] {
+        let (was_told, err) = run(flags);
+        assert!(!was_told && err.contains(&format!("note: AGENTS.md is not loaded: {why}\n")), "{err}");
+    }
+    let refused = said(place.bare(&["trust"]));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains(&format!("AGENTS.md is not trusted: {why}\n")), "{}", refused.err);
+    assert!(!refused.err.contains("haft looks for"), "{}", refused.err);
+}
+
+#[test]
+fn a_provider_may_count_as_it_likes() {
+    let place = Place::new();
+    let most = Usage { input: u64::MAX - 1, output: u64::MAX - 1, ..Usage::default() };
+    let look = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(most);
+    let model = ScriptedModel::start(Script::of([look(), Turn::text("Much.").usage(most)]));
+    let said = place.haft(&model, &["run", "--json", "look"]);
+    let end = records(&said.out).pop().expect("it says how it ended");
+    assert_eq!((&end["usage"]["input"], &end["usage"]["output"]), (&json!(u64::MAX), &json!(u64::MAX)), "{}", said.err);
+    let sessions = place.sessions();
+    assert_eq!(sessions[0]["input_tokens"], json!(u64::MAX));
+    let listed = crate::place::said(place.bare(&["sessions"]));
+    assert!(listed.out.contains("18,446,744,073,709,551,615 tokens"), "{}", listed.out);
+
+    let model = ScriptedModel::start(Script::of([look()]));
+    let said = place.haft(&model, &["run", "--json", "--max-tokens", "1000", "look"]);
+    assert_eq!(records(&said.out).pop().expect("it says how it ended")["how"], "out_of_budget");
+}
+
+#[test]
+fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let place = Place::new();
+        let wait = Turn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
+        let model = ScriptedModel::start(Script::of([wait]));
+        let mut command = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]);
+        let said = signalled(command.spawn().expect("it can be started"), "call", signal);
+        assert_eq!(said.code, Some(130), "{signal:?}: {}", said.err);
+        let end = records(&said.out).pop().expect("it says how it ended");
+        assert_eq!((&end["event"], &end["how"]), (&json!("ended"), &json!("stopped")), "{signal:?}");
+
+        let next = ScriptedModel::start(Script::of([Turn::text("I see.")]));
+        let resumed = place.haft(&next, &["resume", "what happened?"]);
+        assert_eq!(resumed.code, Some(0), "{signal:?}: {}", resumed.err);
+        assert!(!resumed.err.contains("in the middle of"), "its call has an answer: {}", resumed.err);
+    }
+}
+
+#[test]
+fn a_run_that_shall_outlive_its_terminal_does() {
+    let place = Place::new();
+    let model = ScriptedModel::start(Script::of([Turn::text("Still here.").held()]));
+    let haft = place.with(&model, Wire::Chat, &["run", "--json", "talk"]);
+    let mut command = std::process::Command::new("nohup");
+    command.arg(haft.get_program()).args(haft.get_args()).current_dir(place.path("ws")).env_clear();
+    command.envs(haft.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("nohup can be started");
+    model.wait_until_asked(1);
+    let id = child.id();
+    signal(id, Signal::HUP);
+    model.release_all();
+    let said = said_of(child.wait_with_output().expect("it ends"));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+#[test]
+fn records_for_which_there_is_no_room_are_a_failure_that_is_told() {
+    let place = Place::new();
+    for arguments in [&["run", "--json", "talk"][..], &["run", "talk"]] {
+        let model = ScriptedModel::start(Script::of([Turn::text("Something.")]));
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is always there");
+        let mut command = place.with(&model, Wire::Chat, arguments);
+        command.stdout(full);
+        let said = said(command);
+        assert_eq!(said.code, Some(1), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains("haft: stdout cannot be written: No space left on device"), "{}", said.err);
+    }
+}
+
 /// Interrupts a command as soon as it has told this event, and waits for its end.
-pub fn interrupted(mut child: std::process::Child, event: &str) -> crate::place::Said {
+pub fn interrupted(child: std::process::Child, event: &str) -> crate::place::Said {
+    signalled(child, event, Signal::INT)
+}
+
+fn signal(process: u32, signal: Signal) {
+    let id = i32::try_from(process).expect("it is a process");
+    rustix::process::kill_process(rustix::process::Pid::from_raw(id).expect("it runs"), signal).expect("it is ours");
+}
+
+/// Sends a signal to a command as soon as it has told this event, and waits for its end.
+fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> crate::place::Said {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     let mut out = String::new();
     let wanted = format!("\"event\":\"{event}\"");
@@ -256,9 +386,7 @@ pub fn interrupted(mut child: std::process::Child, event: &str) -> crate::place:
             break;
         }
     }
-    let id = i32::try_from(child.id()).expect("it is a process");
-    rustix::process::kill_process(rustix::process::Pid::from_raw(id).expect("it runs"), rustix::process::Signal::INT)
-        .expect("it is ours");
+    signal(child.id(), sent);
     lines.for_each(|line| {
         out.push_str(&line);
         out.push('\n');

@@ -143,6 +143,18 @@ fn a_person_is_asked_about_a_model_that_goes_in_circles() {
 }
 
 #[test]
+fn records_are_json_at_a_terminal_too() {
+    let place = Place::new();
+    let text = "clear\u{9b}2J turn\u{202e} tag\u{e0041}";
+    let model = ScriptedModel::start(Script::of([Turn::text(text)]));
+    let mut terminal = Terminal::start(&place, &model, &["run", "--json", "talk"]);
+    assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
+    let records = crate::place::records(&terminal.seen);
+    assert_eq!(records.last().expect("it says how it ended")["answer"], text);
+    assert!(terminal.seen.contains("clear\\u009b2J turn\\u202e tag\\udb40\\udc41"), "{}", terminal.seen);
+}
+
+#[test]
 fn a_person_sees_that_a_silent_model_is_waited_for_and_asked_once_more() {
     let place = Place::new();
     place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 4\n");

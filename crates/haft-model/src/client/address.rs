@@ -3,10 +3,30 @@
 use reqwest::Url;
 
 use super::again::Failure;
+use super::{Connection, Endpoint};
 use crate::provider::ModelErrorKind;
 
 /// Versions that stand at the front of a form's path, or at the end of a base address.
 const VERSIONS: [&str; 3] = ["/v1", "/v1beta", "/v1alpha"];
+
+impl Endpoint {
+    /// Says what is wrong with a base address to which no request can go.
+    pub fn check_base_url(base_url: &str) -> Result<(), String> {
+        joined(base_url, "/models").map(|_| ()).map_err(|failure| failure.error.what)
+    }
+}
+
+impl Connection {
+    /// Says what is wrong with the address of a proxy through which no request can go. It may have a password in it, so
+    /// it is not repeated.
+    pub fn check_proxy(address: &str) -> Result<(), String> {
+        let url = Url::parse(address).map_err(|error| error.to_string())?;
+        match url.scheme() {
+            "http" | "https" => Ok(()),
+            scheme => Err(format!("it begins with {scheme:?}, which is not spoken")),
+        }
+    }
+}
 
 /// Joins the two. People write the version at the end of the address, or leave it out: it is there once.
 pub(super) fn joined(base: &str, path: &str) -> Result<Url, Failure> {
@@ -31,7 +51,7 @@ pub(super) fn joined(base: &str, path: &str) -> Result<Url, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::{Connection, Endpoint, joined};
 
     fn check(base: &str, path: &str, expected: &str) {
         let url = joined(base, path).map_or_else(|failure| failure.error.what, |url| url.to_string());
@@ -49,6 +69,20 @@ mod tests {
         check("https://h.example/openai", "/chat/completions", "https://h.example/openai/chat/completions");
         check("https://g.example/v1beta", "/v1beta/models/a:b?alt=sse", "https://g.example/v1beta/models/a:b?alt=sse");
         check("https://g.example", "/v1beta/models/a:b?alt=sse", "https://g.example/v1beta/models/a:b?alt=sse");
+    }
+
+    #[test]
+    fn an_address_to_which_no_request_can_go_is_known_before_one_does() {
+        for usable in ["http://127.0.0.1:1", "HTTPS://Example.org/v1/", "http://[::1]:8080/v1"] {
+            assert_eq!(Endpoint::check_base_url(usable), Ok(()), "{usable}");
+        }
+        for unusable in ["http://h:99999/v1", "http://[::1%25lo]/v1", "http://xn--/v1", "ftp://h", "http://", "h:1"] {
+            assert!(Endpoint::check_base_url(unusable).is_err(), "{unusable}");
+        }
+        assert_eq!(Connection::check_proxy("HTTP://user:pass@proxy:3128"), Ok(()));
+        for unusable in ["http://proxy:99999", "socks5://proxy:1080", "http://", "proxy"] {
+            assert!(Connection::check_proxy(unusable).is_err(), "{unusable}");
+        }
     }
 
     #[test]

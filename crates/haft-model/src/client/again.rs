@@ -21,6 +21,9 @@ const MOST_SILENCES: u32 = 2;
 /// The most characters that are said about a reply that broke off.
 const LONGEST_CLAUSE: usize = 200;
 
+/// Shorter keys would be found in ordinary words.
+const SHORTEST_KEY: usize = 8;
+
 /// An attempt that came to nothing, before anything of a reply was told.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
@@ -93,7 +96,7 @@ impl Failure {
     /// Takes the key out of the words, which some providers repeat, and shortens them then: a key of which only the
     /// beginning is left would not be found.
     pub(super) fn without(mut self, key: Option<&str>) -> Failure {
-        if let Some(key) = key {
+        if let Some(key) = key.filter(|key| key.len() >= SHORTEST_KEY) {
             self.error.what = self.error.what.replace(key, "[key]");
         }
         if let Some((end, _)) = self.error.what.char_indices().nth(LONGEST_WORDS) {

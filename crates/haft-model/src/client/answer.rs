@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::Response;
+use reqwest::header::HeaderMap;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -20,8 +21,13 @@ use crate::sse::{Decoder, Event};
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The longest refusal that is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 * 1024;
+/// How long the words of a refusal are waited for: the status says enough.
+const LONGEST_WAIT_FOR_WORDS: Duration = Duration::from_secs(5);
 /// How long the end of an answer is waited for that is known to be whole, so that the line can be used again.
 const LAST_BYTES: Duration = Duration::from_millis(20);
+
+/// How what is packed by gzip begins, for servers that do so without a word.
+const GZIP: &[u8] = b"\x1f\x8b";
 
 /// A time that nobody waits for.
 const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -109,6 +115,9 @@ impl<'a> Answering<'a> {
     /// Reads an answer with status 200 to its end. What it is shows in its first character: servers do not always keep
     /// to the type they name, and some send one JSON text where a stream was asked for.
     pub(super) async fn read(&mut self, mut response: Response, bounds: &Bounds<'_>) -> Result<(), Failure> {
+        if let Some(packing) = packing_of(response.headers()) {
+            return Err(packed(&packing));
+        }
         let mut first = BytesMut::new();
         loop {
             match next(&mut response, bounds).await? {
@@ -118,6 +127,7 @@ impl<'a> Answering<'a> {
             let begin = first.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(&first).trim_ascii_start();
             match begin.first() {
                 None => {}
+                Some(0x1f) if begin.starts_with(GZIP) => return Err(packed("gzip")),
                 Some(b'{' | b'[') => return self.read_whole(first, response, bounds).await,
                 Some(b'<') => return Err(web_page(&first)),
                 Some(_) => return self.read_stream(first.freeze(), response, bounds).await,
@@ -209,6 +219,19 @@ fn web_page(body: &[u8]) -> Failure {
         .advising("check the base URL, and whether a gateway wants you to sign in")
 }
 
+/// Returns how an answer is packed, as its headers say.
+pub(super) fn packing_of(headers: &HeaderMap) -> Option<String> {
+    let said = headers.get("content-encoding")?;
+    let said = String::from_utf8_lossy(said.as_bytes()).trim().to_ascii_lowercase();
+    Some(said.chars().take(40).collect()).filter(|packing: &String| !matches!(packing.as_str(), "" | "identity"))
+}
+
+/// Says that an answer cannot be unpacked. It would be packed again the next time.
+pub(super) fn packed(packing: &str) -> Failure {
+    broken(format!("The provider's answer is packed as {packing:?}, which was not asked for."))
+        .final_with("switch that off in the server, or in the gateway before it")
+}
+
 async fn next(response: &mut Response, bounds: &Bounds<'_>) -> Result<Option<Bytes>, Failure> {
     let chunk = bounds.hold(response.chunk()).await?;
     chunk.map_err(|error| broken(format!("The stream of the provider broke off: {}.", causes(&error))))
@@ -223,14 +246,14 @@ pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Fail
     let status = response.status().as_u16();
     let headers = std::mem::take(response.headers_mut());
     let mut body = BytesMut::new();
-    while body.len() < LONGEST_REFUSAL {
-        match next(&mut response, bounds).await {
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Err(failure) if failure.error.kind == ModelErrorKind::Stopped => return failure,
-            // The status says enough.
-            Ok(None) | Err(_) => break,
-        }
+    let words = words_of(&mut response, &mut body, bounds);
+    match tokio::time::timeout(LONGEST_WAIT_FOR_WORDS, words).await {
+        Ok(Err(failure)) if failure.error.kind == ModelErrorKind::Stopped => return failure,
+        // What came counts.
+        Ok(_) | Err(_) => {}
     }
+    // What is packed has no words for anybody.
+    let body = if packing_of(&headers).is_some() { BytesMut::new() } else { body };
     let body = String::from_utf8_lossy(&body);
     if response.status().is_redirection() {
         let elsewhere = headers.get("location").and_then(|place| place.to_str().ok()).unwrap_or("another address");
@@ -242,4 +265,15 @@ pub(super) async fn refused(mut response: Response, bounds: &Bounds<'_>) -> Fail
     let says_no = headers.get("x-should-retry").is_some_and(|value| value == "false");
     let asked = asked_in(&headers, SystemTime::now()).or_else(|| asked_in_body(&body));
     Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no)
+}
+
+/// Reads the words of a refusal, as far as they come.
+async fn words_of(response: &mut Response, body: &mut BytesMut, bounds: &Bounds<'_>) -> Result<(), Failure> {
+    while body.len() < LONGEST_REFUSAL {
+        match next(response, bounds).await? {
+            Some(chunk) => body.extend_from_slice(&chunk),
+            None => break,
+        }
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::again::Failure;
 use super::answer::{self, Bounds};
-use super::{Connection, address, transport};
+use super::{Connection, address};
 use crate::provider::{ModelError, ModelErrorKind};
 use crate::wire::Wire;
 
@@ -19,7 +19,16 @@ impl Connection {
     /// Asks which models there are; returns their names, in the provider's order.
     pub async fn models(&self, stop: &CancellationToken) -> Result<Vec<String>, ModelError> {
         let bounds = Bounds::new(&self.endpoint.times, stop);
-        self.list(&bounds).await.map_err(|failure| failure.without(self.key()).error)
+        let listed = self.list(&bounds).await.map_err(|failure| failure.without(self.key()).error);
+        listed.map_err(|error| if bounds.left().is_zero() { self.too_late() } else { error })
+    }
+
+    fn too_late(&self) -> ModelError {
+        ModelError {
+            kind: ModelErrorKind::TimedOut,
+            what: format!("No list of models came within {} s.", self.endpoint.times.total.as_secs_f64()),
+            next: "look whether the server there is at work, or name the model".to_owned(),
+        }
     }
 
     async fn list(&self, bounds: &Bounds<'_>) -> Result<Vec<String>, Failure> {
@@ -30,14 +39,15 @@ impl Connection {
         };
         let url = address::joined(&self.endpoint.base_url, path)?;
         let sending = self.transport.get(url, self.form.headers(self.key()))?;
-        let mut response = bounds.hold(sending).await?.map_err(|error| transport::failure(&error, &self.endpoint))?;
+        let mut response = bounds.hold(sending).await?.map_err(|error| self.unanswered(&error))?;
         if !response.status().is_success() {
             return Err(answer::refused(response, bounds).await);
         }
+        if let Some(packing) = answer::packing_of(response.headers()) {
+            return Err(answer::packed(&packing));
+        }
         let mut body = BytesMut::new();
-        while let Some(chunk) =
-            bounds.hold(response.chunk()).await?.map_err(|error| transport::failure(&error, &self.endpoint))?
-        {
+        while let Some(chunk) = bounds.hold(response.chunk()).await?.map_err(|error| self.unanswered(&error))? {
             body.extend_from_slice(&chunk);
             if body.len() > LONGEST_LIST {
                 return Err(no_list());
@@ -71,7 +81,7 @@ fn speaks(model: &Value) -> bool {
 
 fn name(model: &Value) -> Option<String> {
     let name = model.get("id").or_else(|| model.get("name"))?.as_str()?;
-    Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+    Some(name.strip_prefix("models/").unwrap_or(name).to_owned()).filter(|name| !name.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -92,6 +102,7 @@ mod tests {
             Some(&["g"]),
         );
         check(r#"{"object":"list","data":null}"#, Some(&[]));
+        check(r#"{"data":[{"id":""},{"id":"a"},{"id":7},null]}"#, Some(&["a"]));
     }
 
     #[test]

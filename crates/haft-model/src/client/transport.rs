@@ -55,6 +55,38 @@ impl Transport {
         Ok(with_headers(request, headers)?.send())
     }
 
+    /// Says why a request got no answer, without its address: there may be a key in it.
+    pub(super) fn failure(&self, error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
+        let proxy = self.proxy.as_deref().map(place);
+        let place = place(&endpoint.base_url);
+        // On the way through a proxy it is not always known who failed; that there is one is.
+        let way = proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default();
+        if error.is_timeout() && error.is_connect() {
+            let seconds = endpoint.times.connect.as_secs_f64();
+            return unreachable(format!("Nobody answered at {place}{way} within {seconds} s."));
+        }
+        let why = causes(error);
+        if !error.is_connect() {
+            return Failure::because(
+                ModelErrorKind::Broken,
+                format!("{place}{way} broke off before it answered: {why}."),
+            );
+        }
+        if let Some(proxy) = proxy.filter(|_| is_of_first_connection(error)) {
+            return Failure::because(
+                ModelErrorKind::Unreachable,
+                format!("The proxy {proxy} cannot be reached: {why}."),
+            )
+            .advising("check the proxy that the environment names, or name the host in NO_PROXY");
+        }
+        let failure = unreachable(format!("{place} cannot be reached{way}: {why}."));
+        // What rustls says when plain text comes where it begins to speak.
+        if why.contains("InvalidContentType") {
+            return failure.advising("write http:// in the base URL: the server there has no TLS");
+        }
+        failure
+    }
+
     fn client(&self, url: &Url) -> Result<&Client, Failure> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -65,7 +97,8 @@ impl Transport {
 
     fn built(&self, url: &Url) -> Result<Client, Failure> {
         let mut builder = Client::builder().connect_timeout(self.connect).redirect(redirect::Policy::none()).no_proxy();
-        let is_plain = |address: &str| address.starts_with("http://");
+        let is_plain =
+            |address: &str| address.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("http"));
         if is_plain(url.as_str()) && self.proxy.as_deref().is_none_or(is_plain) {
             builder = builder.tls_certs_only([]);
         }
@@ -95,28 +128,15 @@ fn with_headers(mut request: RequestBuilder, headers: Vec<(&'static str, String)
         value.set_sensitive(true);
         request = request.header(HeaderName::from_static(name), value);
     }
+    // Who is asked for nothing may pack as it likes.
+    let request = request.header("accept-encoding", "identity");
     Ok(request.header("user-agent", concat!("haft/", env!("CARGO_PKG_VERSION"))))
 }
 
-/// Says why a request got no answer, without its address: there may be a key in it.
-pub(super) fn failure(error: &reqwest::Error, endpoint: &Endpoint) -> Failure {
-    let place = place(&endpoint.base_url);
-    if error.is_timeout() && error.is_connect() {
-        let what = format!("Nobody answered at {place} within {} s.", endpoint.times.connect.as_secs_f64());
-        return unreachable(what);
-    }
-    if error.is_connect() {
-        let why = causes(error);
-        // What rustls says when plain text comes where it begins to speak.
-        let is_plain = why.contains("InvalidContentType");
-        let failure = unreachable(format!("{place} cannot be reached: {why}."));
-        return if is_plain {
-            failure.advising("write http:// in the base URL: the server there has no TLS")
-        } else {
-            failure
-        };
-    }
-    Failure::because(ModelErrorKind::Broken, format!("{place} broke off before it answered: {}.", causes(error)))
+/// Says whether nobody was reached at all: what fails behind a proxy has other words of the client around it.
+fn is_of_first_connection(error: &reqwest::Error) -> bool {
+    let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.any(|cause| cause.to_string().starts_with("tcp connect error") || cause.to_string().starts_with("dns error"))
 }
 
 fn unreachable(what: String) -> Failure {

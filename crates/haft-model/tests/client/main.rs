@@ -8,5 +8,6 @@ mod effort;
 mod faults;
 mod patience;
 mod published;
+mod refused;
 mod server;
 mod written;

@@ -146,7 +146,7 @@ fn usage(usage: Usage) -> Value {
     json!({
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,
-        "total_tokens": usage.input + usage.output,
+        "total_tokens": usage.input.saturating_add(usage.output),
         "prompt_tokens_details": {"cached_tokens": usage.cache_read},
     })
 }

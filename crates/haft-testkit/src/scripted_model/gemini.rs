@@ -102,7 +102,7 @@ fn chunk(speech: &Speech<'_>, parts: &Value, ends: Ends) -> Value {
             "promptTokenCount": usage.input,
             "candidatesTokenCount": usage.output,
             "cachedContentTokenCount": usage.cache_read,
-            "totalTokenCount": usage.input + usage.output,
+            "totalTokenCount": usage.input.saturating_add(usage.output),
         },
         "modelVersion": speech.model,
         "responseId": format!("reply-{}", speech.number),

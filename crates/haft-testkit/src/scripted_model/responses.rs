@@ -109,7 +109,7 @@ fn response(speech: &Speech<'_>, status: &str, output: Value) -> Value {
             "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_written},
             "output_tokens": usage.output,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": usage.input + usage.output,
+            "total_tokens": usage.input.saturating_add(usage.output),
         }) },
     })
 }

@@ -220,6 +220,13 @@ pub(super) fn open_name(folder: impl AsFd, name: &[u8], flags: OFlags) -> Result
     open_beneath(folder.as_fd(), name, flags | OFlags::NOFOLLOW)
 }
 
+/// Returns where a name in a folder leads in the end, as its path from there; nothing where it leads outside. That is
+/// a statement: what it says is opened beneath the folder, and not through links.
+pub(crate) fn leads_to(folder: &Path, name: &str) -> io::Result<Option<PathBuf>> {
+    let real = resolve(&folder.join(name))?;
+    Ok(real.strip_prefix(resolve(folder)?).ok().map(Path::to_owned))
+}
+
 pub(crate) fn open_beneath(
     folder: BorrowedFd<'_>,
     path: impl rustix::path::Arg + Copy,

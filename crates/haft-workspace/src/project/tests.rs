@@ -167,6 +167,47 @@ fn links_are_never_followed_and_never_trusted() {
 }
 
 #[test]
+fn words_behind_a_link_are_those_of_the_file_it_leads_to_inside() {
+    let scene = Scene::new(&[("CLAUDE.md", "one"), ("docs/x.md", "deep")]);
+    symlink("CLAUDE.md", scene.path("AGENTS.md")).expect("a link can be made");
+    assert_eq!(scene.standing("AGENTS.md", &Trusted::default()), Standing::New);
+    let (trusted, refused) = scene.look().vouch();
+    assert_eq!(refused, []);
+    assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("one".to_owned()));
+    scene.write("CLAUDE.md", "two");
+    assert_eq!(scene.look().changed_words(&trusted), ["AGENTS.md"]);
+
+    // Through other links, and by its whole path.
+    for (from, to) in [("d", PathBuf::from("docs")), ("b.md", "d/x.md".into()), ("a.md", scene.path("b.md"))] {
+        symlink(to, scene.path(from)).expect("a link can be made");
+    }
+    std::fs::remove_file(scene.path("AGENTS.md")).expect("it is there");
+    symlink("a.md", scene.path("AGENTS.md")).expect("a link can be made");
+    assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("deep".to_owned()));
+}
+
+#[test]
+fn words_that_are_left_out_have_a_reason() {
+    let check = |to: &str, why: &str| {
+        let scene = Scene::new(&[(".env", "KEY=1"), ("docs/x.md", ""), ("../outside.md", "out")]);
+        scene.write("large.md", &"x".repeat((1 << 20) + 1));
+        std::fs::write(scene.path("latin.md"), b"\xe9").expect("a file can be written");
+        symlink(to, scene.path("AGENTS.md")).expect("a link can be made");
+        let (trusted, refused) = scene.look().vouch();
+        assert_eq!(refused, [("AGENTS.md".to_owned(), why.to_owned())], "{to}");
+        assert_eq!(trusted, Trusted::default());
+    };
+    check("../outside.md", "it is a link that leads out of the workspace");
+    check("/etc/passwd", "it is a link that leads out of the workspace");
+    check("AGENTS.md", "it is a link that leads nowhere");
+    check("gone.md", "it is a link to gone.md, which cannot be read: No such file or directory (os error 2)");
+    check(".env", "it is a link to .env, which may hold secrets");
+    check("docs", "it is not a regular file");
+    check("large.md", "it is larger than 1 MiB");
+    check("latin.md", "it is not text in UTF-8");
+}
+
+#[test]
 fn a_folder_that_is_a_link_brings_nothing() {
     let scene = Scene::new(&[("other/rules.toml", "x")]);
     symlink(scene.path("other"), scene.path(".haft")).expect("a link can be made");

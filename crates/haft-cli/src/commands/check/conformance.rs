@@ -136,7 +136,7 @@ impl Tried {
             return Ok(self
                 .findings
                 .iter()
-                .try_for_each(|finding| screen::answer(&self.record(finding).to_string()))?);
+                .try_for_each(|finding| screen::record(&self.record(finding).to_string()))?);
         }
         let file = self.file.display().to_string();
         screen::line(&[Part::Strong(&file), Part::Plain(": "), Part::Strong(&self.tool)])?;

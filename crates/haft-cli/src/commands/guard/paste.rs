@@ -90,14 +90,14 @@ pub(super) fn print(common: &Common, Agents(agents): &Agents) -> anyhow::Result<
         let lines = serde_json::to_string_pretty(&(agent.lines)(&command))?;
         if agents.len() == 1 {
             screen::talk_part(&Part::Strong(&heading));
-            screen::answer(&lines)?;
+            screen::record(&lines)?;
             if !agent.note.is_empty() {
                 screen::talk(agent.note);
             }
             continue;
         }
         screen::line(&[Part::Strong(&heading)])?;
-        screen::answer(&lines)?;
+        screen::record(&lines)?;
         screen::line(&[Part::Faint(agent.note)])?;
     }
     Ok(Exit::Ok)

@@ -40,7 +40,7 @@ pub(super) fn run(common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
     }
     let explained = judge.explain(&explain.commands.join(" "));
     if common.json {
-        screen::answer(&record::of(&explained).to_string())?;
+        screen::record(&record::of(&explained).to_string())?;
     } else {
         for line in shown::lines(&explained, screen::width()) {
             screen::line(&line.parts())?;
@@ -59,7 +59,7 @@ fn answer_lines(judge: &Judge) -> anyhow::Result<Exit> {
             Line::TooLong(_) => record::no_command("The line is longer than 64 MiB."),
             Line::EndOfTurn => record::no_command("The line is empty."),
         };
-        screen::answer(&record.to_string())?;
+        screen::record(&record.to_string())?;
     }
     Ok(Exit::Ok)
 }

@@ -29,7 +29,7 @@ pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
     all.sort_by_key(|listed| (std::cmp::Reverse((listed.rule.decision, listed.rule.class)), listed.place.is_none()));
     if common.json {
         let records: Vec<Value> = all.iter().map(Listed::record).collect();
-        screen::answer(&Value::from(records).to_string())?;
+        screen::record(&Value::from(records).to_string())?;
         return Ok(Exit::Ok);
     }
     let width = |text: fn(&Listed) -> String| all.iter().map(|listed| text(listed).chars().count()).max().unwrap_or(0);

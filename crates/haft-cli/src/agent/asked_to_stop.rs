@@ -1,0 +1,49 @@
+//! Who asks a run to stop: a person with Ctrl-C, whoever ends services, a terminal that closes.
+//!
+//! All of them stop it in good order. Only a second Ctrl-C ends it at once: a closing terminal and its shell both say
+//! so, and mean one thing.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Listens for those who ask. One for the whole run: a signal between two looks must not be lost.
+pub(super) struct AskedToStop {
+    interrupt: Signal,
+    terminate: Signal,
+    /// Nobody, where whoever started the run wants it to outlive the terminal.
+    hang_up: Option<Signal>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// To stop in good order.
+    ToStop,
+    /// To end at once.
+    ToEnd,
+}
+
+impl AskedToStop {
+    pub(super) fn listen() -> io::Result<Self> {
+        let outlives = haft_sandbox::ignores_hang_up();
+        let hang_up = (!outlives).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hang_up })
+    }
+
+    /// Waits for the next who asks.
+    pub(super) async fn next(&mut self, stop: &CancellationToken) -> Asked {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(hang_up) => hang_up.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => if stop.is_cancelled() { Asked::ToEnd } else { Asked::ToStop },
+            _ = self.terminate.recv() => Asked::ToStop,
+            _ = hang_up => Asked::ToStop,
+        }
+    }
+}
