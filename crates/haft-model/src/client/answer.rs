@@ -1,5 +1,6 @@
 //! Reads an answer while it comes, within bounds of time and length.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
@@ -14,11 +15,15 @@ use super::again::{Failure, asked_in};
 use super::transport::causes;
 use crate::conversation::Reply;
 use crate::form::{Progress, Reading};
-use crate::provider::{Heard, ModelError, ModelErrorKind};
+use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
 use crate::sse::{Decoder, Event};
 
-/// The longest answer that is read, in bytes.
-const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
+/// The longest stream that is read, in bytes: each word of a reply comes in an envelope of its own.
+const LONGEST_STREAM: usize = 64 * 1024 * 1024;
+/// The longest answer in one piece that is read, in bytes.
+const LONGEST_WHOLE: usize = 16 * 1024 * 1024;
+/// The longest reply that is taken, in bytes of what it says. No model says so much; what does is broken.
+const LONGEST_REPLY: usize = 8 * 1024 * 1024;
 /// The longest refusal that is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 * 1024;
 /// How long the words of a refusal are waited for: the status says enough.
@@ -100,11 +105,13 @@ fn timed_out(what: String) -> Failure {
 pub(super) struct Answering<'a> {
     reading: Box<dyn Reading>,
     heard: Heard<'a>,
+    /// How much it has said, in bytes.
+    length: AtomicUsize,
 }
 
 impl<'a> Answering<'a> {
     pub(super) fn new(reading: Box<dyn Reading>, heard: Heard<'a>) -> Self {
-        Self { reading, heard }
+        Self { reading, heard, length: AtomicUsize::new(0) }
     }
 
     /// Returns the reply as far as it came.
@@ -162,8 +169,8 @@ impl<'a> Answering<'a> {
                 Err(_) => return Ok(()),
             };
             length += chunk.len();
-            if length > LONGEST_ANSWER {
-                return Err(too_long());
+            if length > LONGEST_STREAM {
+                return Err(too_long("answer", LONGEST_STREAM));
             }
         }
         // What is half an event is the end of a stream that was cut, and no fault of its own.
@@ -171,10 +178,20 @@ impl<'a> Answering<'a> {
         if is_whole { Ok(()) } else { Err(broken("The stream of the provider ended before the reply did.")) }
     }
 
-    fn read_events(&mut self, events: Vec<Event>) -> Result<Progress, ModelError> {
+    fn read_events(&mut self, events: Vec<Event>) -> Result<Progress, Failure> {
         for event in events {
-            if self.reading.event(&event.name, &event.data, self.heard)? == Progress::Whole {
+            let length = &self.length;
+            let counted = |piece: Piece<'_>| {
+                if let Piece::Text(text) | Piece::Thinking(text) | Piece::Arguments(_, text) = piece {
+                    length.fetch_add(text.len(), Ordering::Relaxed);
+                }
+                (self.heard)(piece);
+            };
+            if self.reading.event(&event.name, &event.data, &counted)? == Progress::Whole {
                 return Ok(Progress::Whole);
+            }
+            if self.length.load(Ordering::Relaxed) > LONGEST_REPLY {
+                return Err(too_long("reply", LONGEST_REPLY));
             }
         }
         Ok(Progress::More)
@@ -189,8 +206,8 @@ impl<'a> Answering<'a> {
     ) -> Result<(), Failure> {
         while let Some(chunk) = next(&mut response, bounds).await? {
             body.extend_from_slice(&chunk);
-            if body.len() > LONGEST_ANSWER {
-                return Err(too_long());
+            if body.len() > LONGEST_WHOLE {
+                return Err(too_long("answer", LONGEST_WHOLE));
             }
         }
         let text = String::from_utf8_lossy(&body);
@@ -205,8 +222,8 @@ fn broken(what: impl Into<String>) -> Failure {
     Failure::because(ModelErrorKind::Broken, what)
 }
 
-fn too_long() -> Failure {
-    broken(format!("The provider's answer has more than {} MiB.", LONGEST_ANSWER / 1024 / 1024))
+fn too_long(what: &str, most: usize) -> Failure {
+    broken(format!("The provider's {what} has more than {} MiB.", most / 1024 / 1024))
 }
 
 /// Says that somebody else answers. That is tried again as an address at which nobody answers is.

@@ -327,7 +327,7 @@ async fn an_answer_has_a_longest_length_and_so_has_an_event() {
     let cases = [
         (line("data: ").repeat(17), "an event of more than 16 MiB"),
         (line(": ").repeat(65), "has more than 64 MiB"),
-        (format!("{{{}", line(" ").repeat(65)), "has more than 64 MiB"),
+        (format!("{{{}", line(" ").repeat(17)), "has more than 16 MiB"),
     ];
     for (body, why) in cases {
         let server = Server::start([Answered::stream(body)]).await;
@@ -336,6 +336,19 @@ async fn an_answer_has_a_longest_length_and_so_has_an_event() {
         let error = ask(endpoint, &[said("Hello?")]).await.error();
         assert!(error.contains(why), "{error}");
     }
+    // What is in it is limited too, and what came up to there is kept.
+    let begin = include_str!("../streams/anthropic/written_empty_reply.sse").split("event: message_delta").next();
+    let begin = begin.expect("it has a beginning");
+    let start = "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+    let text = "x".repeat(1024 * 1024);
+    let delta = format!(
+        "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{text}\"}}}}\n\n"
+    );
+    let outcome = after(Wire::Anthropic, Answered::stream(format!("{begin}{start}{}", delta.repeat(20)))).await;
+    let reply = outcome.reply.as_ref().expect("somebody heard of it");
+    assert_eq!(reply.why_cut.as_deref(), Some("the provider's reply has more than 8 MiB"));
+    assert_eq!(reply.text().len(), 9 * 1024 * 1024);
+
     let refusal = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "x".repeat(1024 * 1024));
     let outcome = after(Wire::Anthropic, Answered::with("400 Bad Request", &[], refusal)).await;
     assert!(outcome.error().len() < 1000, "{}", outcome.error().len());
