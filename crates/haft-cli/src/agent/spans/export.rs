@@ -32,7 +32,8 @@ struct Lost(Arc<Mutex<Option<String>>>);
 impl Export {
     /// Makes the way. Nothing is sent yet.
     pub(super) fn to(wanted: &Wanted) -> Result<Self, String> {
-        let collector = Collector::at(&wanted.url, wanted.time).through(proxy_for(&wanted.url));
+        let proxy = proxy_for(&wanted.url).map_err(|error| error.to_string())?;
+        let collector = Collector::at(&wanted.url, wanted.time).through(proxy.map(|proxy| proxy.address));
         let (trouble, lost) = (collector.trouble(), Lost::default());
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
