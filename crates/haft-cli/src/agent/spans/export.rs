@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft_config::proxy::proxy_for;
 use haft_net::{Collector, Trouble};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry::{InstrumentationScope, Key, KeyValue};
@@ -32,8 +31,8 @@ struct Lost(Arc<Mutex<Option<String>>>);
 impl Export {
     /// Makes the way. Nothing is sent yet.
     pub(super) fn to(wanted: &Wanted) -> Result<Self, String> {
-        let proxy = proxy_for(&wanted.url).map_err(|error| error.to_string())?;
-        let collector = Collector::at(&wanted.url, wanted.time).through(proxy.map(|proxy| proxy.address));
+        let proxy = way_to(&wanted.url).map_err(|error| error.to_string())?;
+        let collector = Collector::at(&wanted.url, wanted.time).through(proxy);
         let (trouble, lost) = (collector.trouble(), Lost::default());
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
