@@ -12,6 +12,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
 
 use super::wanted::Wanted;
+use crate::agent::choice::way_to;
 
 const NAME: &str = "haft";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
