@@ -31,6 +31,9 @@ const MOST_PAUSES: u32 = 20;
 /// How often a model is told what is wrong with its answer.
 const MOST_CORRECTIONS: u32 = 2;
 
+/// What is said of an answer with which a schema takes for ever.
+const NOT_TOLD: &str = "whether it fits cannot be told in time; use a schema with fewer choices inside of each other";
+
 /// A model at work in a session.
 ///
 /// It lives as long as the conversation; each prompt is one [`Agent::run`].
@@ -161,7 +164,7 @@ impl<'a> Agent<'a> {
                 let answers = self.answer_calls(&reply, run).await;
                 self.keep(Message::Tools { answers })?;
             }
-            self.go_on_after(&reply, run)?;
+            self.go_on_after(&reply, run).await?;
             if let Some(circle) = self.guard.take_circle() {
                 self.get_out_of(circle, run.stop).await?;
             }
@@ -201,7 +204,7 @@ impl<'a> Agent<'a> {
     }
 
     /// Decides whether the model is asked again after this reply, and what it is told before.
-    fn go_on_after(&mut self, reply: &Reply, run: &mut Run<'_>) -> Result<(), Ended> {
+    async fn go_on_after(&mut self, reply: &Reply, run: &mut Run<'_>) -> Result<(), Ended> {
         let has_calls = reply.calls().next().is_some();
         if run.stop.is_cancelled() || has_calls && self.session.is_turn_stopped() {
             return Err(Ended::Stopped);
@@ -220,19 +223,24 @@ impl<'a> Agent<'a> {
                 MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
                 _ => self.ask_to_go_on(run, "it has neither text nor a call"),
             },
-            Stop::Finished | Stop::Calls => self.finish(run),
+            Stop::Finished | Stop::Calls => self.finish(run).await,
         }
     }
 
     /// Ends the run, unless the answer has to fit a schema and does not: then the model is told what is wrong.
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Ended> {
+    async fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Ended> {
         let Some(schema) = &self.settings.output else { return Err(Ended::Finished) };
-        let why = match schema.read(&run.answer) {
+        let read = tokio::select! {
+            biased;
+            () = run.stop.cancelled() => return Err(Ended::Stopped),
+            read = schema.read_in_time(&run.answer) => read,
+        };
+        let why = match read.unwrap_or_else(|| Err(NOT_TOLD.to_owned())) {
             Ok(output) => {
                 run.output = Some(output);
                 return Err(Ended::Finished);
             }
-            Err(why) if run.corrections >= MOST_CORRECTIONS => return Err(Ended::Unfit(why)),
+            Err(why) if run.corrections >= MOST_CORRECTIONS || why == NOT_TOLD => return Err(Ended::Unfit(why)),
             Err(why) => why,
         };
         run.corrections += 1;

@@ -72,7 +72,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Adds up what replies cost. A provider that counts nothing is counted for.
+    /// Adds up what replies cost. What a provider does not count is estimated.
     fn count(&mut self, reply: &Reply, run: &mut Run<'_>) {
         let size = self.size_of_request(run);
         self.gauge.learn(size, &reply.usage);
@@ -81,7 +81,13 @@ impl Agent<'_> {
             output: self.gauge.tokens(reply.native.json.get().len()),
             ..Usage::default()
         };
-        let usage = if reply.usage == Usage::default() { estimated } else { reply.usage };
+        // A reply costs something on both sides; where one is missing, nobody counted.
+        let counted = |counted: u64, estimated: u64| if counted == 0 { estimated } else { counted };
+        let usage = Usage {
+            input: counted(reply.usage.input, estimated.input),
+            output: counted(reply.usage.output, estimated.output),
+            ..reply.usage
+        };
         run.usage = run.usage.plus(usage);
         (run.told)(Told::Replied { reply, usage, total: run.usage });
     }

@@ -11,6 +11,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft::grouped::Grouped;
 use haft_runtime::arguments::{Checker, Fault, read_text};
@@ -23,6 +24,8 @@ const LONGEST_SCHEMA: usize = 64 * 1024;
 /// References from the root of a schema that are followed.
 const MOST_REFERENCES: usize = 8;
 const FENCE: &str = "```";
+/// How long an answer may take to be checked.
+const LONGEST_CHECK: Duration = Duration::from_secs(5);
 
 /// A JSON Schema that the last answer of a model has to fit.
 ///
@@ -123,6 +126,17 @@ impl OutputSchema {
         })?;
         let unfenced = fenced.map(|_| "json: took the text out of a code fence".to_owned());
         Ok(Output { value: reading.value, repairs: unfenced.into_iter().chain(reading.repairs).collect() })
+    }
+
+    /// Reads an answer in a thread of its own, because there are schemas that take for ever with some answers. Returns
+    /// nothing where it takes too long; the thread is left behind.
+    pub(crate) async fn read_in_time(&self, text: &str) -> Option<Result<Output, String>> {
+        let (schema, text) = (self.clone(), text.to_owned());
+        let (sender, read) = tokio::sync::oneshot::channel();
+        let thread = std::thread::Builder::new().name("haft-output".to_owned());
+        // Where nobody waits any more, nobody is told.
+        thread.spawn(move || drop(sender.send(schema.read(&text)))).ok()?;
+        tokio::time::timeout(LONGEST_CHECK, read).await.ok()?.ok()
     }
 
     /// Returns what a model is told of it.

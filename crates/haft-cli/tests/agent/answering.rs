@@ -189,3 +189,22 @@ fn what_a_model_is_told_of_a_schema_is_the_same_in_every_form() {
     Reply with the whole JSON object once more, and with nothing else.]
     "#);
 }
+
+#[test]
+fn a_schema_that_takes_for_ever_ends_the_run_with_a_word() {
+    let place = Place::new();
+    let level = |at: u32| {
+        let next = json!({ "$ref": format!("#/$defs/a{}", at + 1) });
+        (format!("a{at}"), json!({ "type": "object", "properties": { "x": { "anyOf": [next, next] } } }))
+    };
+    let mut levels: serde_json::Map<String, Value> = (0..40).map(level).collect();
+    levels.insert("a40".to_owned(), json!({ "type": "string" }));
+    let schema = json!({ "type": "object", "$defs": levels, "properties": { "x": { "$ref": "#/$defs/a0" } } });
+    place.put("schema.json", &schema.to_string());
+    let answer = format!("{}1{}", "{\"x\":".repeat(41), "}".repeat(41));
+    let model = ScriptedModel::start(Script::of([Turn::text(answer)]));
+    let file = place.path("schema.json").display().to_string();
+    let said = place.haft(&model, &["run", "--output-schema", &file, "x"]);
+    assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{}", said.err);
+    assert!(said.err.contains("whether it fits cannot be told in time"), "{}", said.err);
+}

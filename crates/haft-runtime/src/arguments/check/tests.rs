@@ -48,6 +48,21 @@ fn what_belongs_there_is_said_in_words() {
 }
 
 #[test]
+fn a_schema_without_a_type_is_described_by_what_it_limits() {
+    let one = |schema: Value, value: Value, line: &str| {
+        refused(&json!({"type": "object", "properties": {"a": schema}}), &json!({"a": value}), &[line]);
+    };
+    one(json!({"maxLength": 1}), json!("zyz"), "$.a: expected a string of at most 1 character, received \"zyz\"");
+    one(json!({"multipleOf": 5}), json!(7), "$.a: expected a number that is a multiple of 5, received 7");
+    one(json!({"maxItems": 1}), json!([1, 2]), "$.a: expected a list of at most 1 item, received [1,2]");
+    one(
+        json!({"allOf": [{"type": "string"}, {"maxLength": 1}]}),
+        json!("zyz"),
+        "$.a: expected a string of at most 1 character, received \"zyz\"",
+    );
+}
+
+#[test]
 fn a_missing_property_comes_first_and_an_unknown_one_names_the_nearest() {
     let names = "only the properties \"path\", \"limit\", \"method\", \"edits\", \"my key\"";
     refused(

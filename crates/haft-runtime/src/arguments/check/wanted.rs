@@ -51,10 +51,20 @@ fn describe<'s>(outline: &Outline<'s>, schema: &'s Value, depth: usize) -> Strin
     match (typed, union) {
         (None, Some(branches)) if depth < 3 => describe_union(outline, branches, depth),
         (Some(layer), _) => describe_types(outline, layer, &layers, depth),
-        (None, _) => {
-            let limits = layers.iter().any(|layer| layer.contains_key("properties"));
-            if limits { "an object".to_owned() } else { format!("a value{}", limits_of("", &layers)) }
-        }
+        (None, _) => describe_limits(&layers),
+    }
+}
+
+/// Describes a schema that names no type by what it limits.
+fn describe_limits(layers: &[&Map<String, Value>]) -> String {
+    let kinds = [("string", "a string"), ("number", "a number"), ("array", "a list"), ("object", "an object")];
+    let words = kinds.map(|(kind, words)| (words, limits_of(kind, layers)));
+    let limited: Vec<String> =
+        words.iter().filter(|(_, limits)| !limits.is_empty()).map(|(a, b)| format!("{a}{b}")).collect();
+    match limited.as_slice() {
+        [] if layers.iter().any(|layer| layer.contains_key("properties")) => "an object".to_owned(),
+        [] => "a value".to_owned(),
+        limited => limited.join(" or "),
     }
 }
 
