@@ -50,7 +50,7 @@ fn conversation(steps: &[Step]) -> Vec<Message> {
                 messages.push(reply(sizes.iter().enumerate().map(call).collect()));
                 let answer = |(index, (_, size)): (usize, &(usize, usize))| {
                     let text = "a line of é\n".repeat(size / 12);
-                    Answer { call: id(index), name: "t".into(), text, is_error: false }
+                    Answer { call: id(index), name: "t".into(), text, is_error: false, images: Vec::new() }
                 };
                 messages.push(Message::Tools { answers: sizes.iter().enumerate().map(answer).collect() });
             }
