@@ -137,7 +137,7 @@ impl Chat {
                 Message::Tools { answers } => {
                     said.extend(answers.iter().map(|answer| plainly.answer(answer)));
                     if !model_answers {
-                        answers.iter().for_each(|answer| unshown.add(&plainly.id(&answer.call), answer));
+                        answers.iter().for_each(|answer| unshown.add(plainly.called(answer), answer));
                     }
                 }
             }
@@ -221,6 +221,11 @@ impl Plainly<'_> {
             false => images::inside(answer),
         };
         raw(&json!({ "role": "tool", "tool_call_id": self.id(&answer.call), "content": content }))
+    }
+
+    /// Returns by which name and id the call of an answer goes.
+    fn called(&self, answer: &Answer) -> (String, String) {
+        (self.names.wire(&answer.name), self.id(&answer.call))
     }
 
     /// Says whether nobody but the model may speak behind results.

@@ -12,14 +12,14 @@ use crate::conversation::{Answer, Image};
 pub(super) struct Unshown(Vec<Value>);
 
 impl Unshown {
-    /// Adds those of an answer to the call of this id.
-    pub(super) fn add(&mut self, id: &str, answer: &Answer) {
+    /// Adds those of an answer to a call that goes by this name and id.
+    pub(super) fn add(&mut self, (name, id): (String, String), answer: &Answer) {
         let what = match answer.images.as_slice() {
             [] => return,
             [_] => "the image".to_owned(),
             images => format!("the {} images", images.len()),
         };
-        self.0.push(text(&format!("[haft: {what} of the result of {} (call {id}):]", answer.name)));
+        self.0.push(text(&format!("[haft: {what} of the result of {name} (call {id}):]")));
         self.0.extend(answer.images.iter().map(image));
     }
 
