@@ -1,5 +1,7 @@
 //! Images that tools return: shown to the model, within limits, and left out when room is needed.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use haft::output::Image;
 use haft::prelude::*;
 use haft_agent::agent::Agent;
@@ -12,8 +14,14 @@ use serde_json::json;
 use crate::puppet::{Puppet, Turn, call, calls, says};
 use crate::work::{Entry, Log, Worked, past, run, scene, work};
 
+/// The seed of images that are others each time.
+const MOVES: u8 = 255;
+
 /// Returns so many images of so many bytes.
-struct Paint;
+#[derive(Default)]
+struct Paint {
+    frame: AtomicU8,
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,14 +48,15 @@ impl Tool for Paint {
     }
 
     async fn run(&self, args: PaintArgs, _draft: (), _cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let image = Image { media_type: "image/png", width: 1, height: 1, bytes: vec![args.seed; args.bytes].into() };
+        let seed = if args.seed == MOVES { self.frame.fetch_add(1, Ordering::Relaxed) } else { args.seed };
+        let image = Image { media_type: "image/png", width: 1, height: 1, bytes: vec![seed; args.bytes].into() };
         let images = (0..args.images).map(|_| image.clone());
         Ok(images.fold(ToolOutput::text("Painted."), ToolOutput::with_image))
     }
 }
 
 fn painting() -> Scene {
-    scene().tool(Paint)
+    scene().tool(Paint::default())
 }
 
 fn paint(id: u8, images: usize, bytes: usize) -> Turn {
@@ -181,4 +190,17 @@ async fn the_newest_images_go_only_when_nothing_else_is_left() {
         work(&painting(), &puppet([paint(1, 20, 10)]), Settings { window: 8_000, ..Settings::default() }).await;
     assert_eq!(worked.outcome.ended, Ended::Finished);
     assert_eq!(counts(&worked.messages), [0]);
+}
+
+#[tokio::test]
+async fn looking_again_is_no_circle_when_there_is_something_else_to_see() {
+    let look = |seed: u8| {
+        let look = move |id: u8| call(&id.to_string(), "paint", json!({ "images": 1, "bytes": 9, "seed": seed }));
+        (1..=12).map(move |id| calls([look(id)]))
+    };
+    let moves = work(&painting(), &puppet(look(MOVES)), Settings::default()).await;
+    assert_eq!(moves.outcome.ended, Ended::Finished);
+    assert_eq!(counts(&moves.messages), [1; 12]);
+    let stays = work(&painting(), &puppet(look(7)), Settings::default()).await;
+    assert_ne!(stays.outcome.ended, Ended::Finished);
 }

@@ -16,7 +16,7 @@ use crate::provider::{ModelError, ModelErrorKind};
 
 const TURNED_OFF: &str = "images are turned off";
 const TAKES_NONE: &str = "this model takes none";
-const REFUSED: &str = "the provider refuses it";
+const REFUSED: &str = "refused by the provider";
 
 /// What those say who take no image at all, in small letters. Of llama.cpp, Ollama, vLLM, OpenRouter, Mistral, OpenAI,
 /// DeepSeek, Groq, and of servers that check requests with Pydantic.

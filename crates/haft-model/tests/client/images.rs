@@ -140,7 +140,7 @@ async fn an_image_that_is_refused_goes_and_those_that_were_taken_before_stay() {
     ask_over(&connection, &conversation()).await;
     let asked: Vec<Value> = server.asked().iter().map(crate::server::Asked::json).collect();
     assert_eq!(asked.iter().map(shown).collect::<Vec<_>>(), [5, 4, 3]);
-    assert!(asked[1].to_string().contains("[1 image is not shown: the provider refuses it]"), "{}", asked[1]);
+    assert!(asked[1].to_string().contains("[1 image is not shown: refused by the provider]"), "{}", asked[1]);
     assert_eq!(connection.why_no_images(), None, "others may be taken");
 
     let server = Server::start([bad()]).await;

@@ -132,8 +132,8 @@ enum KnownBlock {
 /// What a result holds: a text, or texts and images.
 #[derive(Deserialize)]
 #[serde(untagged)]
+#[expect(dead_code, reason = "what is there is checked by being read")]
 enum ResultContent {
-    #[expect(dead_code, reason = "what is there is checked by being read")]
     Text(String),
     Pieces(Vec<ResultPiece>),
 }
