@@ -2,8 +2,7 @@
 
 Usage: idle.py HAFT
 
-Takes more than five minutes: that is how long haft waits for a sign of life, because a local model that reads a long
-conversation gives none for minutes.
+It waits for a sign of life as long as its settings say: here longer than this model needs to read a request.
 """
 
 import sys
@@ -13,12 +12,15 @@ from asked import Asked, Server
 from report import Report
 from scene import Scene
 
-IDLE_SECONDS = 300
+IDLE_SECONDS = 90
 SLACK_SECONDS = 15
 
 
 def goes_on_by_itself(haft):
     with Server() as server, Scene(haft) as scene:
+        settings = scene.home / "config" / "haft" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"[model]\nidle_seconds = {IDLE_SECONDS}\n")
         asked = Asked(scene, server.base_url, "--max-steps", "2", "Tell me a long story about a dog.")
         asked.wait_for("text", count=5)
         server.stop()

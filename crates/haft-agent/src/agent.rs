@@ -2,6 +2,7 @@
 //!
 //! Not here: asking (`ask`), running calls (`calls`), what a valid history is (`history`).
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -44,6 +45,8 @@ pub struct Agent<'a> {
     /// The settings' instructions as one text.
     pub(crate) instructions: String,
     pub(crate) messages: Vec<Message>,
+    /// The ids of all calls of the session, also of those that were left out to make room.
+    used_ids: HashSet<String>,
     /// Whether the last message has still to be written down.
     last_is_new: bool,
     /// What the model is told with the next prompt.
@@ -89,6 +92,7 @@ impl<'a> Agent<'a> {
             settings: Settings::default(),
             instructions: String::new(),
             messages: Vec::new(),
+            used_ids: HashSet::new(),
             last_is_new: false,
             note: None,
             images_kept: 0,
@@ -153,6 +157,7 @@ impl<'a> Agent<'a> {
         loop {
             self.check_limits(run)?;
             let reply = self.ask(run).await?;
+            let reply = history::with_new_ids(&reply, &mut self.used_ids).unwrap_or(reply);
             run.note_words_of(&reply);
             if !reply.parts.is_empty() {
                 self.keep(Message::Model(reply.clone()))?;
@@ -266,6 +271,7 @@ impl<'a> Agent<'a> {
 
     fn take_up(&mut self, mended: Mended) {
         self.messages = mended.messages;
+        self.used_ids.extend(mended.used);
         self.last_is_new = mended.last_is_new;
         self.note = mended.note.or_else(|| self.note.take());
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use haft_model::conversation::{Answer, Call, Message, Part, Stop};
+use haft_model::conversation::{Answer, Call, Message, Part, Reply, Stop};
 
 /// What is left of a session when it is taken up again.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Past {
 #[derive(Clone, Debug)]
 pub(crate) struct Mended {
     pub(crate) messages: Vec<Message>,
+    /// The ids of all calls.
+    pub(crate) used: HashSet<String>,
     /// Whether the last message is an answer that was not in the past: it has to be written down.
     pub(crate) last_is_new: bool,
     /// What the model should know of what is lost.
@@ -73,8 +75,8 @@ impl Past {
         if !last_is_new {
             orphans.extend(self.answers);
         }
-        rename_doubles(&mut messages);
-        Mended { messages, last_is_new, note: note_of_lost(self.lost, &orphans) }
+        let used = rename_doubles(&mut messages);
+        Mended { messages, used, last_is_new, note: note_of_lost(self.lost, &orphans) }
     }
 }
 
@@ -94,26 +96,33 @@ fn note_of_lost(lost: usize, orphans: &[Answer]) -> Option<String> {
     Some(note + "]")
 }
 
-/// Gives another id to every call whose id an earlier one has: some servers count them anew in each reply, and what
-/// was left out of a request could not be told from.
-fn rename_doubles(messages: &mut [Message]) {
+/// Gives another id to every call whose id an earlier one has; returns all ids.
+fn rename_doubles(messages: &mut [Message]) -> HashSet<String> {
     let mut used = HashSet::new();
     let mut renamed: Vec<String> = Vec::new();
     for message in messages {
         match message {
             Message::User { .. } => {}
             Message::Model(reply) => {
-                let ids: Vec<String> = reply.calls().map(|call| call.id.clone()).collect();
-                renamed = ids.iter().map(|id| unused(id, &mut used)).collect();
-                if renamed != ids {
-                    *reply = reply.clone().put_differently(with_ids(&reply.parts, &renamed));
+                if let Some(other) = with_new_ids(reply, &mut used) {
+                    *reply = other;
                 }
+                renamed = reply.calls().map(|call| call.id.clone()).collect();
             }
             Message::Tools { answers } => {
                 answers.iter_mut().zip(&renamed).for_each(|(answer, id)| answer.call.clone_from(id));
             }
         }
     }
+    used
+}
+
+/// Returns a reply in other words where a call of it has an id that an earlier one of the session has: some servers
+/// count them anew in each reply, and do not know of what was left out of a request.
+pub(crate) fn with_new_ids(reply: &Reply, used: &mut HashSet<String>) -> Option<Reply> {
+    let ids: Vec<String> = reply.calls().map(|call| call.id.clone()).collect();
+    let new: Vec<String> = ids.iter().map(|id| unused(id, used)).collect();
+    (new != ids).then(|| reply.clone().put_differently(with_ids(&reply.parts, &new)))
 }
 
 fn unused(id: &str, used: &mut HashSet<String>) -> String {
@@ -178,6 +187,9 @@ fn answer_open_calls(messages: &mut Vec<Message>, answer: impl Fn(&Call) -> Answ
 }
 
 fn answer_among(answers: &[Answer], call: &Call, otherwise: &str) -> Answer {
-    let found = answers.iter().find(|answer| answer.call == call.id).cloned();
-    found.unwrap_or_else(|| not_run(call, otherwise))
+    // Sessions of old have the id of an answer changed and that of its call not.
+    let is_renamed = |answer: &&Answer| answer.call.strip_prefix(&call.id).is_some_and(|rest| rest.starts_with('-'));
+    let same = answers.iter().find(|answer| answer.call == call.id);
+    let found = same.or_else(|| answers.iter().find(is_renamed));
+    found.map_or_else(|| not_run(call, otherwise), |answer| Answer { call: call.id.clone(), ..answer.clone() })
 }

@@ -110,7 +110,11 @@ impl fmt::Display for Ended {
                 "The model called \"{tool}\" {times} times in the same way with the same result. Next: resume the session \
                  and say what it shall do instead."
             ),
-            Ended::Failed(error) => write!(f, "{} Next: {}.", error.what, error.next),
+            Ended::Failed(error) => {
+                // What a provider says is not always a sentence.
+                let end = if error.what.ends_with(['.', '!', '?', '…', '"']) { "" } else { "." };
+                write!(f, "{}{end} Next: {}.", error.what, error.next)
+            }
             Ended::NotRecorded(why) => write!(
                 f,
                 "The session cannot be written down: {why}. Next: see that its folder has room and can be written, or begin \

@@ -2,7 +2,7 @@
 //!
 //! Not here: the loop itself (`haft-agent`), the files (`haft-workspace`).
 
-mod asked_to_stop;
+pub(crate) mod asked_to_stop;
 pub(crate) mod choice;
 mod ending;
 pub(crate) mod flags;

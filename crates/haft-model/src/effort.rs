@@ -33,13 +33,15 @@ mod tests {
     use super::Effort;
     use crate::anthropic::Anthropic;
     use crate::chat::Chat;
-    use crate::conversation::Message;
+    use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
     use crate::form::Form;
     use crate::gemini::Gemini;
     use crate::lower::{Offered, Provider, lower_all};
     use crate::provider::Request;
     use crate::quirks::{Quirks, Server};
     use crate::responses::Responses;
+    use crate::wire::Wire;
+    use serde_json::value::RawValue;
     use serde_json::{Value, json};
 
     /// Returns what a request says beside the conversation and the tools.
@@ -103,6 +105,46 @@ mod tests {
         gemini-3-flash: {"generationConfig":{"thinkingConfig":{"thinkingLevel":"MEDIUM"}}}
         gemini-2.5-pro: {"generationConfig":{"thinkingConfig":{"thinkingBudget":8192}}}
         "#);
+    }
+
+    #[test]
+    fn a_turn_that_began_without_a_thought_goes_on_without() {
+        let tools = lower_all(&[], Provider::Anthropic);
+        let said = |model: &str, native: &str| {
+            let call = Call { id: "1".into(), name: "bash".into(), arguments: "{}".into(), is_cut: false };
+            let native = Native {
+                wire: Wire::Anthropic,
+                model: model.into(),
+                json: RawValue::from_string(native.into()).expect("it is JSON"),
+            };
+            let (parts, stop, usage) = (vec![Part::Call(call)], Stop::Calls, Usage::default());
+            let reply = Reply { parts, native, stop, usage, why_cut: None };
+            let answer =
+                Answer { call: "1".into(), name: "bash".into(), text: "x".into(), is_error: false, images: Vec::new() };
+            let messages = [
+                Message::User { text: "Do it.".into() },
+                Message::Model(reply),
+                Message::Tools { answers: vec![answer] },
+            ];
+            let effort = Some(Effort::High);
+            let request = Request {
+                instructions: "",
+                tools: &tools,
+                messages: &messages,
+                most_tokens: None,
+                effort,
+                must_call: false,
+            };
+            said(&Anthropic, model, &request)
+        };
+        let (call, thought) = (
+            r#"{"type":"tool_use","id":"1","name":"bash","input":{}}"#,
+            r#"{"type":"thinking","thinking":"","signature":"s"}"#,
+        );
+        let (without, with) = (format!("[{call}]"), format!("[{thought},{call}]"));
+        assert!(!said("claude-haiku-4-5", &without).contains("thinking"));
+        assert!(said("claude-haiku-4-5", &with).contains("enabled"));
+        assert!(said("claude-opus-5", &without).contains("adaptive"));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Collector {
 }
 
 fn is_plain(address: &str) -> bool {
-    address.starts_with("http://")
+    address.get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("http://"))
 }
 
 impl fmt::Debug for Collector {

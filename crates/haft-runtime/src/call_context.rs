@@ -289,10 +289,8 @@ impl<'a> CallContext<'a> {
 
     /// Waits for others, which is no time of the call.
     pub(crate) async fn waiting<T>(&self, others: impl Future<Output = T>) -> T {
-        let began = Instant::now();
-        let outcome = others.await;
-        self.note(|notes| notes.waited += began.elapsed());
-        outcome
+        let _waiting = Waiting { cx: self, began: Instant::now() };
+        others.await
     }
 
     /// Reads or adds to what the stages found out. Never hands out the lock: it is held for one look.
@@ -394,6 +392,18 @@ impl Drop for CallContext<'_> {
         self.tell_effects();
         self.turn.leave(&self.place);
         self.tell(|| What::ended(result));
+    }
+}
+
+/// Counts the time for which a call waits, also when that is cut short.
+struct Waiting<'w, 'a> {
+    cx: &'w CallContext<'a>,
+    began: Instant,
+}
+
+impl Drop for Waiting<'_, '_> {
+    fn drop(&mut self) {
+        self.cx.note(|notes| notes.waited += self.began.elapsed());
     }
 }
 

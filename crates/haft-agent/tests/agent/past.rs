@@ -99,6 +99,26 @@ async fn what_is_lost_is_told_with_the_next_prompt() {
 }
 
 #[tokio::test]
+async fn an_id_that_was_left_out_of_the_request_is_not_given_again() {
+    let scene = scene();
+    let again = || calls([call("c", "misbehave", json!({ "how": "flood" }))]);
+    let (puppet, log) = (Puppet::of((0..8).map(|_| again()).chain([says("done")])), Log::default());
+    let settings = haft_agent::settings::Settings { window: 20_000, ..Default::default() };
+    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings);
+    run(agent, usize::MAX).await;
+    let began: Vec<String> = log.entries().into_iter().filter_map(began).collect();
+    let all: std::collections::HashSet<&String> = began.iter().collect();
+    assert!(began.len() >= 3 && all.len() == began.len(), "{began:?}");
+}
+
+fn began(entry: Entry) -> Option<String> {
+    match entry {
+        Entry::Began(id) => Some(id),
+        Entry::Message(_) | Entry::Answered(_) => None,
+    }
+}
+
+#[tokio::test]
 async fn two_calls_with_one_id_get_an_id_each() {
     let scene = scene();
     let (puppet, log) = (Puppet::of([says("on")]), Log::default());

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Listens for those who ask. One for the whole run: a signal between two looks must not be lost.
-pub(super) struct AskedToStop {
+pub(crate) struct AskedToStop {
     interrupt: Signal,
     terminate: Signal,
     /// Nobody, where whoever started the run wants it to outlive the terminal.
@@ -18,7 +18,7 @@ pub(super) struct AskedToStop {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// To stop in good order.
     ToStop,
     /// To end at once.
@@ -26,14 +26,14 @@ pub(super) enum Asked {
 }
 
 impl AskedToStop {
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         let outlives = haft_sandbox::ignores_hang_up();
         let hang_up = (!outlives).then(|| signal(SignalKind::hangup())).transpose()?;
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hang_up })
     }
 
     /// Waits for the next who asks.
-    pub(super) async fn next(&mut self, stop: &CancellationToken) -> Asked {
+    pub(crate) async fn next(&mut self, stop: &CancellationToken) -> Asked {
         let hang_up = async {
             match &mut self.hang_up {
                 Some(hang_up) => hang_up.recv().await,

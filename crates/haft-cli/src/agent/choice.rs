@@ -352,7 +352,7 @@ impl Place {
 
 /// Returns the proxy that the environment names for an address. One that nobody can go through is told here, before
 /// anything is begun.
-fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
+pub(crate) fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
     let Some(proxy) = proxy_for(base_url)? else { return Ok(None) };
     if let Err(why) = Connection::check_proxy(&proxy.address) {
         bail!("{} is no address of a proxy: {why}; give it as http://HOST:PORT, or unset it", proxy.from);

@@ -24,10 +24,10 @@ use haft_workspace::replica::{Back, CopyLimits, Moment, Original, Replica, Repli
 use haft_workspace::state::WorkspaceState;
 use haft_workspace::state::sessions::{Kept, SessionId};
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::resume::newest;
+use crate::agent::asked_to_stop::{Asked, AskedToStop};
 use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::desk::{Desk, block_on};
@@ -88,19 +88,16 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
     block_on(async {
         let stop = CancellationToken::new();
         let telling = Telling::new(common.json, &stop);
-        // One listener for the whole time: a signal between two looks must not be lost.
-        let mut interrupted = signal(SignalKind::interrupt())?;
+        let mut asked = AskedToStop::listen()?;
         let replaying = plan.replay(common, &telling, &stop);
         tokio::pin!(replaying);
         loop {
             tokio::select! {
                 biased;
-                _ = interrupted.recv() => {
-                    if stop.is_cancelled() {
-                        return Ok(Exit::Interrupted);
-                    }
-                    stop.cancel();
-                }
+                wish = asked.next(&stop) => match wish {
+                    Asked::ToEnd => return Ok(Exit::Interrupted),
+                    Asked::ToStop => stop.cancel(),
+                },
                 ended = &mut replaying => return ended,
             }
         }

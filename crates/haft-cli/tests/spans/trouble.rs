@@ -106,6 +106,8 @@ fn who_does_not_want_to_wait_for_a_silent_collector_presses_ctrl_c() {
     let said = said_of(child.wait_with_output().expect("it ends"));
     assert!(interrupt.success());
     assert_eq!(said.code, Some(0), "the run was over: {}", said.err);
+    // Whoever waits is told that there was no answer within 2 s.
+    assert!(!said.err.contains("no answer within"), "{}", said.err);
 }
 
 #[test]

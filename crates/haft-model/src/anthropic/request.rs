@@ -156,7 +156,9 @@ pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
     let tools = request.tools.request_value();
     let must_call = request.must_call && !is_empty(&tools);
     let max_tokens = request.most_tokens.unwrap_or_else(|| most_tokens(model));
+    let messages = turns(model, request);
     let thinking = request.effort.map(|effort| Thinking::of(model, effort, max_tokens)).unwrap_or_default();
+    let thinking = thinking.not_in_a_turn_without(answers_calls_without_thoughts(&messages));
     let body = Body {
         model,
         max_tokens,
@@ -164,7 +166,7 @@ pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
         tool_choice: must_call.then_some(ToolChoice { r#type: "any" }),
         thinking: if must_call { thinking.without_asking() } else { thinking },
         tools,
-        messages: turns(model, request),
+        messages,
         stream: true,
     };
     serde_json::to_vec(&body).expect("keys are texts and nothing in it fails to be written")
@@ -190,6 +192,27 @@ fn turns<'a>(model: &str, request: &Request<'a>) -> Vec<Turn<'a>> {
     }
     mark_for_cache(&mut turns);
     turns
+}
+
+/// Returns whether the request ends with the results of calls before which nothing was thought.
+fn answers_calls_without_thoughts(turns: &[Turn<'_>]) -> bool {
+    let [.., called, last] = turns else { return false };
+    let has_results = matches!(&last.content, Content::Blocks(blocks) if blocks.iter().any(Block::is_result));
+    let begins_with_thought = match &called.content {
+        Content::Native(json) => {
+            let begin: Vec<Kind<'_>> = serde_json::from_str(json.get()).unwrap_or_default();
+            begin.first().is_some_and(|first| first.r#type.ends_with("thinking"))
+        }
+        Content::Blocks(_) => false,
+    };
+    has_results && !begins_with_thought
+}
+
+/// Which sort of block one is.
+#[derive(serde::Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow)]
+    r#type: std::borrow::Cow<'a, str>,
 }
 
 /// Puts blocks into the user's turn, results before everything else.

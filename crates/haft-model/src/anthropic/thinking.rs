@@ -57,6 +57,15 @@ impl Thinking {
         }
     }
 
+    /// Leaves it out where calls were made without a thought and wait for an answer: models that count their thoughts do
+    /// not begin with them in the middle of a turn.
+    pub(super) fn not_in_a_turn_without(self, turn_has_none: bool) -> Thinking {
+        match self.thinking {
+            Some(How::Enabled { .. }) if turn_has_none => self.without_asking(),
+            _ => self,
+        }
+    }
+
     /// Leaves thinking to the model: who must call something may not be asked to think before.
     pub(super) fn without_asking(self) -> Thinking {
         Thinking { thinking: None, ..self }

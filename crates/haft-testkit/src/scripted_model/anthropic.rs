@@ -27,6 +27,9 @@ impl Tongue for Anthropic {
             };
             read.map_err(|what| format!("messages.{number}.{what}"))?;
         }
+        if body["thinking"]["type"] == "enabled" && answers_calls_without_thoughts(list(&body["messages"])) {
+            return Err("messages: with thinking, calls that are answered last must begin with a thinking block".into());
+        }
         conversation.images = images(&body["messages"]);
         Ok(conversation)
     }
@@ -151,6 +154,13 @@ fn stop_reason(stop: Stop) -> &'static str {
         Stop::Refused => "refusal",
         Stop::Paused => "pause_turn",
     }
+}
+
+fn answers_calls_without_thoughts(messages: &[Value]) -> bool {
+    let [.., called, last] = messages else { return false };
+    let has_results = list(&last["content"]).iter().any(|block| block["type"] == "tool_result");
+    let begin = &called["content"][0]["type"];
+    has_results && begin != "thinking" && begin != "redacted_thinking"
 }
 
 fn read_user(conversation: &mut Conversation, content: &Value) -> Result<(), String> {

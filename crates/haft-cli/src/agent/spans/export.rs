@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft_config::proxy::proxy_for;
 use haft_net::{Collector, Trouble};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry::{InstrumentationScope, Key, KeyValue};
@@ -13,6 +12,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
 
 use super::wanted::Wanted;
+use crate::agent::choice::way_to;
 
 const NAME: &str = "haft";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -32,7 +32,8 @@ struct Lost(Arc<Mutex<Option<String>>>);
 impl Export {
     /// Makes the way. Nothing is sent yet.
     pub(super) fn to(wanted: &Wanted) -> Result<Self, String> {
-        let collector = Collector::at(&wanted.url, wanted.time).through(proxy_for(&wanted.url));
+        let proxy = way_to(&wanted.url).map_err(|error| error.to_string())?;
+        let collector = Collector::at(&wanted.url, wanted.time).through(proxy);
         let (trouble, lost) = (collector.trouble(), Lost::default());
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()

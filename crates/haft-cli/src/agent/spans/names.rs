@@ -97,6 +97,7 @@ pub(super) fn model_error(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::BadRequest => "bad_request",
         ModelErrorKind::TooLong => "too_long",
         ModelErrorKind::Limited => "limited",
+        ModelErrorKind::NoCredit => "no_credit",
         ModelErrorKind::Broken => "broken",
         ModelErrorKind::TimedOut => "timed_out",
         ModelErrorKind::Stopped => "stopped",

@@ -131,12 +131,7 @@ impl Tree {
         if reply.stop == Stop::Cut {
             fail(&mut span, "cut");
         }
-        self.usage = Usage {
-            input: self.usage.input.saturating_add(reply.usage.input),
-            output: self.usage.output.saturating_add(reply.usage.output),
-            cache_read: self.usage.cache_read.saturating_add(reply.usage.cache_read),
-            cache_written: self.usage.cache_written.saturating_add(reply.usage.cache_written),
-        };
+        self.usage = self.usage.plus(reply.usage);
         span.end();
     }
 

@@ -40,7 +40,8 @@ impl Wanted {
         else {
             return Ok(None);
         };
-        if !url.starts_with("http://") && !url.starts_with("https://") {
+        let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
+        if scheme != "http" && scheme != "https" {
             return Err("the address of the collector does not begin with http:// or https://; correct \
                         OTEL_EXPORTER_OTLP_ENDPOINT"
                 .to_owned());
