@@ -166,7 +166,7 @@ fn has_parts(native: &RawValue) -> bool {
 /// Where the images of a result stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// In it. From its guide to calls: from version 3 on.
+    /// In it, where the published types have them; they do not say for which models, so only for those from version 3 on.
     Inside,
     /// Right behind it, as parts of their own.
     Behind,

@@ -18,8 +18,9 @@ const TURNED_OFF: &str = "images are turned off";
 const TAKES_NONE: &str = "this model takes none";
 const REFUSED: &str = "refused by the provider";
 
-/// What those say who take no image at all, in small letters. Of llama.cpp, Ollama, vLLM, OpenRouter, Mistral, OpenAI,
-/// DeepSeek, Groq, and of servers that check requests with Pydantic.
+/// What those say who take no image at all, in small letters. The words of llama.cpp, OpenRouter and DeepSeek were found
+/// in reports of their users; the others are what such servers may say. Whoever says something else about images loses
+/// only those that came last.
 const BLIND: [&str; 17] = [
     "mmproj",
     "image input",
