@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::gauge::Gauge;
 use crate::guard::Guard;
 use crate::history::{self, Mended, Past};
+use crate::images;
 use crate::offered::OfferedTools;
 use crate::outcome::{Ended, Outcome};
 use crate::output::Output;
@@ -53,6 +54,8 @@ pub struct Agent<'a> {
     last_is_new: bool,
     /// What the model is told with the next prompt.
     note: Option<String>,
+    /// How large the images of the session are together, in bytes of Base64, with those that are not shown any more.
+    pub(crate) images_kept: usize,
     pub(crate) gauge: Gauge,
     pub(crate) guard: Guard,
     pub(crate) state: Arc<ShownState>,
@@ -95,6 +98,7 @@ impl<'a> Agent<'a> {
             used_ids: HashSet::new(),
             last_is_new: false,
             note: None,
+            images_kept: 0,
             gauge: Gauge::default(),
             guard: Guard::default(),
             state,
@@ -121,6 +125,7 @@ impl<'a> Agent<'a> {
     /// Goes on with a conversation. Calls that have no answer get one that says what is known of them.
     pub fn going_on(mut self, past: Past) -> Self {
         self.take_up(past.mended());
+        self.images_kept = images::bytes(&self.messages);
         self
     }
 

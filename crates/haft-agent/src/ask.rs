@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use haft::call::CallId;
 use haft_model::conversation::{Reply, Usage};
+use haft_model::images;
 use haft_model::provider::{ModelError, ModelErrorKind, Piece, Request};
 
 use crate::agent::{Agent, Run};
@@ -21,6 +22,7 @@ const AFTERWARDS: u64 = 50;
 impl Agent<'_> {
     /// Asks for the next reply. Where the conversation is longer than the model takes, room is made and it is asked again.
     pub(crate) async fn ask(&mut self, run: &mut Run<'_>) -> Result<Reply, Ended> {
+        self.leave_out_what_is_not_seen();
         self.make_room(run);
         run.steps += 1;
         self.state.at_step(run.steps);
@@ -36,8 +38,16 @@ impl Agent<'_> {
             ModelErrorKind::Stopped => Ended::Stopped,
             _ => Ended::Failed(error),
         })?;
+        self.leave_out_what_is_not_seen();
         self.count(&reply, run);
         Ok(reply)
+    }
+
+    /// Puts notes in the place of images where the model is shown none, so that they count for nothing. On disk they stay.
+    fn leave_out_what_is_not_seen(&mut self) {
+        if let Some(why) = self.model.why_no_images() {
+            images::leave_out_all(&mut self.messages, why);
+        }
     }
 
     async fn ask_once(&self, run: &Run<'_>) -> Result<Reply, ModelError> {
@@ -100,6 +110,9 @@ impl Agent<'_> {
         let window = self.settings.window;
         let reply = u64::from(self.settings.most_tokens.unwrap_or(0));
         let full = (window * FULL / 100).min(window.saturating_sub(reply));
+        let before = self.size_of_request(run);
+        let too_many_images = compaction::bound_images(&mut self.messages);
+        self.say_what_is_left_out(too_many_images, before, run);
         if self.gauge.tokens(self.size_of_request(run)) > full {
             self.compact_to(full.min(window * AFTERWARDS / 100), run);
         }
@@ -117,6 +130,11 @@ impl Agent<'_> {
         let fixed = before - compaction::size(&self.messages);
         let most = self.gauge.bytes(tokens).saturating_sub(fixed);
         let done = compaction::compact(&mut self.messages, most);
+        self.say_what_is_left_out(done, before, run)
+    }
+
+    /// Tells everybody what was left out of a request of so many bytes; returns whether it is shorter now.
+    fn say_what_is_left_out(&self, done: Compacted, before: usize, run: &Run<'_>) -> bool {
         let now = self.size_of_request(run);
         if now == before {
             return false;

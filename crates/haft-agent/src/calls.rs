@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{Agent, Run};
 use crate::guard::Guard;
 use crate::history::not_run;
+use crate::images::Room;
 use crate::preview::preview;
 use crate::record::Record;
 use crate::told::{Telling, Told};
@@ -27,6 +28,7 @@ struct Answering<'r> {
     calls: Vec<&'r Call>,
     answers: Mutex<Vec<Option<Answer>>>,
     guard: Mutex<&'r mut Guard>,
+    room: Mutex<Room>,
     record: &'r dyn Record,
     told: Telling<'r>,
 }
@@ -49,11 +51,15 @@ impl Agent<'_> {
         let to_run = calls.iter().zip(&answers).filter(|(_, answer)| answer.is_none());
         let to_run: Vec<_> = to_run.map(|(call, _)| run.tools.tool_call(call)).collect();
         let (guard, answers) = (Mutex::new(&mut self.guard), Mutex::new(answers));
-        let answering = Answering { calls, answers, guard, record: self.record, told: run.told };
+        let room = Mutex::new(Room::beside(self.images_kept));
+        let answering = Answering { calls, answers, guard, room, record: self.record, told: run.told };
         let lent = self.state.lend(&mut self.messages);
         run_until_stopped((self.runtime, self.session), to_run, &|result| answering.end(result), run.stop).await;
         drop(lent);
-        answering.into_answers()
+        let answers = answering.into_answers();
+        self.images_kept +=
+            answers.iter().flat_map(|answer| &answer.images).map(|image| image.base64.len()).sum::<usize>();
+        answers
     }
 
     /// Returns why a call shall not be run.
@@ -117,7 +123,9 @@ impl Answering<'_> {
             |(call, answer): &(&&Call, &mut Option<Answer>)| call.id == result.id.as_str() && answer.is_none();
         let Some((call, place)) = self.calls.iter().zip(answers.iter_mut()).find(is_this) else { return };
         let hint = self.guard.lock().unwrap_or_else(PoisonError::into_inner).note(call, result);
-        let answer = answer(call, result, hint);
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = answer(call, result, hint, &mut room);
+        drop(room);
         // What cannot be written down is not lost yet: the message with all answers says so if it cannot either.
         let _is_in_the_message = self.record.answered(&answer);
         (self.told)(Told::CallEnded { call, result, answer: &answer });
@@ -131,16 +139,15 @@ impl Answering<'_> {
     }
 }
 
-fn answer(call: &Call, result: &ToolResult, hint: Option<String>) -> Answer {
+fn answer(call: &Call, result: &ToolResult, hint: Option<String>, room: &mut Room) -> Answer {
     let mut text = result.text();
-    let images = result.images().count();
-    let notes = [hint, (images > 0).then(|| format!("{images} of its pictures cannot be shown to you here"))];
-    for note in notes.into_iter().flatten() {
+    let images = room.take(result, &mut text);
+    if let Some(note) = hint {
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         text.push_str(&format!("{gap}[note: {note}]"));
     }
     if text.is_empty() {
         text.push_str("[no output]");
     }
-    Answer { call: call.id.clone(), name: call.name.clone(), text, is_error: result.status != Status::Ok }
+    Answer { call: call.id.clone(), name: call.name.clone(), text, is_error: result.status != Status::Ok, images }
 }

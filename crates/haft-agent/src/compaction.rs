@@ -1,6 +1,6 @@
 //! Makes room in a conversation that has become too long for its model.
 //!
-//! Oldest first: results, then large arguments of calls, then whole replies with their answers; what the user said stays,
+//! Oldest first: images, results, then large arguments of calls, then whole replies with their answers; what the user said stays,
 //! and so does the newest exchange, whose results are only shortened. Calls stay paired with their answers all the time.
 //! What was left out is said where it was, so that the model knows that it knew.
 //!
@@ -9,7 +9,10 @@
 use haft::grouped::Grouped;
 use haft::head_and_tail::{whole_lines_after, whole_lines_before};
 use haft_model::conversation::{Answer, Message, Part, Reply};
+use haft_model::images;
 use serde_json::{Value, json};
+
+use crate::images::{MOST_BYTES_SHOWN, MOST_SHOWN};
 
 /// Results up to this length are not worth a note in their place, in bytes.
 const SMALL_RESULT: usize = 400;
@@ -19,8 +22,12 @@ const SMALL_ARGUMENTS: usize = 1_000;
 const SMALL_TEXT: usize = 200;
 /// The shortest that results of the newest exchange are cut to, in bytes.
 const LEAST_OF_NEWEST: usize = 1_000;
+/// What an image counts as, in bytes: 1,600 tokens of text, which is about the most that providers count for one.
+const IMAGE: usize = 5_600;
 /// What a message needs beside its words, in bytes.
 const FRAME: usize = 60;
+/// Why an image is not shown any more.
+const IMAGE_LEFT_OUT: &str = "left out to save room; call the tool again if you need it";
 /// Stands where whole replies were.
 const REPLIES_LEFT_OUT: &str = "[haft: replies and results that stood here were left out to save room.]";
 
@@ -41,6 +48,16 @@ pub struct Compacted {
     pub calls: Vec<String>,
 }
 
+impl Compacted {
+    /// Counts a result of which something is left out.
+    fn note(&mut self, answer: &Answer) {
+        if !self.calls.contains(&answer.call) {
+            self.results += 1;
+            self.calls.push(answer.call.clone());
+        }
+    }
+}
+
 /// Returns how long a conversation is in a request, in bytes.
 pub(crate) fn size(messages: &[Message]) -> usize {
     messages.iter().map(size_of).sum()
@@ -49,10 +66,32 @@ pub(crate) fn size(messages: &[Message]) -> usize {
 /// Leaves out as much as is needed for a conversation of at most so many bytes, and says what.
 pub(crate) fn compact(messages: &mut Vec<Message>, most: usize) -> Compacted {
     let mut compaction = Compaction { size: size(messages), most, done: Compacted::default() };
+    compaction.drop_images(messages);
     compaction.drop_results(messages);
     compaction.shorten_arguments(messages);
     compaction.drop_replies(messages);
     compaction.shorten_newest(messages);
+    compaction.done
+}
+
+/// Leaves out the oldest images where there are more than a request can carry, and says which.
+///
+/// Then half of the room is free again: this is seldom, because it spoils the provider's cache.
+pub(crate) fn bound_images(messages: &mut [Message]) -> Compacted {
+    let mut count = images::answers(messages).map(|answer| answer.images.len()).sum::<usize>();
+    let mut bytes = crate::images::bytes(messages);
+    let mut compaction = Compaction { size: size(messages), most: 0, done: Compacted::default() };
+    if count <= MOST_SHOWN && bytes <= MOST_BYTES_SHOWN {
+        return compaction.done;
+    }
+    let newest = newest_reply(messages);
+    for answer in messages[..newest].iter_mut().flat_map(answers).filter(|answer| !answer.images.is_empty()) {
+        if count > MOST_SHOWN / 2 || bytes > MOST_BYTES_SHOWN / 2 {
+            count -= answer.images.len();
+            bytes -= answer.images.iter().map(|image| image.base64.len()).sum::<usize>();
+            compaction.drop_images_of(answer);
+        }
+    }
     compaction.done
 }
 
@@ -65,6 +104,25 @@ struct Compaction {
 impl Compaction {
     fn is_enough(&self) -> bool {
         self.size <= self.most
+    }
+
+    fn drop_images(&mut self, messages: &mut [Message]) {
+        let newest = newest_reply(messages);
+        for answer in messages[..newest].iter_mut().flat_map(answers) {
+            if !self.is_enough() {
+                self.drop_images_of(answer);
+            }
+        }
+    }
+
+    fn drop_images_of(&mut self, answer: &mut Answer) {
+        if answer.images.is_empty() {
+            return;
+        }
+        self.size -= size_of_answer(answer);
+        images::leave_out(answer, |_| true, IMAGE_LEFT_OUT);
+        self.size += size_of_answer(answer);
+        self.done.note(answer);
     }
 
     fn drop_results(&mut self, messages: &mut [Message]) {
@@ -80,8 +138,7 @@ impl Compaction {
                 );
                 self.size -= answer.text.len() - note.len();
                 answer.text = note;
-                self.done.results += 1;
-                self.done.calls.push(answer.call.clone());
+                self.done.note(answer);
             }
         }
     }
@@ -150,10 +207,12 @@ impl Compaction {
                 let shorter = head_and_tail(whole, most);
                 self.size = self.size + shorter.len() - answer.text.len();
                 answer.text = shorter;
-                if !self.done.calls.contains(&answer.call) {
-                    self.done.results += 1;
-                    self.done.calls.push(answer.call.clone());
-                }
+                self.done.note(answer);
+            }
+        }
+        for answer in answers {
+            if !self.is_enough() {
+                self.drop_images_of(answer);
             }
         }
     }
@@ -219,10 +278,12 @@ fn size_of(message: &Message) -> usize {
         + match message {
             Message::User { text } => text.len(),
             Message::Model(reply) => size_of_reply(reply),
-            Message::Tools { answers } => {
-                answers.iter().map(|answer| answer.text.len() + answer.call.len() + FRAME).sum()
-            }
+            Message::Tools { answers } => answers.iter().map(size_of_answer).sum(),
         }
+}
+
+fn size_of_answer(answer: &Answer) -> usize {
+    answer.text.len() + answer.call.len() + answer.images.len() * IMAGE + FRAME
 }
 
 fn size_of_reply(reply: &Reply) -> usize {

@@ -138,8 +138,10 @@ fn outcome(result: &ToolResult) -> u64 {
         None => {
             let text = result.text();
             let lines = text.lines().filter(|line| !line.starts_with("[note: "));
+            let images: Vec<_> = result.images().map(|image| &image.bytes).collect();
             hash((
                 result.exit_code,
+                images,
                 lines.map(|line| without_times(&without_numbers_of_undo(line))).collect::<Vec<_>>(),
             ))
         }

@@ -164,7 +164,7 @@ pub(crate) fn push(messages: &mut Vec<Message>, message: Message) {
 
 /// Returns the answer to a call that was not run, for this reason.
 pub(crate) fn not_run(call: &Call, why: &str) -> Answer {
-    Answer { call: call.id.clone(), name: call.name.clone(), text: why.to_owned(), is_error: true }
+    Answer { call: call.id.clone(), name: call.name.clone(), text: why.to_owned(), is_error: true, images: Vec::new() }
 }
 
 fn may_reply(last: Option<&Message>) -> bool {

@@ -14,6 +14,7 @@ pub mod compaction;
 mod gauge;
 mod guard;
 pub mod history;
+mod images;
 pub mod instructions;
 mod offered;
 pub mod outcome;

@@ -10,6 +10,8 @@ mod circles;
 mod ends;
 #[path = "agent/first_request.rs"]
 mod first_request;
+#[path = "agent/images.rs"]
+mod images;
 #[path = "agent/past.rs"]
 mod past;
 #[path = "agent/puppet.rs"]

@@ -9,6 +9,8 @@
 mod answering;
 #[path = "agent/choosing.rs"]
 mod choosing;
+#[path = "agent/images.rs"]
+mod images;
 #[path = "agent/kills.rs"]
 mod kills;
 #[path = "agent/place.rs"]

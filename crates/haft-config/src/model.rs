@@ -43,6 +43,8 @@ pub struct ModelSection {
     pub reply_tokens: Option<ReplyTokens>,
     /// Whether its first reply to a task must call a tool.
     pub call_first: Option<bool>,
+    /// Whether it is shown images.
+    pub images: Option<bool>,
 }
 
 impl ModelSection {

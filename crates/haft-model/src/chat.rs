@@ -7,6 +7,7 @@
 //! Not here: what a server wants otherwise (`quirks`), how a stream is read (`chat/reading.rs`).
 
 mod calls;
+mod images;
 mod reading;
 mod said;
 #[cfg(test)]
@@ -114,6 +115,7 @@ impl Chat {
         }
         let model_answers = plainly.model_answers_results();
         let mut is_behind_results = false;
+        let mut unshown = images::Unshown::default();
         let mut rest = request.messages;
         while let Some((message, later)) = rest.split_first() {
             rest = later;
@@ -124,13 +126,20 @@ impl Chat {
                     if is_behind_results && model_answers {
                         said.push(raw(&json!({ "role": "assistant", "content": NO_ANSWER })));
                     }
-                    said.push(raw(&json!({ "role": "user", "content": text })));
+                    said.push(raw(&unshown.before(text)));
                 }
                 // A message without anything in it is refused by many.
                 Message::Model(reply) if plainly.is_empty(reply) => {}
-                Message::Model(reply) if plainly.is_its_own(reply) => said.push(reply.native.json.clone()),
-                Message::Model(reply) => said.push(raw(&plainly.reply(reply))),
-                Message::Tools { answers } => said.extend(answers.iter().map(|answer| plainly.answer(answer))),
+                Message::Model(reply) => {
+                    said.extend(unshown.alone().as_ref().map(raw));
+                    said.push(plainly.reply(reply));
+                }
+                Message::Tools { answers } => {
+                    said.extend(answers.iter().map(|answer| plainly.answer(answer)));
+                    if !model_answers {
+                        answers.iter().for_each(|answer| unshown.add(plainly.called(answer), answer));
+                    }
+                }
             }
             is_behind_results = match message {
                 Message::Tools { answers } => !answers.is_empty(),
@@ -138,6 +147,7 @@ impl Chat {
                 Message::User { .. } => false,
             };
         }
+        said.extend(unshown.alone().as_ref().map(raw));
         said
     }
 }
@@ -182,7 +192,10 @@ impl Plainly<'_> {
         }
     }
 
-    fn reply(&self, reply: &Reply) -> Value {
+    fn reply(&self, reply: &Reply) -> Box<RawValue> {
+        if self.is_its_own(reply) {
+            return reply.native.json.clone();
+        }
         let text = reply.text();
         let content = if text.is_empty() { Value::Null } else { Value::String(text) };
         let calls: Vec<Value> = reply
@@ -199,11 +212,20 @@ impl Plainly<'_> {
             }
             message["tool_calls"] = Value::Array(calls);
         }
-        message
+        raw(&message)
     }
 
     fn answer(&self, answer: &Answer) -> Box<RawValue> {
-        raw(&json!({ "role": "tool", "tool_call_id": self.id(&answer.call), "content": answer.text }))
+        let content = match answer.images.is_empty() || !self.model_answers_results() {
+            true => json!(answer.text),
+            false => images::inside(answer),
+        };
+        raw(&json!({ "role": "tool", "tool_call_id": self.id(&answer.call), "content": content }))
+    }
+
+    /// Returns by which name and id the call of an answer goes.
+    fn called(&self, answer: &Answer) -> (String, String) {
+        (self.names.wire(&answer.name), self.id(&answer.call))
     }
 
     /// Says whether nobody but the model may speak behind results.

@@ -13,6 +13,7 @@ mod again;
 mod answer;
 mod listing;
 mod moment;
+mod sight;
 mod transport;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,7 @@ use crate::responses::Responses;
 use crate::wire::Wire;
 use again::{Failure, Tried};
 use answer::{Answering, Bounds};
+use sight::Sight;
 use transport::Transport;
 
 /// What is said of a reply that its provider ended in order, but not as one that is whole.
@@ -88,6 +90,7 @@ pub struct Connection {
     endpoint: Endpoint,
     form: Box<dyn Form>,
     transport: Transport,
+    sight: Sight,
 }
 
 impl Connection {
@@ -99,13 +102,20 @@ impl Connection {
             Wire::Chat => Box::new(Chat { quirks: endpoint.quirks }),
             Wire::Gemini => Box::new(Gemini),
         };
-        Connection { transport: Transport::new(endpoint.times.connect), form, endpoint }
+        Connection { transport: Transport::new(endpoint.times.connect), form, endpoint, sight: Sight::default() }
     }
 
     /// Goes through a proxy, given as its address. Whether one is used for this endpoint is the caller's decision.
     #[must_use]
     pub fn through(mut self, proxy: impl Into<String>) -> Connection {
         self.transport = self.transport.through(proxy.into());
+        self
+    }
+
+    /// Shows the model no images: a note says that they are there.
+    #[must_use]
+    pub fn without_images(mut self) -> Connection {
+        self.sight = Sight::turned_off();
         self
     }
 
@@ -117,7 +127,7 @@ impl Connection {
     ) -> Result<Reply, ModelError> {
         let times = &self.endpoint.times;
         let bounds = Bounds::new(times, stop);
-        let written = || Bytes::from(self.form.request(&self.endpoint.model, request));
+        let written = || self.written(request);
         let mut body = written();
         let mut tried = Tried::default();
         loop {
@@ -129,6 +139,12 @@ impl Connection {
                 body = written();
                 continue;
             }
+            if self.sight.learns_from(&failure.error, request.messages) {
+                // Whoever watches should know why the model answers as one that has not seen it.
+                heard(Piece::Again(Duration::ZERO, &failure.error.what));
+                body = written();
+                continue;
+            }
             let pause = match tried.pause_after(&failure, times) {
                 Ok(pause) if pause < bounds.left() => pause,
                 Ok(pause) => return Err(failure.too_long_a_pause(pause)),
@@ -137,6 +153,11 @@ impl Connection {
             heard(Piece::Again(pause, &failure.error.what));
             bounds.rest(pause).await?;
         }
+    }
+
+    fn written(&self, request: &Request<'_>) -> Bytes {
+        let messages = self.sight.shown(request.messages);
+        Bytes::from(self.form.request(&self.endpoint.model, &Request { messages: &messages, ..request.clone() }))
     }
 
     /// Asks once. A failure is returned only where nothing of the reply was told.
@@ -199,6 +220,10 @@ impl Model for Connection {
 
     fn wire(&self) -> Wire {
         self.endpoint.wire
+    }
+
+    fn why_no_images(&self) -> Option<&'static str> {
+        self.sight.why_none()
     }
 
     fn reply<'a>(

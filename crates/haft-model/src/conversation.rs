@@ -3,6 +3,8 @@
 //! What a provider sent is kept beside it as it was sent: signatures, encrypted reasoning and the order of blocks must
 //! come back to it byte for byte, and no common form has them all.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -133,6 +135,31 @@ pub struct Answer {
     pub text: String,
     /// Whether it failed.
     pub is_error: bool,
+    /// What the model sees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+}
+
+/// An image, as it is sent.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Its kind, such as `image/png`.
+    pub media_type: String,
+    /// Its bytes in Base64.
+    pub base64: String,
+}
+
+impl Image {
+    /// Returns it as an address that holds all of it.
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type, self.base64)
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Image({}, {} bytes in Base64)", self.media_type, self.base64.len())
+    }
 }
 
 /// Why a reply ended.
@@ -201,6 +228,18 @@ mod tests {
 
         let Message::Model(reply) = back else { panic!("it is no reply: {back:?}") };
         assert_eq!(reply.native.json.get(), sent);
+    }
+
+    #[test]
+    fn an_answer_without_images_is_recorded_as_it_always_was() {
+        let record = r#"{"by":"tools","answers":[{"call":"1","name":"t","text":"x","is_error":false}]}"#;
+        let back: Message = serde_json::from_str(record).expect("it was written before there were images");
+        assert_eq!(serde_json::to_string(&back).expect("a message can be written"), record);
+        let Message::Tools { mut answers } = back else { panic!("these are no answers: {back:?}") };
+        answers[0].images.push(Image { media_type: "image/png".to_owned(), base64: "AAAA".to_owned() });
+        let record = serde_json::to_string(&answers).expect("answers can be written");
+        assert!(record.contains(r#""images":[{"media_type":"image/png","base64":"AAAA"}]"#), "{record}");
+        assert_eq!(serde_json::from_str::<Vec<Answer>>(&record).expect("they can be read"), answers);
     }
 
     #[test]

@@ -119,7 +119,8 @@ mod tests {
             };
             let (parts, stop, usage) = (vec![Part::Call(call)], Stop::Calls, Usage::default());
             let reply = Reply { parts, native, stop, usage, why_cut: None };
-            let answer = Answer { call: "1".into(), name: "bash".into(), text: "x".into(), is_error: false };
+            let answer =
+                Answer { call: "1".into(), name: "bash".into(), text: "x".into(), is_error: false, images: Vec::new() };
             let messages = [
                 Message::User { text: "Do it.".into() },
                 Message::Model(reply),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Answer, Call, Message, Part, Reply};
+use crate::conversation::{Answer, Call, Image, Message, Part, Reply};
 use crate::effort::Effort;
 use crate::form::{Form, Reading};
 use crate::offered_names::OfferedNames;
@@ -106,6 +106,10 @@ fn is_before_version_3(model: &str) -> bool {
     ["gemini-1", "gemini-2"].iter().any(|old| model.contains(old))
 }
 
+fn is_from_version_3_on(model: &str) -> bool {
+    model.contains("gemini-") && !is_before_version_3(model)
+}
+
 fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
     let names = OfferedNames::of(request.tools);
     let mut contents = Vec::new();
@@ -125,8 +129,9 @@ fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
                 contents.extend(plain(model, reply, &names).as_ref().map(raw));
             }
             Message::Tools { answers } => {
-                let parts: Vec<Value> =
-                    answers.iter().enumerate().map(|(at, answer)| said_back(answer, asked.get(at), &names)).collect();
+                let seen = Seen::of(model);
+                let said_back = |(at, answer)| said_back(answer, asked.get(at), &names, seen);
+                let parts: Vec<Value> = answers.iter().enumerate().flat_map(said_back).collect();
                 contents.push(raw(&json!({ "role": "user", "parts": parts })));
             }
         }
@@ -158,7 +163,22 @@ fn has_parts(native: &RawValue) -> bool {
     parts.is_some_and(|parts| !parts.is_empty())
 }
 
-fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames) -> Value {
+/// Where the images of a result stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// In it, where the published types have them; they do not say for which models, so only for those from version 3 on.
+    Inside,
+    /// Right behind it, as parts of their own.
+    Behind,
+}
+
+impl Seen {
+    fn of(model: &str) -> Seen {
+        if is_from_version_3_on(model) { Seen::Inside } else { Seen::Behind }
+    }
+}
+
+fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames, seen: Seen) -> Vec<Value> {
     let member = if answer.is_error { "error" } else { "output" };
     let name = asked.map_or_else(|| names.wire(&answer.name), |asked| asked.name.clone());
     let mut response = Map::new();
@@ -167,14 +187,20 @@ fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames) -> Va
     }
     response.insert("name".to_owned(), json!(name));
     response.insert("response".to_owned(), json!({ member: answer.text }));
-    json!({ "functionResponse": response })
+    let image = |image: &Image| json!({ "inlineData": { "mimeType": image.media_type, "data": image.base64 } });
+    let mut images: Vec<Value> = answer.images.iter().map(image).collect();
+    if seen == Seen::Inside && !images.is_empty() {
+        response.insert("parts".to_owned(), Value::Array(std::mem::take(&mut images)));
+    }
+    images.insert(0, json!({ "functionResponse": response }));
+    images
 }
 
 /// Returns a reply of another model; nothing where it says nothing.
 fn plain(model: &str, reply: &Reply, names: &OfferedNames) -> Option<Value> {
     let mut parts = Vec::new();
     // From version 3 on the first call of a reply must have a signature.
-    let mut needs_signature = model.contains("gemini-") && !is_before_version_3(model);
+    let mut needs_signature = is_from_version_3_on(model);
     for part in &reply.parts {
         match part {
             Part::Text(text) | Part::Refusal(text) if !text.is_empty() => parts.push(json!({ "text": text })),

@@ -13,6 +13,7 @@ pub mod effort;
 mod foreign;
 mod form;
 mod gemini;
+pub mod images;
 pub mod lower;
 mod made_ids;
 mod offered_names;

@@ -18,6 +18,12 @@ pub trait Model: Send + Sync {
     /// Returns the form in which it is spoken to.
     fn wire(&self) -> Wire;
 
+    /// Returns why it is shown no images, such as "this model takes none"; nothing where it is. What is found out
+    /// while it is asked counts from then on.
+    fn why_no_images(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Asks for the next reply. What comes is told piece by piece, and the whole is returned.
     ///
     /// What can be tried again is tried again in here, as long as nothing of the reply was told. Stops at once when told

@@ -207,6 +207,7 @@ fn answers_to(messages: &[Message]) -> Message {
             name: call.name.clone(),
             text: format!("answer to {}", call.arguments),
             is_error: call.is_cut,
+            images: Vec::new(),
         })
         .collect();
     if answers.is_empty() { Message::User { text: "Go on.".to_owned() } } else { Message::Tools { answers } }

@@ -1,6 +1,6 @@
 //! Whatever a conversation is like, it stays one.
 
-use haft_model::conversation::{Call, Native, Stop, Usage};
+use haft_model::conversation::{Call, Image, Native, Stop, Usage};
 use haft_model::wire::Wire;
 use proptest::prelude::*;
 use serde_json::value::to_raw_value;
@@ -50,7 +50,8 @@ fn conversation(steps: &[Step]) -> Vec<Message> {
                 messages.push(reply(sizes.iter().enumerate().map(call).collect()));
                 let answer = |(index, (_, size)): (usize, &(usize, usize))| {
                     let text = "a line of é\n".repeat(size / 12);
-                    Answer { call: id(index), name: "t".into(), text, is_error: false }
+                    let image = Image { media_type: "image/png".into(), base64: "AAAA".into() };
+                    Answer { call: id(index), name: "t".into(), text, is_error: false, images: vec![image; size % 3] }
                 };
                 messages.push(Message::Tools { answers: sizes.iter().enumerate().map(answer).collect() });
             }

@@ -62,7 +62,13 @@ fn any_message() -> impl Strategy<Value = Message> {
         0..4,
     );
     let stop = prop_oneof![Just(Stop::Finished), Just(Stop::Paused), Just(Stop::Calls), Just(Stop::Cut)];
-    let answer = id().prop_map(|id| Answer { call: id.into(), name: "add".into(), text: "x".into(), is_error: false });
+    let answer = id().prop_map(|id| Answer {
+        call: id.into(),
+        name: "add".into(),
+        text: "x".into(),
+        is_error: false,
+        images: Vec::new(),
+    });
     prop_oneof![
         Just(Message::User { text: "u".into() }),
         (parts, stop).prop_map(|(parts, stop)| Message::Model(crate::puppet::reply(parts, stop))),
@@ -74,8 +80,13 @@ fn any_message() -> impl Strategy<Value = Message> {
 async fn what_is_lost_is_told_with_the_next_prompt() {
     let scene = scene();
     let (puppet, log) = (Puppet::of([says("on")]), Log::default());
-    let answer =
-        Answer { call: "1".into(), name: "write_file".into(), text: "Created b.txt\n".into(), is_error: false };
+    let answer = Answer {
+        call: "1".into(),
+        name: "write_file".into(),
+        text: "Created b.txt\n".into(),
+        is_error: false,
+        images: Vec::new(),
+    };
     let messages = vec![Message::User { text: "first".into() }, Message::Tools { answers: vec![answer] }];
     let past = Past { messages, lost: 1, ..Past::default() };
     let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past), usize::MAX).await;
@@ -113,7 +124,8 @@ async fn two_calls_with_one_id_get_an_id_each() {
     let (puppet, log) = (Puppet::of([says("on")]), Log::default());
     let called = || Message::Model(crate::puppet::reply(vec![call("c", "add", json!({}))], Stop::Calls));
     let answered = |text: &str| {
-        let answer = Answer { call: "c".into(), name: "add".into(), text: text.into(), is_error: false };
+        let answer =
+            Answer { call: "c".into(), name: "add".into(), text: text.into(), is_error: false, images: Vec::new() };
         Message::Tools { answers: vec![answer] }
     };
     let messages =

@@ -11,6 +11,7 @@ use haft_config::model::ModelSection;
 use haft_config::model::tuning::EffortName;
 use haft_config::price::PriceSection;
 use haft_config::settings::Settings;
+use haft_model::client::Connection;
 use haft_model::effort::Effort;
 
 use super::flags::HowFar;
@@ -21,6 +22,7 @@ pub(crate) struct Tuning {
     window: u64,
     reply_tokens: Option<u32>,
     call_first: bool,
+    images: bool,
     price: Option<Price>,
     /// In billionths of the currency of the price.
     max_cost: Option<u64>,
@@ -55,9 +57,15 @@ impl Tuning {
             window,
             reply_tokens,
             call_first: flags.call_first || said.call_first.unwrap_or_default(),
+            images: said.images.unwrap_or(true),
             price,
             max_cost: flags.max_cost.map(|amount| amount.billionths),
         })
+    }
+
+    /// Returns a connection over which the model is shown what it shall see.
+    pub(crate) fn over(&self, connection: Connection) -> Connection {
+        if self.images { connection } else { connection.without_images() }
     }
 
     /// Returns the settings of an agent with all of it.

@@ -121,10 +121,11 @@ mod tests {
 
     #[test]
     fn what_is_in_order_is_read() {
-        let text = "[model]\neffort = \"low\"\nwindow = 8192\nreply_tokens = 4096\ncall_first = true\n";
+        let text = "[model]\neffort = \"low\"\nwindow = 8192\nreply_tokens = 4096\ncall_first = true\nimages = false\n";
         let model = parse(text).expect("it is in order").model;
         let read = (model.effort.map(|effort| effort.to_string()), model.window.map(|window| window.0));
         assert_eq!(read, (Some("low".to_owned()), Some(8192)));
         assert_eq!((model.reply_tokens.map(|tokens| tokens.0), model.call_first), (Some(4096), Some(true)));
+        assert_eq!(model.images, Some(false));
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::thinking::Thinking;
-use crate::conversation::{Answer, Message, Part, Reply};
+use crate::conversation::{Answer, Image, Message, Part, Reply};
 use crate::foreign::{arguments_or_nothing, safe_id};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
@@ -75,10 +75,44 @@ enum Says<'a> {
     },
     ToolResult {
         tool_use_id: String,
-        content: &'a str,
+        content: ResultContent<'a>,
         #[serde(skip_serializing_if = "is_false")]
         is_error: bool,
     },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ResultContent<'a> {
+    Text(&'a str),
+    Pieces(Vec<Piece<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece<'a> {
+    Text { text: &'a str },
+    Image { source: Source<'a> },
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    r#type: &'static str,
+    media_type: &'a str,
+    data: &'a str,
+}
+
+impl<'a> ResultContent<'a> {
+    fn of(answer: &'a Answer) -> Self {
+        let text = if answer.text.trim().is_empty() { NOTHING } else { &answer.text };
+        if answer.images.is_empty() {
+            return ResultContent::Text(if answer.text.is_empty() { NOTHING } else { &answer.text });
+        }
+        let image = |image: &'a Image| Piece::Image {
+            source: Source { r#type: "base64", media_type: &image.media_type, data: &image.base64 },
+        };
+        ResultContent::Pieces([Piece::Text { text }].into_iter().chain(answer.images.iter().map(image)).collect())
+    }
 }
 
 #[derive(Serialize)]
@@ -93,8 +127,12 @@ impl<'a> Block<'a> {
     }
 
     fn result(answer: &'a Answer) -> Block<'a> {
-        let content = if answer.text.is_empty() { NOTHING } else { &answer.text };
-        let says = Says::ToolResult { tool_use_id: safe_id(&answer.call), content, is_error: answer.is_error };
+        let says = Says::ToolResult {
+            tool_use_id: safe_id(&answer.call),
+            content: ResultContent::of(answer),
+            // Its answer to others: "all content must be type text if is_error is true". The text says what failed.
+            is_error: answer.is_error && answer.images.is_empty(),
+        };
         Block { says, cache_control: None }
     }
 

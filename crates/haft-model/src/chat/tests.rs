@@ -75,6 +75,7 @@ fn conversation() -> Vec<Message> {
         name: name.to_owned(),
         text: "fine".to_owned(),
         is_error: false,
+        images: Vec::new(),
     };
     let user = |text: &str| Message::User { text: text.to_owned() };
     vec![

@@ -62,6 +62,7 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
         name: "bash".to_owned(),
         text: "said".to_owned(),
         is_error,
+        images: Vec::new(),
     };
     let messages = [
         Message::User { text: "Do it.".to_owned() },

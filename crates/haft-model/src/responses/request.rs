@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conversation::{Message, Part, Reply};
+use crate::conversation::{Answer, Message, Part, Reply};
 use crate::foreign::{arguments_or_nothing, safe_id};
 use crate::offered_names::OfferedNames;
 use crate::provider::Request;
@@ -45,7 +45,32 @@ enum Item<'a> {
     Native(Box<RawValue>),
     Words { role: &'static str, content: &'a str },
     Call { r#type: &'static str, call_id: String, name: String, arguments: String },
-    Answer { r#type: &'static str, call_id: String, output: &'a str },
+    Answer { r#type: &'static str, call_id: String, output: Output<'a> },
+}
+
+/// What came of a call.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Text(&'a str),
+    Pieces(Vec<Piece<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece<'a> {
+    InputText { text: &'a str },
+    InputImage { image_url: String },
+}
+
+impl<'a> Output<'a> {
+    fn of(answer: &'a Answer) -> Self {
+        if answer.images.is_empty() {
+            return Output::Text(&answer.text);
+        }
+        let images = answer.images.iter().map(|image| Piece::InputImage { image_url: image.data_url() });
+        Output::Pieces([Piece::InputText { text: &answer.text }].into_iter().chain(images).collect())
+    }
 }
 
 #[derive(Serialize)]
@@ -117,7 +142,7 @@ fn items<'a>(model: &str, request: &Request<'a>) -> Vec<Item<'a>> {
             Message::Tools { answers } => items.extend(answers.iter().map(|answer| Item::Answer {
                 r#type: "function_call_output",
                 call_id: safe_id(&answer.call),
-                output: &answer.text,
+                output: Output::of(answer),
             })),
             Message::Model(reply) => items.extend(items_of(model, reply, &names)),
         }

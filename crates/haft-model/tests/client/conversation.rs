@@ -83,6 +83,7 @@ pub fn next_after(reply: &Reply) -> Vec<Message> {
             name: call.name.clone(),
             text: if call.is_cut { "The call was cut off.".to_owned() } else { format!("{} worked.", call.name) },
             is_error: call.is_cut,
+            images: Vec::new(),
         })
         .collect();
     if answers.is_empty() { vec![said("Go on.")] } else { vec![Message::Tools { answers }] }

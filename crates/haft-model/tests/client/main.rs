@@ -6,6 +6,7 @@
 mod conversation;
 mod effort;
 mod faults;
+mod images;
 mod patience;
 mod published;
 mod refused;

@@ -122,11 +122,55 @@ enum KnownBlock {
     },
     ToolResult {
         tool_use_id: String,
-        content: String,
+        content: ResultContent,
         #[serde(default)]
         is_error: bool,
         cache_control: Option<CacheControl>,
     },
+}
+
+/// What a result holds: a text, or texts and images.
+#[derive(Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "what is there is checked by being read")]
+enum ResultContent {
+    Text(String),
+    Pieces(Vec<ResultPiece>),
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(dead_code, reason = "what is there is checked by being read")]
+enum ResultPiece {
+    Text { text: String },
+    Image { source: Base64ImageSource },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is there is checked by being read")]
+struct Base64ImageSource {
+    r#type: Base64,
+    media_type: ImageMediaType,
+    data: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Base64 {
+    Base64,
+}
+
+#[derive(Deserialize)]
+enum ImageMediaType {
+    #[serde(rename = "image/jpeg")]
+    Jpeg,
+    #[serde(rename = "image/png")]
+    Png,
+    #[serde(rename = "image/gif")]
+    Gif,
+    #[serde(rename = "image/webp")]
+    Webp,
 }
 
 #[derive(Deserialize)]
@@ -151,8 +195,10 @@ impl MessageCreateParams {
             let mut results_are_over = false;
             for block in &message.content {
                 match (block, message.role) {
-                    (BlockParam::Known(KnownBlock::ToolResult { tool_use_id, .. }), Role::User) => {
+                    (BlockParam::Known(KnownBlock::ToolResult { tool_use_id, content, is_error, .. }), Role::User) => {
                         assert!(!results_are_over, "results come first");
+                        let has_pieces = matches!(content, ResultContent::Pieces(_));
+                        assert!(!(has_pieces && *is_error), "what failed is text only");
                         let at = open.iter().position(|id| id == tool_use_id);
                         open.remove(at.expect("a result belongs to a call of the turn before"));
                     }
@@ -268,8 +314,25 @@ enum KnownItem {
     },
     FunctionCallOutput {
         call_id: String,
-        output: String,
+        output: OutputParam,
     },
+}
+
+/// What came of a call: a text, or texts and images.
+#[derive(Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "what is there is checked by being read")]
+enum OutputParam {
+    Text(String),
+    Pieces(Vec<InputContent>),
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(dead_code, reason = "what is there is checked by being read")]
+enum InputContent {
+    InputText { text: String },
+    InputImage { image_url: String },
 }
 
 #[derive(Deserialize)]

@@ -167,6 +167,7 @@ fn answer_to_earlier(wire: Wire) -> Message {
         name: "fs.list".to_owned(),
         text: "src".to_owned(),
         is_error: false,
+        images: Vec::new(),
     };
     Message::Tools { answers: vec![answer] }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::asked::{Came, Conversation, Made, Said};
 use super::script::{Part, Stop};
-use super::tongue::{Beat, Event, Speech, Tongue, list, object, plain_text, signature};
+use super::tongue::{Beat, Event, Speech, Tongue, images, list, object, plain_text, signature};
 
 pub(super) struct Anthropic;
 
@@ -14,8 +14,11 @@ impl Tongue for Anthropic {
             return Err("max_tokens: Field required".into());
         }
         let tools = list(&body["tools"]).iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned);
-        let mut conversation =
-            Conversation { instructions: plain_text(&body["system"]), tools: tools.collect(), said: Vec::new() };
+        let mut conversation = Conversation {
+            instructions: plain_text(&body["system"]),
+            tools: tools.collect(),
+            ..Conversation::default()
+        };
         for (number, message) in list(&body["messages"]).iter().enumerate() {
             let read = match message["role"].as_str() {
                 Some("user") => read_user(&mut conversation, &message["content"]),
@@ -27,6 +30,7 @@ impl Tongue for Anthropic {
         if body["thinking"]["type"] == "enabled" && answers_calls_without_thoughts(list(&body["messages"])) {
             return Err("messages: with thinking, calls that are answered last must begin with a thinking block".into());
         }
+        conversation.images = images(&body["messages"]);
         Ok(conversation)
     }
 

@@ -37,6 +37,8 @@ pub struct Conversation {
     pub tools: Vec<String>,
     /// What was said so far.
     pub said: Vec<Said>,
+    /// The images that it shows, in order, each as an address that holds all of it (`data:image/png;base64,…`).
+    pub images: Vec<String>,
 }
 
 /// One entry of a conversation.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::asked::{Came, Conversation, Made, Said};
 use super::script::{Part, Stop, Usage};
-use super::tongue::{Beat, Event, Speech, Tongue, list, plain_text};
+use super::tongue::{Beat, Event, Speech, Tongue, images, list, plain_text};
 
 pub(super) struct Chat;
 
@@ -23,6 +23,7 @@ impl Tongue for Chat {
         for (number, message) in list(&body["messages"]).iter().enumerate() {
             read_message(&mut conversation, message).map_err(|what| format!("messages[{number}]: {what}"))?;
         }
+        conversation.images = images(&body["messages"]);
         Ok(conversation)
     }
 

@@ -16,6 +16,8 @@ pub struct Expect {
     pub tool_result_contains: Vec<String>,
     /// How many results came last.
     pub tool_results: Option<usize>,
+    /// How many images the whole request shows.
+    pub images: Option<usize>,
     /// Words in the instructions.
     #[serde(deserialize_with = "one_or_many")]
     pub instructions_contain: Vec<String>,
@@ -60,6 +62,10 @@ impl Expect {
         }
         if let Some(count) = self.tool_results {
             demand(texts.len() == count, format!("there should be {count} results, but there are {}", texts.len()));
+        }
+        if let Some(count) = self.images {
+            let shown = asked.conversation.images.len();
+            demand(shown == count, format!("there should be {count} images, but there are {shown}"));
         }
         for words in &self.instructions_contain {
             let is_there = asked.conversation.instructions.contains(words.as_str());

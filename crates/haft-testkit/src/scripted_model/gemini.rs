@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::asked::{Came, Conversation, Made, Said};
 use super::script::{Part, Stop};
-use super::tongue::{Beat, Event, Speech, Tongue, list, object, signature};
+use super::tongue::{Beat, Event, Speech, Tongue, images, list, object, signature};
 
 pub(super) struct Gemini;
 
@@ -17,7 +17,7 @@ impl Tongue for Gemini {
         let declared = list(&body["tools"]).iter().flat_map(|tool| list(&tool["functionDeclarations"]));
         let tools = declared.filter_map(|tool| tool["name"].as_str()).map(str::to_owned);
         let instructions = texts(&body["systemInstruction"]["parts"]);
-        let mut conversation = Conversation { instructions, tools: tools.collect(), said: Vec::new() };
+        let mut conversation = Conversation { instructions, tools: tools.collect(), ..Conversation::default() };
         for (number, content) in list(&body["contents"]).iter().enumerate() {
             let parts = list(&content["parts"]);
             if parts.is_empty() {
@@ -32,6 +32,7 @@ impl Tongue for Gemini {
                 read.map_err(|what| format!("contents[{number}].parts[{index}]: {what}"))?;
             }
         }
+        conversation.images = images(&body["contents"]);
         Ok(conversation)
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::asked::{Came, Conversation, Made, Said};
 use super::chat::{CREATED, Chat};
 use super::script::{Part, Stop};
-use super::tongue::{Beat, Event, Speech, Tongue, list, plain_text, signature};
+use super::tongue::{Beat, Event, Speech, Tongue, images, list, plain_text, signature};
 
 pub(super) struct Responses;
 
@@ -18,7 +18,7 @@ impl Tongue for Responses {
         }
         let tools = list(&body["tools"]).iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned);
         let instructions = body["instructions"].as_str().unwrap_or_default().to_owned();
-        let mut conversation = Conversation { instructions, tools: tools.collect(), said: Vec::new() };
+        let mut conversation = Conversation { instructions, tools: tools.collect(), ..Conversation::default() };
         if let Some(text) = body["input"].as_str() {
             conversation.said.push(Said::User(text.into()));
         }
@@ -29,6 +29,7 @@ impl Tongue for Responses {
             }
             read_item(&mut conversation, item).map_err(|what| format!("input[{number}]: {what}"))?;
         }
+        conversation.images = images(&body["input"]);
         Ok(conversation)
     }
 

@@ -164,6 +164,23 @@ pub(super) fn plain_text(content: &Value) -> String {
     }
 }
 
+/// Returns the images anywhere in what was said, as addresses that hold all of them.
+pub(super) fn images(said: &Value) -> Vec<String> {
+    let inline = |of: &Value, kind: &str| Some(format!("data:{};base64,{}", of[kind].as_str()?, of["data"].as_str()?));
+    let found = match said["type"].as_str() {
+        Some("image") => inline(&said["source"], "media_type"),
+        Some("input_image") => said["image_url"].as_str().map(str::to_owned),
+        Some("image_url") => said["image_url"]["url"].as_str().map(str::to_owned),
+        _ => inline(&said["inlineData"], "mimeType"),
+    };
+    match (found, said) {
+        (Some(image), _) => vec![image],
+        (None, Value::Array(items)) => items.iter().flat_map(images).collect(),
+        (None, Value::Object(members)) => members.values().flat_map(images).collect(),
+        (None, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => Vec::new(),
+    }
+}
+
 /// Returns the elements of a list; none where there is no list.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()

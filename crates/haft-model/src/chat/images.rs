@@ -1,0 +1,54 @@
+//! Images of results. A result has only text in this form, so they stand in what the user says next.
+//!
+//! Where nobody but the model may speak behind results they stand in the result itself: its published types have them
+//! there.
+
+use serde_json::{Value, json};
+
+use crate::conversation::{Answer, Image};
+
+/// Images of results that nobody was shown yet, each behind a text that says where they are from.
+#[derive(Debug, Default)]
+pub(super) struct Unshown(Vec<Value>);
+
+impl Unshown {
+    /// Adds those of an answer to a call that goes by this name and id.
+    pub(super) fn add(&mut self, (name, id): (String, String), answer: &Answer) {
+        let what = match answer.images.as_slice() {
+            [] => return,
+            [_] => "the image".to_owned(),
+            images => format!("the {} images", images.len()),
+        };
+        self.0.push(text(&format!("[haft: {what} of the result of {name} (call {id}):]")));
+        self.0.extend(answer.images.iter().map(image));
+    }
+
+    /// Returns what the user says with these words, and with the images before them.
+    pub(super) fn before(&mut self, words: String) -> Value {
+        let mut parts = std::mem::take(&mut self.0);
+        if parts.is_empty() {
+            return json!({ "role": "user", "content": words });
+        }
+        parts.push(text(&words));
+        json!({ "role": "user", "content": parts })
+    }
+
+    /// Returns what the user says without a word; nothing where there are no images.
+    pub(super) fn alone(&mut self) -> Option<Value> {
+        let parts = std::mem::take(&mut self.0);
+        (!parts.is_empty()).then(|| json!({ "role": "user", "content": parts }))
+    }
+}
+
+/// Returns the content of a result with its images.
+pub(super) fn inside(answer: &Answer) -> Value {
+    [text(&answer.text)].into_iter().chain(answer.images.iter().map(image)).collect()
+}
+
+fn text(words: &str) -> Value {
+    json!({ "type": "text", "text": words })
+}
+
+fn image(image: &Image) -> Value {
+    json!({ "type": "image_url", "image_url": { "url": image.data_url() } })
+}

@@ -1,0 +1,112 @@
+//! What is known of whether a model sees.
+//!
+//! Nobody publishes which models do, and of local servers it depends on how they were started. So images are sent, and
+//! who refuses them is asked again without: for good where no image is taken at all, else without those that came last,
+//! because the ones before them were taken. Each refusal leaves out more, so it comes to an end.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use blake3::Hash;
+
+use crate::conversation::{Image, Message};
+use crate::images::{answers, answers_of, leave_out};
+use crate::provider::{ModelError, ModelErrorKind};
+
+const TURNED_OFF: &str = "images are turned off";
+const TAKES_NONE: &str = "this model takes none";
+const REFUSED: &str = "refused by the provider";
+
+/// What those say who take no image at all, in small letters. The words of llama.cpp, OpenRouter and DeepSeek were found
+/// in reports of their users; the others are what such servers may say. Whoever says something else about images loses
+/// only those that came last.
+const BLIND: [&str; 17] = [
+    "mmproj",
+    "image input",
+    "input image is not supported",
+    "images are not supported",
+    "not support image",
+    "not support the image",
+    "image_url is only supported",
+    "at most 0 image",
+    "unknown variant `image_url`",
+    " vision",
+    "multimodal",
+    "multi-modal",
+    "content type",
+    "content_type",
+    "content must be a string",
+    "value must be a string",
+    "should be a valid string",
+];
+
+/// What is known of whether a model sees.
+#[derive(Debug, Default)]
+pub(super) struct Sight {
+    /// Why it is shown none.
+    none: OnceLock<&'static str>,
+    /// Those that were refused.
+    refused: Mutex<HashSet<Hash>>,
+}
+
+impl Sight {
+    /// Returns that of a model that shall see nothing.
+    pub(super) fn turned_off() -> Sight {
+        Sight { none: OnceLock::from(TURNED_OFF), ..Sight::default() }
+    }
+
+    /// Returns why no image is shown.
+    pub(super) fn why_none(&self) -> Option<&'static str> {
+        self.none.get().copied()
+    }
+
+    /// Returns a conversation with the images that are shown.
+    pub(super) fn shown<'m>(&self, messages: &'m [Message]) -> Cow<'m, [Message]> {
+        let refused = self.refused();
+        let is_left_out = |image: &Image| self.none.get().is_some() || refused.contains(&hash(image));
+        let knows = self.none.get().is_some() || !refused.is_empty();
+        if !knows || !answers(messages).flat_map(|answer| &answer.images).any(is_left_out) {
+            return Cow::Borrowed(messages);
+        }
+        let mut shown = messages.to_vec();
+        for answer in shown.iter_mut().flat_map(answers_of) {
+            leave_out(answer, is_left_out, self.why_none().unwrap_or(REFUSED));
+        }
+        Cow::Owned(shown)
+    }
+
+    /// Says whether a refusal is about images. Fewer of them are shown from now on.
+    pub(super) fn learns_from(&self, refusal: &ModelError, messages: &[Message]) -> bool {
+        // Some answer with a status that says that they broke.
+        if !matches!(refusal.kind, ModelErrorKind::BadRequest | ModelErrorKind::Broken) {
+            return false;
+        }
+        let shown = self.shown(messages);
+        let Some(newest) = shown.iter().rposition(|message| has_images(std::slice::from_ref(message))) else {
+            return false;
+        };
+        let words = refusal.what.to_lowercase();
+        if BLIND.iter().any(|blind| words.contains(blind)) {
+            return self.none.set(TAKES_NONE).is_ok();
+        }
+        if !words.contains("image") {
+            return false;
+        }
+        let newest = answers(&shown[newest..]).flat_map(|answer| &answer.images).map(hash);
+        self.refused().extend(newest);
+        true
+    }
+
+    fn refused(&self) -> MutexGuard<'_, HashSet<Hash>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn has_images(messages: &[Message]) -> bool {
+    answers(messages).any(|answer| !answer.images.is_empty())
+}
+
+fn hash(image: &Image) -> Hash {
+    blake3::hash(image.base64.as_bytes())
+}
