@@ -233,7 +233,7 @@ impl Sessions {
 /// What a file of a session holds.
 struct Scanned {
     kept: Kept,
-    /// Where its last whole record ends.
+    /// Where the next record goes.
     end: u64,
     /// The number of that record.
     number: u64,
@@ -258,6 +258,11 @@ impl Scanned {
             Ok(())
         })?;
         scan.damaged.iter().for_each(|place| kept.damage.note(place.end - place.start));
+        // One record is written at a time, so only one can be torn. More than that was whole once, and is left there.
+        if frame::next_mark(file, scan.end + 1, length)?.is_some() {
+            kept.damage.note(length - scan.end);
+            return Ok(Self { kept, end: length, number });
+        }
         kept.damage.torn = length - scan.end;
         Ok(Self { kept, end: scan.end, number })
     }

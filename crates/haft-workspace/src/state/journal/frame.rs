@@ -134,7 +134,8 @@ pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::R
     Ok(Some((frame, bytes)))
 }
 
-fn next_mark(file: &File, mut offset: u64, length: u64) -> io::Result<Option<u64>> {
+/// Finds the next place from here on at which a frame may begin.
+pub(in crate::state) fn next_mark(file: &File, mut offset: u64, length: u64) -> io::Result<Option<u64>> {
     let mut window = vec![0; STEP];
     while offset < length {
         let size = STEP.min(usize::try_from(length - offset).unwrap_or(STEP));

@@ -107,6 +107,26 @@ fn a_flipped_bit_anywhere_costs_its_record_and_is_told() {
 }
 
 #[test]
+fn a_byte_too_many_or_too_few_costs_what_lies_behind_it_and_destroys_nothing() {
+    let place = Place::new();
+    let id = place.written(&["one", "two", "three", "four"]);
+    let (bytes, ends) = (place.bytes(&id), ends_of(&place.sessions.path_of(&id)));
+    for at in ends[1]..ends[2] {
+        for with in [&b"x"[..], b""] {
+            let odd = [&bytes[..at], with, &bytes[at + usize::from(with.is_empty())..]].concat();
+            place.put(&id, &odd);
+            let (log, kept) = place.sessions.take_up(&id).expect("its beginning is there");
+            assert!(kept.damage.torn == 0 && kept.damage.places == 1, "{at}: {:?}", kept.damage);
+            log.append(&"five", kept.tally).expect("there is room");
+            drop(log);
+            let (left, damage) = place.read(&id);
+            assert_eq!((left, damage.places), (["one", "five"].map(str::to_owned).to_vec(), 1), "{at}");
+            assert!(place.bytes(&id).starts_with(&odd), "nothing is cut");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_is_none_of_ours_is_refused_and_left_alone() {
     let place = Place::new();
     let id = place.written(&["one"]);
