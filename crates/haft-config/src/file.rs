@@ -93,10 +93,19 @@ fn explain(message: &str) -> (String, String) {
             let wrong = problem.split('`').nth(1).unwrap_or_default();
             match haft::closest::closest(wrong, known.iter().copied()) {
                 Some(near) => (problem.to_owned(), format!("did you mean `{near}`?")),
-                None => (problem.to_owned(), format!("use {expected}")),
+                None => (problem.to_owned(), format!("use {}", in_words(expected))),
             }
         }
         None => (message, "mend or remove this line".to_owned()),
+    }
+}
+
+/// Says which type is meant, for people.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "f64" | "f32" => "a number",
+        "u64" | "u32" | "u16" | "u8" | "usize" | "i64" | "i32" => "a whole number",
+        other => other,
     }
 }
 

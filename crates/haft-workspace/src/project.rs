@@ -209,6 +209,9 @@ impl Project {
             Ok(None) => return Err("it is a link that leads out of the workspace".to_owned()),
             Err(_) => return Err("it is a link that leads nowhere".to_owned()),
         };
+        if place.as_os_str().is_empty() {
+            return Err("it is a link to the workspace itself".to_owned());
+        }
         let shown = one_line(&place.display().to_string()).into_owned();
         if is_secret(&place) {
             return Err(format!("it is a link to {shown}, which may hold secrets"));
