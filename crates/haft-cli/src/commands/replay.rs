@@ -14,6 +14,7 @@ use haft_agent::record::Unrecorded;
 use haft_agent::recorded::RecordedModel;
 use haft_agent::settings::Settings as AgentSettings;
 use haft_agent::told::Told;
+use haft_config::keys::Keys;
 use haft_config::profile::Profile;
 use haft_config::settings::Settings;
 use haft_model::conversation::{Call, Message, Part as Piece, Reply};
@@ -36,7 +37,7 @@ use crate::ground::Ground;
 use crate::live::Live;
 use crate::replay::adapted::Adapted;
 use crate::replay::answered::AsThen;
-use crate::replay::compared::{Compared, Histories, Now, compare};
+use crate::replay::compared::{Compared, Means, Now, compare};
 use crate::replay::recorded::{Recorded, RecordedRun, WhyNot};
 use crate::replay::told::{Tally, Telling};
 use crate::screen::{self, Part};
@@ -75,6 +76,8 @@ struct Plan {
     /// What was changed in the workspace itself.
     history: History,
     from: Option<PathBuf>,
+    /// The keys to models, which nobody is to see here either.
+    keys: Vec<String>,
 }
 
 /// Runs the command.
@@ -108,6 +111,7 @@ impl Plan {
     fn of(common: &Common, arguments: &Replay) -> anyhow::Result<Self> {
         // A mistake in the rules is told before anything is copied.
         let Ground { settings, workspace: opened, .. } = Ground::open(common, Manner::Silent)?;
+        let keys = Keys::read(&settings.environment.config_folder)?.secrets();
         let workspace = opened.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &workspace);
         let sessions = state.sessions();
@@ -125,7 +129,7 @@ impl Plan {
         }
         let from = arguments.from.as_deref().map(real_folder).transpose()?;
         let (began_ms, history) = (kept.began_ms.unwrap_or(0), opened.history(&state));
-        Ok(Self { id, began_ms, recorded: Arc::new(recorded), settings, workspace, state, history, from })
+        Ok(Self { id, began_ms, recorded: Arc::new(recorded), settings, workspace, state, history, from, keys })
     }
 
     async fn replay(&self, common: &Common, telling: &Telling<'_>, stop: &CancellationToken) -> anyhow::Result<Exit> {
@@ -188,6 +192,7 @@ impl Plan {
     ) -> anyhow::Result<Vec<Message>> {
         let common = as_then(common, run);
         let desk = self.desk(&common, replica).await?;
+        desk.runtime.also_hide(self.keys.iter().cloned());
         telling.hide_like(desk.runtime.redactor());
         let approver = AsThen::new(self.recorded.clone(), common.yes);
         let session = desk.session_answered_by(&self.id.to_string(), &common, Box::new(approver.clone()));
@@ -209,9 +214,9 @@ impl Plan {
             let reaches_beyond = approver.reaches_beyond(&call.id);
             let is_unaltered = run.replies.iter().flat_map(Reply::calls).any(|recorded| recorded == call);
             let now = Now { answer, result, reaches_beyond, is_unaltered };
-            let histories = Histories { then: &self.history, now: &desk.history };
+            let means = Means { then: &self.history, now: &desk.history, redactor: desk.runtime.redactor() };
             if !stop.is_cancelled() {
-                telling.compared(call, &compare(then, &now, &adapted, &histories));
+                telling.compared(call, &compare(then, &now, &adapted, &means));
             }
         };
         let agent = Agent::new(&desk.runtime, &session, &model, &Unrecorded);

@@ -163,6 +163,33 @@ fn other_content_in_a_file_is_a_difference_although_nothing_was_printed() {
 }
 
 #[test]
+fn keys_of_the_file_are_hidden_also_where_nobody_knew_them_then() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.put("ws/a.txt", "first plain-key-of-nobody-0815\n");
+    let look = || Turn::call("bash", json!({ "command": "cat a.txt; cp a.txt b.txt" }));
+    let id = recorded(&place, [look()], &["--yes"]);
+    place.put("ws/a.txt", "second plain-key-of-somebody-4711\n");
+    let keys = "OPENAI_API_KEY = \"plain-key-of-nobody-0815\"\nXAI_API_KEY = \"plain-key-of-somebody-4711\"\n";
+    place.put("home/.config/haft/keys.toml", keys);
+    let file = place.path("home/.config/haft/keys.toml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+    for arguments in [&[id.as_str()][..], &[&id, "--json"]] {
+        let again = replayed(&place, arguments);
+        assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+        assert!(
+            again.out.contains("first") && again.out.contains("second") && !again.out.contains("plain-key"),
+            "{}",
+            again.out
+        );
+    }
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let open = replayed(&place, &[&id]);
+    assert_eq!(open.code, Some(2), "{}", open.out);
+    assert!(open.err.contains("chmod 600"), "{}", open.err);
+}
+
+#[test]
 fn absolute_paths_of_the_workspace_mean_the_copy() {
     let place = Place::new();
     let root = place.path("ws").canonicalize().expect("it is there");
