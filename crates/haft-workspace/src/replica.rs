@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use crate::files::locate::resolve;
 use crate::state::ScratchFolder;
 use measure::Measured;
 
@@ -72,6 +73,9 @@ pub enum ReplicaError {
         .0.display(), .1.entries, .1.bytes / (1024 * 1024)
     )]
     TooMuch(PathBuf, CopyLimits),
+    /// It is what is never copied.
+    #[error("{} belongs to haft itself, so it is not copied; name another folder", .0.display())]
+    Own(PathBuf),
     /// The disk has not enough room.
     #[error(
         "a copy of the workspace needs {} MiB, and {} has room for {} MiB; set TMPDIR to a folder with more room",
@@ -116,6 +120,13 @@ impl Replica {
     /// Returns where the copy is.
     pub fn workspace(&self) -> PathBuf {
         self.scratch.path().join("workspace")
+    }
+
+    /// Returns where in the copy a path of the original lies, whether there is anything or not; nothing for what lies
+    /// elsewhere.
+    pub fn counterpart(&self, original: &Path, path: &Path) -> Option<PathBuf> {
+        let (original, real) = (resolve(original).ok()?, resolve(path).ok()?);
+        Some(self.workspace().join(real.strip_prefix(original).ok()?))
     }
 
     /// Returns where the state of whoever works on the copy may be.

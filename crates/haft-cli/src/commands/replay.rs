@@ -33,7 +33,7 @@ use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::desk::{Desk, block_on};
 use crate::exit::Exit;
-use crate::ground::Ground;
+use crate::ground::{Ground, own_folders};
 use crate::live::Live;
 use crate::replay::adapted::Adapted;
 use crate::replay::answered::AsThen;
@@ -165,7 +165,7 @@ impl Plan {
         let environment = &self.settings.environment;
         let original = Original {
             folder: self.from.clone().unwrap_or_else(|| self.workspace.clone()),
-            left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
+            left_out: own_folders(&self.settings),
             limits: CopyLimits::default(),
         };
         let (parent, stop) = (environment.temporary_folder.clone(), stop.clone());

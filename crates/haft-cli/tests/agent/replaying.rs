@@ -190,6 +190,39 @@ fn keys_of_the_file_are_hidden_also_where_nobody_knew_them_then() {
 }
 
 #[test]
+fn what_is_out_of_reach_in_a_workspace_that_holds_the_home_is_so_in_the_copy() {
+    let place = Place::new();
+    // The home is reached through a link, and the workspace is what the link leads to.
+    std::os::unix::fs::symlink(place.path("ws"), place.path("home")).expect("it is new");
+    place.put("ws/.config/haft/rules.toml", "");
+    let id = recorded(&place, [Turn::call("read_file", json!({ "path": ".config/haft/rules.toml" }))], &[]);
+    let again = replayed(&place, &[&id, "--json", "--yes"]);
+    let same = vec![("read_file".into(), "same".into())];
+    assert_eq!((outcomes(&again), again.code), (same, Some(0)), "{}{}", again.out, again.err);
+    let notes = records(&again.out)[0]["notes"].to_string();
+    assert!(notes.contains(".config/haft (it belongs to haft)"), "{notes}");
+    assert!(notes.contains(".local/state/haft (it belongs to haft)"), "{notes}");
+    let from = place.path("home/.config/haft").display().to_string();
+    let own = replayed(&place, &[&id, "--from", &from]);
+    assert!(own.code == Some(2) && own.err.contains("belongs to haft itself"), "{}{}", own.out, own.err);
+}
+
+#[test]
+fn what_commands_do_not_see_in_the_workspace_they_do_not_see_in_the_copy() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("home")).expect("it is new");
+    std::os::unix::fs::symlink(place.path("ws"), place.path("home/.cargo")).expect("it is new");
+    place.put("ws/credentials.toml", "token of the registry\n");
+    let look = Turn::call("bash", json!({ "command": "cat credentials.toml a.txt" }));
+    let id = recorded(&place, [look], &["--yes"]);
+    let again = replayed(&place, &[&id, "--json"]);
+    assert_eq!(outcomes(&again), [("bash".into(), "same".into())], "{}{}", again.out, again.err);
+    // It is the same because neither saw it, and not because both did.
+    let seen = said(place.bare(&["--yes", "call", "bash", "command=cat credentials.toml a.txt"])).out;
+    assert!(seen.contains("two") && !seen.contains("token of the registry"), "{seen}");
+}
+
+#[test]
 fn absolute_paths_of_the_workspace_mean_the_copy() {
     let place = Place::new();
     let root = place.path("ws").canonicalize().expect("it is there");

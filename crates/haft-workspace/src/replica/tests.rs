@@ -115,6 +115,27 @@ fn what_cannot_be_copied_is_named() {
 }
 
 #[test]
+fn what_belongs_to_haft_is_not_copied_whatever_way_leads_there() {
+    let ground = Ground::new();
+    ground.put("a", "a");
+    ground.put("config/haft/keys.toml", "k");
+    let (link, copies) = (ground.folder.path().join("link"), ground.folder.path().join("copies"));
+    symlink(ground.path(""), &link).expect("it is new");
+    let left_out = vec![link.join("config/haft"), link.join("state/haft")];
+    let original = Original { left_out, ..ground.original() };
+    let replica = Replica::of(&original, &copies, &|| false).expect("it can be copied");
+    assert_eq!(replica.not_copied, [(PathBuf::from("config/haft"), "it belongs to haft".to_owned())]);
+    assert!(!replica.workspace().join("config/haft").exists());
+    let counterpart = |path: &Path| replica.counterpart(&ground.path(""), path);
+    assert_eq!(counterpart(&link.join("state/haft")), Some(replica.workspace().join("state/haft")));
+    assert_eq!(counterpart(&copies), None);
+    for folder in [ground.path("config/haft"), link.join("config/haft")] {
+        let own = Replica::of(&Original { folder, ..original.clone() }, &copies, &|| false);
+        assert!(matches!(own, Err(ReplicaError::Own(_))));
+    }
+}
+
+#[test]
 fn too_much_is_an_error_before_anything_is_copied() {
     let ground = Ground::new();
     ground.put("a", "12345");
