@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use haft_agent::times::without_times;
+use haft_agent::each_time::{without_after, without_what_differs_each_time};
 use haft_model::conversation::Call;
 use serde_json::Value;
 
@@ -74,26 +74,10 @@ impl Adapted {
 /// Leaves out what differs each time: how long something took, numbers of change sets, names made up by `mktemp`.
 pub(crate) fn settled(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
-        let line = without_after(&without_times(line), "change set ", |c| c.is_ascii_digit());
+        let line = without_what_differs_each_time(line);
         without_after(&line, "/tmp/tmp", |c| c.is_ascii_alphanumeric() || c == '.' || c == '_')
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Puts a mark in the place of what follows some words.
-fn without_after(line: &str, words: &str, is_part: impl Fn(char) -> bool) -> String {
-    let mut left = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find(words) {
-        let (before, behind) = rest.split_at(at + words.len());
-        left.push_str(before);
-        let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
-        if end > 0 {
-            left.push('#');
-        }
-        rest = &behind[end..];
-    }
-    left + rest
 }
 
 /// Replaces a path where it stands as a whole, or before a slash.

@@ -97,6 +97,18 @@ fn changes_of_others_since_are_taken_back_in_the_copy_and_told() {
 }
 
 #[test]
+fn numbers_of_changes_are_no_difference_where_the_workspace_has_older_ones() {
+    let place = Place::new();
+    place.put("ws/c.txt", "gone soon\n");
+    for name in ["path=x.txt", "path=y.txt"] {
+        assert_eq!(said(place.bare(&["--yes", "call", "write_file", name, "content=older"])).code, Some(0));
+    }
+    let id = recorded(&place, work(), &["--yes"]);
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+}
+
+#[test]
 fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
     let place = Place::new();
     let look = || Turn::call("bash", json!({ "command": "cat a.txt; echo took 0.2 s" }));
