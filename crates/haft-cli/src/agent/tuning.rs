@@ -14,6 +14,7 @@ use haft_config::settings::Settings;
 use haft_model::effort::Effort;
 
 use super::flags::HowFar;
+use super::kept::Said;
 
 /// How a model is used.
 pub(crate) struct Tuning {
@@ -58,6 +59,11 @@ impl Tuning {
             price,
             max_cost: flags.max_cost.map(|amount| amount.billionths),
         })
+    }
+
+    /// Adds how much the model takes to what is written down of a run.
+    pub(crate) fn noted_in(&self, said: Said) -> Said {
+        Said { window: Some(self.window), reply_tokens: self.reply_tokens, ..said }
     }
 
     /// Returns the settings of an agent with all of it.

@@ -10,6 +10,7 @@ use clap::Args;
 use haft::grouped::Grouped;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
+use haft_agent::instructions::Instructions;
 use haft_agent::record::Unrecorded;
 use haft_agent::recorded::RecordedModel;
 use haft_agent::settings::Settings as AgentSettings;
@@ -29,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::resume::newest;
 use crate::agent::asked_to_stop::{Asked, AskedToStop};
+use crate::agent::kept::Said;
+use crate::agent::work::instructions;
 use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::desk::{Desk, block_on};
@@ -219,8 +222,9 @@ impl Plan {
                 telling.compared(call, &compare(then, &now, &adapted, &means));
             }
         };
+        let settings = settings(&run.said, instructions(&desk, &common)?);
         let agent = Agent::new(&desk.runtime, &session, &model, &Unrecorded);
-        let mut agent = agent.with_settings(settings()).going_on(Past { messages: past, ..Past::default() });
+        let mut agent = agent.with_settings(settings).going_on(Past { messages: past, ..Past::default() });
         let mut live = Live::new(desk.runtime.events()).on(telling.line.clone());
         let mut prompt = run.prompt.clone().unwrap_or_default();
         while model.left() > 0 && !stop.is_cancelled() {
@@ -331,9 +335,16 @@ fn as_then(common: &Common, run: &RecordedRun) -> Common {
     }
 }
 
-/// How far it went then is how far it goes now.
-fn settings() -> AgentSettings {
-    AgentSettings { max_steps: u32::MAX, ..AgentSettings::default() }
+/// How far it went then is how far it goes now, and what the model could not see any more it cannot see now.
+fn settings(said: &Said, instructions: Instructions) -> AgentSettings {
+    let usual = AgentSettings::default();
+    AgentSettings {
+        max_steps: u32::MAX,
+        window: said.window.unwrap_or(usual.window),
+        most_tokens: said.reply_tokens,
+        instructions,
+        ..usual
+    }
 }
 
 fn exit_of(tally: Tally, is_stopped: bool) -> Exit {

@@ -296,6 +296,19 @@ fn the_flags_of_then_count_where_none_are_said() {
 }
 
 #[test]
+fn a_session_in_a_small_window_is_done_again_in_one_of_that_size() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\nwindow = 6000\n");
+    place.put("ws/long.txt", &"a line that is read again and again\n".repeat(400));
+    let read = |offset: u64| Turn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
+    // What was left out to make room is read anew; what can still be seen is not.
+    let id = recorded(&place, [read(1), read(151), read(1)], &[]);
+    std::fs::remove_file(place.path("home/.config/haft/config.toml")).expect("it is there");
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+}
+
+#[test]
 fn several_runs_of_a_session_are_done_again_one_after_the_other() {
     let place = Place::new();
     let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
