@@ -44,7 +44,7 @@ impl Ground {
     }
 
     /// Opens a copy of a workspace as that would be opened: what was trusted there is trusted here, where it is the same.
-    /// Commands must be held in the copy, and nothing may leave the machine.
+    /// Commands must be held in the copy, and nothing may leave the machine: hooks do not reach the network here.
     pub(crate) fn open_copy(common: &Common, copy: &Replica, of: &Path) -> anyhow::Result<Self> {
         let mut settings = Settings::read(common.profile())?;
         let trusted = brought::trusted_in(&settings, of);
@@ -65,6 +65,8 @@ impl Ground {
         told.iter().for_each(|line| screen::talk(line));
         let mut ground = Self::with(settings, workspace, loaded, None)?;
         ground.rulebook.besides = nothing_leaves();
+        // Nobody asks a hook what it would do there.
+        ground.settings.hooks.iter_mut().for_each(|hook| hook.network = false);
         Ok(ground)
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::Args;
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::Instructions;
@@ -303,6 +304,11 @@ impl Plan {
         let why = |(path, why): &(PathBuf, String)| format!("{} ({why})", path.display());
         if !replica.not_copied.is_empty() {
             notes.push(format!("not copied: {}", some_of(replica.not_copied.iter().map(why))));
+        }
+        let reaching = self.settings.hooks.iter().filter(|hook| hook.network);
+        let hooks: Vec<String> = reaching.map(|hook| one_line(&hook.name).into_owned()).collect();
+        if !hooks.is_empty() {
+            notes.push(format!("hooks do not reach the network from a copy: {}", some_of(hooks.into_iter())));
         }
         let Some(back) = back else { return notes };
         if !back.of_others.is_empty() {

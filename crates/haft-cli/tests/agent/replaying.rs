@@ -286,6 +286,29 @@ fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
 }
 
 #[test]
+fn hooks_do_not_reach_the_network_from_the_copy() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = listener.local_addr().expect("it listens").port();
+    listener.set_nonblocking(true).expect("it is ours");
+    let tell = format!("curl -s -m 1 http://127.0.0.1:{port}/ || true");
+    let hook =
+        |event: &str| format!("[[hooks.{event}]]\nname = \"tell {event}\"\ncommand = \"{tell}\"\nnetwork = true\n");
+    place.put("home/.config/haft/config.toml", &format!("{}{}", hook("PreToolUse"), hook("PostToolUse")));
+    let read = || Turn::call("read_file", json!({ "path": "a.txt" }));
+    let id = recorded(&place, [read()], &[]);
+    assert!(listener.accept().is_ok(), "in the workspace they do");
+    while listener.accept().is_ok() {}
+    let model = ScriptedModel::start(Script::of([Turn::text("So it is.")]));
+    assert_eq!(place.haft(&model, &["resume", &id, "and now?"]).code, Some(0));
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(listener.accept().is_err(), "nobody called");
+    let note = "note: hooks do not reach the network from a copy: tell PreToolUse, tell PostToolUse\n";
+    assert_eq!(again.err.matches(note).count(), 1, "{}", again.err);
+}
+
+#[test]
 fn the_flags_of_then_count_where_none_are_said() {
     let place = Place::new();
     let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" }));
