@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -48,6 +49,9 @@ use crate::screen::{self, Part};
 
 /// Most files that are named of many.
 const MOST_NAMED: usize = 8;
+
+/// How long a copy may take to go when somebody wants the end at once.
+const TO_CLEAN_UP: Duration = Duration::from_secs(3);
 
 /// Arguments of `haft replay`.
 #[derive(Args)]
@@ -102,7 +106,11 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
             tokio::select! {
                 biased;
                 wish = asked.next(&stop) => match wish {
-                    Asked::ToEnd => return Ok(Exit::Interrupted),
+                    Asked::ToEnd => {
+                        // A copy that is under way is removed by whoever makes it, which was told to stop before.
+                        let _ = tokio::time::timeout(TO_CLEAN_UP, &mut replaying).await;
+                        return Ok(Exit::Interrupted);
+                    }
                     Asked::ToStop => stop.cancel(),
                 },
                 ended = &mut replaying => return ended,
@@ -301,6 +309,10 @@ impl Plan {
     /// Says how far the copy is what there was when the session began.
     fn notes(&self, replica: &Replica, back: Option<&Back>) -> Vec<String> {
         let mut notes = Vec::new();
+        if replica.abandoned > 0 {
+            let copies = Grouped(replica.abandoned as u64).of("earlier replay");
+            notes.push(format!("removed what {copies} had left behind when killed"));
+        }
         let why = |(path, why): &(PathBuf, String)| format!("{} ({why})", path.display());
         if !replica.not_copied.is_empty() {
             notes.push(format!("not copied: {}", some_of(replica.not_copied.iter().map(why))));

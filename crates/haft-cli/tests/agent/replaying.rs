@@ -381,6 +381,26 @@ fn an_interrupt_ends_a_replay_with_130_and_leaves_no_copy() {
 }
 
 #[test]
+fn what_a_killed_replay_left_behind_is_removed_by_the_next() {
+    let place = Place::new();
+    let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
+    recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
+    let before = everything(place.folder.path());
+    place.put("ws/stay", "");
+    let mut child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("\"compared\"")));
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    std::fs::remove_file(place.path("ws/stay")).expect("it is there");
+    assert!(everything(place.folder.path()).len() > before.len(), "a copy is left behind");
+    let again = said(place.bare(&["replay"]));
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.err.contains("note: removed what 1 earlier replay had left behind"), "{}", again.err);
+    assert_eq!(everything(place.folder.path()).len(), before.len());
+}
+
+#[test]
 fn a_damaged_session_is_done_again_as_far_as_it_can_be_read() {
     let place = Place::new();
     place.put("ws/c.txt", "gone soon\n");
