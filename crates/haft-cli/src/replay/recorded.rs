@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use haft_model::conversation::{Answer, Message, Reply};
 use haft_model::wire::Wire;
+use haft_runtime::approval::NO_BECAUSE;
 use haft_workspace::state::sessions::Kept;
 use serde_json::Value;
 
@@ -83,7 +84,7 @@ impl Then {
     /// Returns what a person said who did not want it, where one did.
     pub(crate) fn no(&self) -> Option<Option<String>> {
         let what = self.result.as_ref()?.get("error")?.get("what")?.as_str()?;
-        let note = what.strip_prefix("The user said no: ").map(str::to_owned);
+        let note = what.strip_prefix(NO_BECAUSE).map(str::to_owned);
         (self.error_kind() == Some("declined")).then_some(note)
     }
 }
