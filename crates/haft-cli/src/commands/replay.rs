@@ -210,6 +210,8 @@ impl Plan {
         let session = desk.session_answered_by(&self.id.to_string(), &common, Box::new(approver.clone()));
         let path = |path: &Path| path.display().to_string();
         let adapted = Adapted::new(path(&self.workspace), path(&desk.workspace), path(replica.path()));
+        // Later names first: an earlier one may be the beginning of them.
+        self.recorded.renamed.iter().rev().for_each(|(id, name)| adapted.note_name(id, name));
         let model = RecordedModel::new(&run.model, run.wire, run.replies.iter().cloned());
         let model = model.adapted(Box::new(|reply| self.adapted_reply(reply, &adapted, telling)));
         let told = |told: Told<'_>| {
@@ -221,7 +223,7 @@ impl Plan {
             let then = self.recorded.then(&call.id);
             let spills = (then.and_then(|then| then.field("spill")), result.and_then(|now| now.spilled.as_deref()));
             if let (Some(then), Some(now)) = spills {
-                adapted.note_spill(then, now);
+                adapted.note_name(then, now);
             }
             let reaches_beyond = approver.reaches_beyond(&call.id);
             let is_unaltered = run.replies.iter().flat_map(Reply::calls).any(|recorded| recorded == call);

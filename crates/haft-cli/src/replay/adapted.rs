@@ -12,17 +12,18 @@ pub(crate) struct Adapted {
     copy: String,
     /// The folder that holds the copy.
     scratch: String,
-    spills: Mutex<Vec<(String, String)>>,
+    /// Of outputs that were too long to show, and of calls.
+    names: Mutex<Vec<(String, String)>>,
 }
 
 impl Adapted {
     pub(crate) fn new(workspace: String, copy: String, scratch: String) -> Self {
-        Self { workspace, copy, scratch, spills: Mutex::default() }
+        Self { workspace, copy, scratch, names: Mutex::default() }
     }
 
-    /// Notes under which name an output was kept then, and under which it is now.
-    pub(crate) fn note_spill(&self, then: &str, now: &str) {
-        self.spills.lock().unwrap_or_else(PoisonError::into_inner).push((then.to_owned(), now.to_owned()));
+    /// Notes under which name an output was kept or a call was known then, and under which it is now.
+    pub(crate) fn note_name(&self, then: &str, now: &str) {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).push((then.to_owned(), now.to_owned()));
     }
 
     /// Returns a call as it is made now.
@@ -55,7 +56,7 @@ impl Adapted {
 
     fn text(&self, text: &str) -> Option<String> {
         let mut adapted = with_prefix(text, &self.workspace, &self.copy);
-        for (then, now) in self.spills.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (then, now) in self.names.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             adapted = adapted.replace(&format!("spill:{then}"), &format!("spill:{now}"));
         }
         (adapted != text).then_some(adapted)
@@ -64,7 +65,7 @@ impl Adapted {
     /// Returns a text of now as it would have been then, where that is known.
     pub(crate) fn as_then(&self, text: &str) -> String {
         let mut text = text.replace(&self.copy, &self.workspace).replace(&self.scratch, "(scratch)");
-        for (then, now) in self.spills.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (then, now) in self.names.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             text = text.replace(now, then);
         }
         text
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn calls_mean_the_copy_and_are_else_as_they_came() {
         let adapted = Adapted::new("/ws".into(), "/c/workspace".into(), "/c".into());
-        adapted.note_spill("old", "new");
+        adapted.note_name("old", "new");
         let check = |arguments: &str, expected: &str| {
             let call = Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
             assert_eq!(adapted.call(&call).arguments, expected);
