@@ -7,7 +7,6 @@
 //!
 //! A reader of what was done: whether something changed is what the doors say, not what the call looks like.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,8 +15,8 @@ use haft::result::{Did, ToolResult};
 use haft_model::conversation::Call;
 use serde_json::Value;
 
+use crate::each_time::without_what_differs_each_time;
 use crate::overseer::Circle;
-use crate::times::without_times;
 
 /// The same call with the same result is mentioned from this time on.
 const HINT_AT: u32 = 2;
@@ -139,22 +138,7 @@ fn outcome(result: &ToolResult) -> u64 {
             let text = result.text();
             let lines = text.lines().filter(|line| !line.starts_with("[note: "));
             let images: Vec<_> = result.images().map(|image| &image.bytes).collect();
-            hash((
-                result.exit_code,
-                images,
-                lines.map(|line| without_times(&without_numbers_of_undo(line))).collect::<Vec<_>>(),
-            ))
-        }
-    }
-}
-
-/// Leaves out which number a change has: the same change made again has another one.
-fn without_numbers_of_undo(line: &str) -> Cow<'_, str> {
-    match line.split_once("haft undo ") {
-        None => Cow::Borrowed(line),
-        Some((before, behind)) => {
-            let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
-            Cow::Owned(format!("{before}haft undo #{behind}"))
+            hash((result.exit_code, images, lines.map(without_what_differs_each_time).collect::<Vec<_>>()))
         }
     }
 }
@@ -176,13 +160,6 @@ fn hash(value: impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_number_of_a_change_does_not_make_another_result() {
-        let line = |number: u32| format!("1 file changed, to be taken back with \"haft undo {number}\"");
-        assert_eq!(without_numbers_of_undo(&line(7)), without_numbers_of_undo(&line(18)));
-        assert_eq!(without_numbers_of_undo("nothing of it"), "nothing of it");
-    }
 
     #[test]
     fn the_order_of_keys_does_not_make_another_call() {

@@ -44,18 +44,29 @@ impl Ground {
     }
 
     /// Opens a copy of a workspace as that would be opened: what was trusted there is trusted here, where it is the same.
-    /// Commands must be held in the copy, and nothing may leave the machine.
+    /// Commands must be held in the copy, and nothing may leave the machine: hooks do not reach the network here.
     pub(crate) fn open_copy(common: &Common, copy: &Replica, of: &Path) -> anyhow::Result<Self> {
         let mut settings = Settings::read(common.profile())?;
         let trusted = brought::trusted_in(&settings, of);
+        // What is out of reach in the workspace is so in the copy, too.
+        let inside = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            paths.iter().filter_map(|path| copy.counterpart(of, path)).collect()
+        };
+        let mut left_out = own_folders(&settings);
+        left_out.extend(inside(&left_out));
+        let hidden = inside(&settings.surroundings.hidden);
+        settings.surroundings.hidden.extend(hidden);
         settings.environment.state_folder = copy.state();
+        left_out.push(copy.state());
         settings.surroundings.required = Level::Full;
-        let workspace = open_workspace(common, &copy.workspace(), &settings)?;
+        let workspace = open_without(common, &copy.workspace(), (left_out, &settings))?;
         let vouched = (!common.trust).then_some(trusted);
         let (loaded, told) = brought::load_copy(workspace.path(), vouched)?;
         told.iter().for_each(|line| screen::talk(line));
         let mut ground = Self::with(settings, workspace, loaded, None)?;
         ground.rulebook.besides = nothing_leaves();
+        // Nobody asks a hook what it would do there.
+        ground.settings.hooks.iter_mut().for_each(|hook| hook.network = false);
         Ok(ground)
     }
 
@@ -92,12 +103,21 @@ fn nothing_leaves() -> Vec<Rule> {
 
 /// Opens a folder as the workspace, without haft's own folders.
 pub(crate) fn open_workspace(common: &Common, folder: &Path, settings: &Settings) -> anyhow::Result<Workspace> {
-    let environment = &settings.environment;
-    let bounds = Bounds {
-        added: common.added.clone(),
-        left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
-        home: Some(settings.surroundings.home.clone()),
-    };
+    open_without(common, folder, (own_folders(settings), settings))
+}
+
+/// Returns the folders that are haft's own.
+pub(crate) fn own_folders(settings: &Settings) -> Vec<PathBuf> {
+    vec![settings.environment.state_folder.clone(), settings.environment.config_folder.clone()]
+}
+
+/// Opens a folder as the workspace, without these.
+fn open_without(
+    common: &Common,
+    folder: &Path,
+    (left_out, settings): (Vec<PathBuf>, &Settings),
+) -> anyhow::Result<Workspace> {
+    let bounds = Bounds { added: common.added.clone(), left_out, home: Some(settings.surroundings.home.clone()) };
     Workspace::open_within(folder, &bounds).with_context(|| {
         format!("the workspace {} (or a folder of --add-dir) cannot be opened; name a folder with -C", folder.display())
     })

@@ -16,7 +16,7 @@ mod folder;
 pub(crate) mod image;
 mod layer;
 mod list;
-mod locate;
+pub(crate) mod locate;
 mod missing;
 mod names;
 pub(crate) mod open;

@@ -6,6 +6,7 @@
 //! Not here: where such a folder may lie, and what is tried in it (whoever asks for one).
 
 mod back;
+mod content;
 mod measure;
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::state::ScratchFolder;
+use crate::files::locate::resolve;
+use crate::state::held::HeldFolder;
+use content::Ended;
 use measure::Measured;
+
+/// What the folders of copies are called.
+const NAME: &str = "replay";
 
 /// How much is copied at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +57,15 @@ pub struct Original {
 /// A copy of a workspace in a private folder; it goes when this is dropped.
 #[derive(Debug)]
 pub struct Replica {
-    scratch: ScratchFolder,
+    scratch: HeldFolder,
     /// How many files, folders and links there are.
     pub entries: u64,
     /// How many bytes they have.
     pub bytes: u64,
     /// What could not be copied, and why.
     pub not_copied: Vec<(PathBuf, String)>,
+    /// How many copies of others were removed that nobody owned any more.
+    pub abandoned: usize,
     /// When each file was last changed in the original, in milliseconds since 1970.
     changed: Vec<(PathBuf, u64)>,
 }
@@ -72,6 +80,9 @@ pub enum ReplicaError {
         .0.display(), .1.entries, .1.bytes / (1024 * 1024)
     )]
     TooMuch(PathBuf, CopyLimits),
+    /// It is what is never copied.
+    #[error("{} belongs to haft itself, so it is not copied; name another folder", .0.display())]
+    Own(PathBuf),
     /// The disk has not enough room.
     #[error(
         "a copy of the workspace needs {} MiB, and {} has room for {} MiB; set TMPDIR to a folder with more room",
@@ -94,21 +105,23 @@ pub enum ReplicaError {
 }
 
 impl Replica {
-    /// Copies a folder into a new private folder beneath `parent`. `stopped` is asked between files.
+    /// Copies a folder into a new private folder beneath `parent`. `stopped` is asked again and again, also inside large
+    /// files. Copies there whose owners were killed are removed first.
     pub fn of(original: &Original, parent: &Path, stopped: &dyn Fn() -> bool) -> Result<Self, ReplicaError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |error| ReplicaError::Io(error, path)
         };
+        let abandoned = HeldFolder::remove_abandoned(parent, NAME);
         let measured = Measured::of(original, stopped)?;
         let room = rustix::fs::statvfs(parent).map_err(|errno| failed(parent)(errno.into()))?;
         let (needed, free) = (measured.bytes, room.f_bavail.saturating_mul(room.f_frsize));
         if needed > free {
             return Err(ReplicaError::NoRoom { folder: parent.to_owned(), needed, free });
         }
-        let scratch = ScratchFolder::beneath(parent).map_err(failed(parent))?;
+        let scratch = HeldFolder::beneath(parent, NAME).map_err(failed(parent))?;
         let Measured { entries, bytes, not_copied, .. } = measured;
-        let mut replica = Self { scratch, entries, bytes, not_copied, changed: Vec::new() };
+        let mut replica = Self { scratch, entries, bytes, not_copied, abandoned, changed: Vec::new() };
         replica.fill(original, &measured.names, stopped)?;
         Ok(replica)
     }
@@ -116,6 +129,13 @@ impl Replica {
     /// Returns where the copy is.
     pub fn workspace(&self) -> PathBuf {
         self.scratch.path().join("workspace")
+    }
+
+    /// Returns where in the copy a path of the original lies, whether there is anything or not; nothing for what lies
+    /// elsewhere.
+    pub fn counterpart(&self, original: &Path, path: &Path) -> Option<PathBuf> {
+        let (original, real) = (resolve(original).ok()?, resolve(path).ok()?);
+        Some(self.workspace().join(real.strip_prefix(original).ok()?))
     }
 
     /// Returns where the state of whoever works on the copy may be.
@@ -136,7 +156,8 @@ impl Replica {
             if stopped() {
                 return Err(ReplicaError::Stopped);
             }
-            match self.copy(&original.folder.join(name), &root.join(name)) {
+            match copy(&original.folder.join(name), &root.join(name), stopped) {
+                Ok(Copied::Stopped) => return Err(ReplicaError::Stopped),
                 Ok(Copied::File { changed_ms }) => self.changed.push((name.clone(), changed_ms)),
                 Ok(Copied::Folder) => folders.push(name.clone()),
                 Ok(Copied::Link) => {}
@@ -155,32 +176,35 @@ impl Replica {
         }
         Ok(())
     }
+}
 
-    fn copy(&self, from: &Path, to: &Path) -> io::Result<Copied> {
-        let facts = from.symlink_metadata()?;
-        match facts.file_type() {
-            kind if kind.is_dir() => {
-                DirBuilder::new().mode(0o700).create(to)?;
-                Ok(Copied::Folder)
-            }
-            kind if kind.is_symlink() => {
-                symlink(std::fs::read_link(from)?, to)?;
-                Ok(Copied::Link)
-            }
-            _ => copy_file(from, to),
+fn copy(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<Copied> {
+    let facts = from.symlink_metadata()?;
+    match facts.file_type() {
+        kind if kind.is_dir() => {
+            DirBuilder::new().mode(0o700).create(to)?;
+            Ok(Copied::Folder)
         }
+        kind if kind.is_symlink() => {
+            symlink(std::fs::read_link(from)?, to)?;
+            Ok(Copied::Link)
+        }
+        _ => copy_file(from, to, stopped),
     }
 }
 
 /// What was copied.
 enum Copied {
-    File { changed_ms: u64 },
+    File {
+        changed_ms: u64,
+    },
     Folder,
     Link,
+    /// Nothing, or not all of it.
+    Stopped,
 }
 
-/// Copies a file; where the disk can let two files share their content, it does.
-fn copy_file(from: &Path, to: &Path) -> io::Result<Copied> {
+fn copy_file(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<Copied> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut source = OpenOptions::new().read(true).custom_flags(flags).open(from)?;
     let facts = source.metadata()?;
@@ -188,7 +212,9 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<Copied> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a folder nor a link"));
     }
     let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
-    io::copy(&mut source, &mut target)?;
+    if content::copy(&mut source, &mut target, stopped)? == Ended::Stopped {
+        return Ok(Copied::Stopped);
+    }
     target.set_times(FileTimes::new().set_modified(facts.modified()?).set_accessed(facts.accessed()?))?;
     target.set_permissions(Permissions::from_mode(facts.mode() & 0o7777))?;
     // The time that nobody can set: a file that was put there with an old date is new all the same.

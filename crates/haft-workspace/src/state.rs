@@ -3,6 +3,7 @@
 //! Not here: where those folders are (`haft-config`).
 
 mod config_file;
+pub(crate) mod held;
 pub(crate) mod journal;
 mod new_files;
 pub(crate) mod private;

@@ -40,7 +40,7 @@ pub(crate) enum SessionRecord {
     Ended(String),
 }
 
-/// What the command line of a run said that makes its tools what they are.
+/// What was said about a run that makes its tools, and what they answer, what they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Said {
@@ -51,12 +51,17 @@ pub(crate) struct Said {
     pub(crate) plan: bool,
     #[serde(rename = "try")]
     pub(crate) tries: bool,
+    /// How many tokens the model takes: what does not fit is left out, and is then read anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reply_tokens: Option<u32>,
 }
 
 impl Said {
     pub(crate) fn by(common: &Common) -> Self {
         let (dialect, profile) = (common.dialect.clone(), common.profile.map(|profile| profile.name().to_owned()));
-        Self { dialect, profile, plan: common.plan, tries: common.tries }
+        Self { dialect, profile, plan: common.plan, tries: common.tries, ..Self::default() }
     }
 }
 

@@ -15,6 +15,7 @@ use haft_model::client::Connection;
 use haft_model::effort::Effort;
 
 use super::flags::HowFar;
+use super::kept::Said;
 
 /// How a model is used.
 pub(crate) struct Tuning {
@@ -66,6 +67,11 @@ impl Tuning {
     /// Returns a connection over which the model is shown what it shall see.
     pub(crate) fn over(&self, connection: Connection) -> Connection {
         if self.images { connection } else { connection.without_images() }
+    }
+
+    /// Adds how much the model takes to what is written down of a run.
+    pub(crate) fn noted_in(&self, said: Said) -> Said {
+        Said { window: Some(self.window), reply_tokens: self.reply_tokens, ..said }
     }
 
     /// Returns the settings of an agent with all of it.

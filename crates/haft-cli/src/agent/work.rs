@@ -65,7 +65,7 @@ impl Work<'_> {
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be written down";
-        keeping.begin(endpoint, Said::by(common)).context(cannot)?;
+        keeping.begin(endpoint, tuning.noted_in(Said::by(common))).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
         let teller = Teller::new(&keeping, desk, common, &stop);
@@ -129,6 +129,16 @@ async fn attended(
 
 fn settings(desk: &Desk, common: &Common, how_far: &HowFar) -> anyhow::Result<Settings> {
     let usual = Settings::default();
+    Ok(Settings {
+        max_steps: how_far.max_steps.unwrap_or(usual.max_steps),
+        token_budget: how_far.max_tokens,
+        instructions: instructions(desk, common)?,
+        ..usual
+    })
+}
+
+/// Returns what the model is told first.
+pub(crate) fn instructions(desk: &Desk, common: &Common) -> anyhow::Result<Instructions> {
     let own = desk.settings.environment.config_folder.join("AGENTS.md");
     let own_text = read_config_file(&own).with_context(|| format!("{} cannot be read", own.display()))?;
     let own_words = own_text.map(|text| Words { from: own.display().to_string(), text });
@@ -139,14 +149,9 @@ fn settings(desk: &Desk, common: &Common, how_far: &HowFar) -> anyhow::Result<Se
         () if common.yes => Manner::Yolo,
         () => Manner::Normal,
     };
-    Ok(Settings {
-        max_steps: how_far.max_steps.unwrap_or(usual.max_steps),
-        token_budget: how_far.max_tokens,
-        instructions: Instructions {
-            workspace: Some(desk.workspace.display().to_string()),
-            words: own_words.into_iter().chain(words).collect(),
-            manner,
-        },
-        ..usual
+    Ok(Instructions {
+        workspace: Some(desk.workspace.display().to_string()),
+        words: own_words.into_iter().chain(words).collect(),
+        manner,
     })
 }

@@ -4,16 +4,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use haft::grouped::Grouped;
+use haft::path::one_line;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
+use haft_agent::instructions::Instructions;
 use haft_agent::record::Unrecorded;
 use haft_agent::recorded::RecordedModel;
 use haft_agent::settings::Settings as AgentSettings;
 use haft_agent::told::Told;
+use haft_config::keys::Keys;
 use haft_config::profile::Profile;
 use haft_config::settings::Settings;
 use haft_model::conversation::{Call, Message, Part as Piece, Reply};
@@ -28,21 +32,26 @@ use tokio_util::sync::CancellationToken;
 
 use super::resume::newest;
 use crate::agent::asked_to_stop::{Asked, AskedToStop};
+use crate::agent::kept::Said;
+use crate::agent::work::instructions;
 use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::desk::{Desk, block_on};
 use crate::exit::Exit;
-use crate::ground::Ground;
+use crate::ground::{Ground, own_folders};
 use crate::live::Live;
 use crate::replay::adapted::Adapted;
 use crate::replay::answered::AsThen;
-use crate::replay::compared::{Compared, Histories, Now, compare};
+use crate::replay::compared::{Compared, Means, Now, compare};
 use crate::replay::recorded::{Recorded, RecordedRun, WhyNot};
 use crate::replay::told::{Tally, Telling};
 use crate::screen::{self, Part};
 
 /// Most files that are named of many.
 const MOST_NAMED: usize = 8;
+
+/// How long a copy may take to go when somebody wants the end at once.
+const TO_CLEAN_UP: Duration = Duration::from_secs(3);
 
 /// Arguments of `haft replay`.
 #[derive(Args)]
@@ -75,6 +84,8 @@ struct Plan {
     /// What was changed in the workspace itself.
     history: History,
     from: Option<PathBuf>,
+    /// The keys to models, which nobody is to see here either.
+    keys: Vec<String>,
 }
 
 /// Runs the command.
@@ -95,7 +106,11 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
             tokio::select! {
                 biased;
                 wish = asked.next(&stop) => match wish {
-                    Asked::ToEnd => return Ok(Exit::Interrupted),
+                    Asked::ToEnd => {
+                        // A copy that is under way is removed by whoever makes it, which was told to stop before.
+                        let _ = tokio::time::timeout(TO_CLEAN_UP, &mut replaying).await;
+                        return Ok(Exit::Interrupted);
+                    }
                     Asked::ToStop => stop.cancel(),
                 },
                 ended = &mut replaying => return ended,
@@ -108,6 +123,7 @@ impl Plan {
     fn of(common: &Common, arguments: &Replay) -> anyhow::Result<Self> {
         // A mistake in the rules is told before anything is copied.
         let Ground { settings, workspace: opened, .. } = Ground::open(common, Manner::Silent)?;
+        let keys = Keys::read(&settings.environment.config_folder)?.secrets();
         let workspace = opened.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &workspace);
         let sessions = state.sessions();
@@ -125,7 +141,7 @@ impl Plan {
         }
         let from = arguments.from.as_deref().map(real_folder).transpose()?;
         let (began_ms, history) = (kept.began_ms.unwrap_or(0), opened.history(&state));
-        Ok(Self { id, began_ms, recorded: Arc::new(recorded), settings, workspace, state, history, from })
+        Ok(Self { id, began_ms, recorded: Arc::new(recorded), settings, workspace, state, history, from, keys })
     }
 
     async fn replay(&self, common: &Common, telling: &Telling<'_>, stop: &CancellationToken) -> anyhow::Result<Exit> {
@@ -161,7 +177,7 @@ impl Plan {
         let environment = &self.settings.environment;
         let original = Original {
             folder: self.from.clone().unwrap_or_else(|| self.workspace.clone()),
-            left_out: vec![environment.state_folder.clone(), environment.config_folder.clone()],
+            left_out: own_folders(&self.settings),
             limits: CopyLimits::default(),
         };
         let (parent, stop) = (environment.temporary_folder.clone(), stop.clone());
@@ -188,11 +204,14 @@ impl Plan {
     ) -> anyhow::Result<Vec<Message>> {
         let common = as_then(common, run);
         let desk = self.desk(&common, replica).await?;
+        desk.runtime.also_hide(self.keys.iter().cloned());
         telling.hide_like(desk.runtime.redactor());
         let approver = AsThen::new(self.recorded.clone(), common.yes);
         let session = desk.session_answered_by(&self.id.to_string(), &common, Box::new(approver.clone()));
         let path = |path: &Path| path.display().to_string();
         let adapted = Adapted::new(path(&self.workspace), path(&desk.workspace), path(replica.path()));
+        // Later names first: an earlier one may be the beginning of them.
+        self.recorded.renamed.iter().rev().for_each(|(id, name)| adapted.note_name(id, name));
         let model = RecordedModel::new(&run.model, run.wire, run.replies.iter().cloned());
         let model = model.adapted(Box::new(|reply| self.adapted_reply(reply, &adapted, telling)));
         let told = |told: Told<'_>| {
@@ -204,18 +223,19 @@ impl Plan {
             let then = self.recorded.then(&call.id);
             let spills = (then.and_then(|then| then.field("spill")), result.and_then(|now| now.spilled.as_deref()));
             if let (Some(then), Some(now)) = spills {
-                adapted.note_spill(then, now);
+                adapted.note_name(then, now);
             }
             let reaches_beyond = approver.reaches_beyond(&call.id);
             let is_unaltered = run.replies.iter().flat_map(Reply::calls).any(|recorded| recorded == call);
             let now = Now { answer, result, reaches_beyond, is_unaltered };
-            let histories = Histories { then: &self.history, now: &desk.history };
+            let means = Means { then: &self.history, now: &desk.history, redactor: desk.runtime.redactor() };
             if !stop.is_cancelled() {
-                telling.compared(call, &compare(then, &now, &adapted, &histories));
+                telling.compared(call, &compare(then, &now, &adapted, &means));
             }
         };
+        let settings = settings(&run.said, instructions(&desk, &common)?);
         let agent = Agent::new(&desk.runtime, &session, &model, &Unrecorded);
-        let mut agent = agent.with_settings(settings()).going_on(Past { messages: past, ..Past::default() });
+        let mut agent = agent.with_settings(settings).going_on(Past { messages: past, ..Past::default() });
         let mut live = Live::new(desk.runtime.events()).on(telling.line.clone());
         let mut prompt = run.prompt.clone().unwrap_or_default();
         while model.left() > 0 && !stop.is_cancelled() {
@@ -291,9 +311,18 @@ impl Plan {
     /// Says how far the copy is what there was when the session began.
     fn notes(&self, replica: &Replica, back: Option<&Back>) -> Vec<String> {
         let mut notes = Vec::new();
+        if replica.abandoned > 0 {
+            let copies = Grouped(replica.abandoned as u64).of("earlier replay");
+            notes.push(format!("removed what {copies} had left behind when killed"));
+        }
         let why = |(path, why): &(PathBuf, String)| format!("{} ({why})", path.display());
         if !replica.not_copied.is_empty() {
             notes.push(format!("not copied: {}", some_of(replica.not_copied.iter().map(why))));
+        }
+        let reaching = self.settings.hooks.iter().filter(|hook| hook.network);
+        let hooks: Vec<String> = reaching.map(|hook| one_line(&hook.name).into_owned()).collect();
+        if !hooks.is_empty() {
+            notes.push(format!("hooks do not reach the network from a copy: {}", some_of(hooks.into_iter())));
         }
         let Some(back) = back else { return notes };
         if !back.of_others.is_empty() {
@@ -326,9 +355,16 @@ fn as_then(common: &Common, run: &RecordedRun) -> Common {
     }
 }
 
-/// How far it went then is how far it goes now.
-fn settings() -> AgentSettings {
-    AgentSettings { max_steps: u32::MAX, ..AgentSettings::default() }
+/// How far it went then is how far it goes now, and what the model could not see any more it cannot see now.
+fn settings(said: &Said, instructions: Instructions) -> AgentSettings {
+    let usual = AgentSettings::default();
+    AgentSettings {
+        max_steps: u32::MAX,
+        window: said.window.unwrap_or(usual.window),
+        most_tokens: said.reply_tokens,
+        instructions,
+        ..usual
+    }
 }
 
 fn exit_of(tally: Tally, is_stopped: bool) -> Exit {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use haft_agent::times::without_times;
+use haft_agent::each_time::{without_after, without_what_differs_each_time};
 use haft_model::conversation::Call;
 use serde_json::Value;
 
@@ -12,17 +12,18 @@ pub(crate) struct Adapted {
     copy: String,
     /// The folder that holds the copy.
     scratch: String,
-    spills: Mutex<Vec<(String, String)>>,
+    /// Of outputs that were too long to show, and of calls.
+    names: Mutex<Vec<(String, String)>>,
 }
 
 impl Adapted {
     pub(crate) fn new(workspace: String, copy: String, scratch: String) -> Self {
-        Self { workspace, copy, scratch, spills: Mutex::default() }
+        Self { workspace, copy, scratch, names: Mutex::default() }
     }
 
-    /// Notes under which name an output was kept then, and under which it is now.
-    pub(crate) fn note_spill(&self, then: &str, now: &str) {
-        self.spills.lock().unwrap_or_else(PoisonError::into_inner).push((then.to_owned(), now.to_owned()));
+    /// Notes under which name an output was kept or a call was known then, and under which it is now.
+    pub(crate) fn note_name(&self, then: &str, now: &str) {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).push((then.to_owned(), now.to_owned()));
     }
 
     /// Returns a call as it is made now.
@@ -55,7 +56,7 @@ impl Adapted {
 
     fn text(&self, text: &str) -> Option<String> {
         let mut adapted = with_prefix(text, &self.workspace, &self.copy);
-        for (then, now) in self.spills.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (then, now) in self.names.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             adapted = adapted.replace(&format!("spill:{then}"), &format!("spill:{now}"));
         }
         (adapted != text).then_some(adapted)
@@ -64,7 +65,7 @@ impl Adapted {
     /// Returns a text of now as it would have been then, where that is known.
     pub(crate) fn as_then(&self, text: &str) -> String {
         let mut text = text.replace(&self.copy, &self.workspace).replace(&self.scratch, "(scratch)");
-        for (then, now) in self.spills.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (then, now) in self.names.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             text = text.replace(now, then);
         }
         text
@@ -74,26 +75,10 @@ impl Adapted {
 /// Leaves out what differs each time: how long something took, numbers of change sets, names made up by `mktemp`.
 pub(crate) fn settled(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
-        let line = without_after(&without_times(line), "change set ", |c| c.is_ascii_digit());
+        let line = without_what_differs_each_time(line);
         without_after(&line, "/tmp/tmp", |c| c.is_ascii_alphanumeric() || c == '.' || c == '_')
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Puts a mark in the place of what follows some words.
-fn without_after(line: &str, words: &str, is_part: impl Fn(char) -> bool) -> String {
-    let mut left = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find(words) {
-        let (before, behind) = rest.split_at(at + words.len());
-        left.push_str(before);
-        let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
-        if end > 0 {
-            left.push('#');
-        }
-        rest = &behind[end..];
-    }
-    left + rest
 }
 
 /// Replaces a path where it stands as a whole, or before a slash.
@@ -129,7 +114,7 @@ mod tests {
     #[test]
     fn calls_mean_the_copy_and_are_else_as_they_came() {
         let adapted = Adapted::new("/ws".into(), "/c/workspace".into(), "/c".into());
-        adapted.note_spill("old", "new");
+        adapted.note_name("old", "new");
         let check = |arguments: &str, expected: &str| {
             let call = Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
             assert_eq!(adapted.call(&call).arguments, expected);

@@ -5,6 +5,7 @@ use haft::encoding::decode;
 use haft::result::{Did, ToolResult};
 use haft_model::conversation::Answer;
 use haft_runtime::record;
+use haft_runtime::redact::Redactor;
 use haft_workspace::history::{FileChange, History, Side};
 use serde_json::Value;
 
@@ -46,14 +47,24 @@ pub(crate) struct Now<'a> {
     pub(crate) is_unaltered: bool,
 }
 
-/// Where the changes of then and now are found.
-pub(crate) struct Histories<'a> {
+/// Where the changes of then and now are found, and what is to be seen of them.
+pub(crate) struct Means<'a> {
     pub(crate) then: &'a History,
     pub(crate) now: &'a History,
+    pub(crate) redactor: &'a Redactor,
+}
+
+impl Means<'_> {
+    /// Makes texts of then and now alike as far as they differ each time. Secrets go first: what is hidden now was
+    /// perhaps not known to be one then, and half of one would not be found any more.
+    fn alike(&self, then: &str, now: &str, adapted: &Adapted) -> (String, String) {
+        let (then, now) = (self.redactor.redact(then), self.redactor.redact(now));
+        (settled(&then), settled(&adapted.as_then(&now)))
+    }
 }
 
 /// Compares a call.
-pub(crate) fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &Adapted, histories: &Histories<'_>) -> Compared {
+pub(crate) fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &Adapted, means: &Means<'_>) -> Compared {
     let Some((then, before)) = then.and_then(|then| Some((then, then.answer.as_ref()?))) else {
         return Compared::Not("what came of it then is lost".to_owned());
     };
@@ -65,12 +76,12 @@ pub(crate) fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &Adapted, his
         false => {}
     }
     let mut differences = facts(then, now.result);
-    let (old, new) = (settled(&before.text), settled(&adapted.as_then(&now.answer.text)));
+    let (old, new) = means.alike(&before.text, &now.answer.text, adapted);
     if old != new {
         differences.push(Difference::Text(Diff::between(&old, &new, CONTEXT)));
     }
     if let (true, true, Some(result)) = (differences.is_empty(), now.is_unaltered, now.result) {
-        differences = files(then, result, adapted, histories);
+        differences = files(then, result, adapted, means);
     }
     if differences.is_empty() { Compared::Same } else { Compared::Differs(differences) }
 }
@@ -101,22 +112,22 @@ fn facts(then: &Then, now: Option<&ToolResult>) -> Vec<Difference> {
 }
 
 /// Compares what the call left in files, where both journals know it.
-fn files(then: &Then, now: &ToolResult, adapted: &Adapted, histories: &Histories<'_>) -> Vec<Difference> {
+fn files(then: &Then, now: &ToolResult, adapted: &Adapted, means: &Means<'_>) -> Vec<Difference> {
     let before = then.result.as_ref().and_then(|result| result.get("change_set")?.as_u64());
     let Did::Changed { change_set: Some(now), .. } = &now.did else { return Vec::new() };
-    let Some(before) = before.and_then(|number| histories.then.look_at(number).ok()) else { return Vec::new() };
-    let Ok(after) = histories.now.look_at(now.0) else { return Vec::new() };
+    let Some(before) = before.and_then(|number| means.then.look_at(number).ok()) else { return Vec::new() };
+    let Ok(after) = means.now.look_at(now.0) else { return Vec::new() };
     let counterpart = |change: &FileChange| before.iter().find(|then| then.path == change.path);
     let pairs = after.iter().filter_map(|now| Some((counterpart(now)?, now)));
-    pairs.filter_map(|(then, now)| file(&now.path, (&then.after, &now.after), adapted)).collect()
+    pairs.filter_map(|(then, now)| file(&now.path, (&then.after, &now.after), adapted, means)).collect()
 }
 
-fn file(path: &str, (then, now): (&Side, &Side), adapted: &Adapted) -> Option<Difference> {
+fn file(path: &str, (then, now): (&Side, &Side), adapted: &Adapted, means: &Means<'_>) -> Option<Difference> {
     match (then, now) {
         (Side::File(then), Side::File(now)) if then == now => None,
         (Side::File(then), Side::File(now)) => match (decode(then), decode(now)) {
             (Ok(then), Ok(now)) => {
-                let (then, now) = (settled(&then.text), settled(&adapted.as_then(&now.text)));
+                let (then, now) = means.alike(&then.text, &now.text, adapted);
                 let diff = Diff::between(&then, &now, CONTEXT);
                 (then != now).then(|| Difference::File(path.to_owned(), Some(diff)))
             }

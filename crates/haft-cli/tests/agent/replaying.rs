@@ -97,6 +97,18 @@ fn changes_of_others_since_are_taken_back_in_the_copy_and_told() {
 }
 
 #[test]
+fn numbers_of_changes_are_no_difference_where_the_workspace_has_older_ones() {
+    let place = Place::new();
+    place.put("ws/c.txt", "gone soon\n");
+    for name in ["path=x.txt", "path=y.txt"] {
+        assert_eq!(said(place.bare(&["--yes", "call", "write_file", name, "content=older"])).code, Some(0));
+    }
+    let id = recorded(&place, work(), &["--yes"]);
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+}
+
+#[test]
 fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
     let place = Place::new();
     let look = || Turn::call("bash", json!({ "command": "cat a.txt; echo took 0.2 s" }));
@@ -163,6 +175,66 @@ fn other_content_in_a_file_is_a_difference_although_nothing_was_printed() {
 }
 
 #[test]
+fn keys_of_the_file_are_hidden_also_where_nobody_knew_them_then() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.put("ws/a.txt", "first plain-key-of-nobody-0815\n");
+    let look = || Turn::call("bash", json!({ "command": "cat a.txt; cp a.txt b.txt" }));
+    let id = recorded(&place, [look()], &["--yes"]);
+    place.put("ws/a.txt", "second plain-key-of-somebody-4711\n");
+    let keys = "OPENAI_API_KEY = \"plain-key-of-nobody-0815\"\nXAI_API_KEY = \"plain-key-of-somebody-4711\"\n";
+    place.put("home/.config/haft/keys.toml", keys);
+    let file = place.path("home/.config/haft/keys.toml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+    for arguments in [&[id.as_str()][..], &[&id, "--json"]] {
+        let again = replayed(&place, arguments);
+        assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
+        assert!(
+            again.out.contains("first") && again.out.contains("second") && !again.out.contains("plain-key"),
+            "{}",
+            again.out
+        );
+    }
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let open = replayed(&place, &[&id]);
+    assert_eq!(open.code, Some(2), "{}", open.out);
+    assert!(open.err.contains("chmod 600"), "{}", open.err);
+}
+
+#[test]
+fn what_is_out_of_reach_in_a_workspace_that_holds_the_home_is_so_in_the_copy() {
+    let place = Place::new();
+    // The home is reached through a link, and the workspace is what the link leads to.
+    std::os::unix::fs::symlink(place.path("ws"), place.path("home")).expect("it is new");
+    place.put("ws/.config/haft/rules.toml", "");
+    let id = recorded(&place, [Turn::call("read_file", json!({ "path": ".config/haft/rules.toml" }))], &[]);
+    let again = replayed(&place, &[&id, "--json", "--yes"]);
+    let same = vec![("read_file".into(), "same".into())];
+    assert_eq!((outcomes(&again), again.code), (same, Some(0)), "{}{}", again.out, again.err);
+    let notes = records(&again.out)[0]["notes"].to_string();
+    assert!(notes.contains(".config/haft (it belongs to haft)"), "{notes}");
+    assert!(notes.contains(".local/state/haft (it belongs to haft)"), "{notes}");
+    let from = place.path("home/.config/haft").display().to_string();
+    let own = replayed(&place, &[&id, "--from", &from]);
+    assert!(own.code == Some(2) && own.err.contains("belongs to haft itself"), "{}{}", own.out, own.err);
+}
+
+#[test]
+fn what_commands_do_not_see_in_the_workspace_they_do_not_see_in_the_copy() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("home")).expect("it is new");
+    std::os::unix::fs::symlink(place.path("ws"), place.path("home/.cargo")).expect("it is new");
+    place.put("ws/credentials.toml", "token of the registry\n");
+    let look = Turn::call("bash", json!({ "command": "cat credentials.toml a.txt" }));
+    let id = recorded(&place, [look], &["--yes"]);
+    let again = replayed(&place, &[&id, "--json"]);
+    assert_eq!(outcomes(&again), [("bash".into(), "same".into())], "{}{}", again.out, again.err);
+    // It is the same because neither saw it, and not because both did.
+    let seen = said(place.bare(&["--yes", "call", "bash", "command=cat credentials.toml a.txt"])).out;
+    assert!(seen.contains("two") && !seen.contains("token of the registry"), "{seen}");
+}
+
+#[test]
 fn absolute_paths_of_the_workspace_mean_the_copy() {
     let place = Place::new();
     let root = place.path("ws").canonicalize().expect("it is there");
@@ -214,6 +286,29 @@ fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
 }
 
 #[test]
+fn hooks_do_not_reach_the_network_from_the_copy() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = listener.local_addr().expect("it listens").port();
+    listener.set_nonblocking(true).expect("it is ours");
+    let tell = format!("curl -s -m 1 http://127.0.0.1:{port}/ || true");
+    let hook =
+        |event: &str| format!("[[hooks.{event}]]\nname = \"tell {event}\"\ncommand = \"{tell}\"\nnetwork = true\n");
+    place.put("home/.config/haft/config.toml", &format!("{}{}", hook("PreToolUse"), hook("PostToolUse")));
+    let read = || Turn::call("read_file", json!({ "path": "a.txt" }));
+    let id = recorded(&place, [read()], &[]);
+    assert!(listener.accept().is_ok(), "in the workspace they do");
+    while listener.accept().is_ok() {}
+    let model = ScriptedModel::start(Script::of([Turn::text("So it is.")]));
+    assert_eq!(place.haft(&model, &["resume", &id, "and now?"]).code, Some(0));
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(listener.accept().is_err(), "nobody called");
+    let note = "note: hooks do not reach the network from a copy: tell PreToolUse, tell PostToolUse\n";
+    assert_eq!(again.err.matches(note).count(), 1, "{}", again.err);
+}
+
+#[test]
 fn the_flags_of_then_count_where_none_are_said() {
     let place = Place::new();
     let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" }));
@@ -221,6 +316,19 @@ fn the_flags_of_then_count_where_none_are_said() {
     let again = replayed(&place, &[]);
     assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
     assert!(again.out.contains("1 call: 1 the same"), "{}", again.out);
+}
+
+#[test]
+fn a_session_in_a_small_window_is_done_again_in_one_of_that_size() {
+    let place = Place::new();
+    place.put("home/.config/haft/config.toml", "[model]\nwindow = 6000\n");
+    place.put("ws/long.txt", &"a line that is read again and again\n".repeat(400));
+    let read = |offset: u64| Turn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
+    // What was left out to make room is read anew; what can still be seen is not.
+    let id = recorded(&place, [read(1), read(151), read(1)], &[]);
+    std::fs::remove_file(place.path("home/.config/haft/config.toml")).expect("it is there");
+    let again = replayed(&place, &[&id]);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
 }
 
 #[test]
@@ -270,6 +378,26 @@ fn an_interrupt_ends_a_replay_with_130_and_leaves_no_copy() {
     let said = crate::running::interrupted(child, "compared");
     assert_eq!(said.code, Some(130), "{}{}", said.out, said.err);
     assert_eq!(everything(place.folder.path()), before);
+}
+
+#[test]
+fn what_a_killed_replay_left_behind_is_removed_by_the_next() {
+    let place = Place::new();
+    let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
+    recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
+    let before = everything(place.folder.path());
+    place.put("ws/stay", "");
+    let mut child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("\"compared\"")));
+    child.kill().expect("it is ours");
+    child.wait().expect("it ends");
+    std::fs::remove_file(place.path("ws/stay")).expect("it is there");
+    assert!(everything(place.folder.path()).len() > before.len(), "a copy is left behind");
+    let again = said(place.bare(&["replay"]));
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    assert!(again.err.contains("note: removed what 1 earlier replay had left behind"), "{}", again.err);
+    assert_eq!(everything(place.folder.path()).len(), before.len());
 }
 
 #[test]

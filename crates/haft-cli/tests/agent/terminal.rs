@@ -12,7 +12,7 @@ use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use serde_json::json;
 
-use crate::place::{KEY, Place};
+use crate::place::{KEY, Place, said};
 
 /// Whoever says nothing for this long hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -111,6 +111,8 @@ fn the_model_is_told_why_a_person_said_no() {
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     assert!(!place.has("b.txt"));
     model.assert_told();
+    let again = said(place.bare(&["replay"]));
+    assert_eq!(again.code, Some(0), "it is said again: {}{}", again.out, again.err);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Policy, Situation};
 
 use super::line_up::Planned;
-use crate::approval::{ApprovalRequest, Verdict};
+use crate::approval::{ApprovalRequest, NO_BECAUSE, Verdict};
 use crate::call_context::CallContext;
 use crate::containment::Surroundings;
 use crate::events::What;
@@ -185,7 +185,7 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
 
 fn declined(note: Option<&str>, ruling: &Ruling) -> ToolError {
     let what = match note {
-        Some(note) => format!("The user said no: {note}"),
+        Some(note) => format!("{NO_BECAUSE}{note}"),
         None => "The user said no.".to_owned(),
     };
     ToolError::of(ErrorKind::Declined, what).by_rule(&ruling.rule)

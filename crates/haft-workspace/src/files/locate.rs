@@ -108,7 +108,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// Walks the path as the kernel would, also through links whose end does not exist.
-pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut ahead: Vec<OsString> = parts(path);
     let mut at = PathBuf::from("/");
     let mut links = 0;

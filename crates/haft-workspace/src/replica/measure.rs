@@ -1,9 +1,11 @@
 //! Finds out what there is to copy, before anything is.
 
+use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Original, ReplicaError};
+use crate::files::locate::resolve;
 
 /// What there is to copy.
 #[derive(Default)]
@@ -13,11 +15,41 @@ pub(super) struct Measured {
     pub(super) entries: u64,
     pub(super) bytes: u64,
     pub(super) not_copied: Vec<(PathBuf, String)>,
+    left_out: LeftOut,
+}
+
+/// Folders that are not copied. A name may lead to one through links, or because it lies in two places at once.
+#[derive(Default)]
+struct LeftOut {
+    real: Vec<PathBuf>,
+    /// Which they are for the system, where they exist.
+    numbers: Vec<(u64, u64)>,
+}
+
+impl LeftOut {
+    fn of(folders: &[PathBuf]) -> Self {
+        let number = |folder: &PathBuf| folder.metadata().ok().map(|facts| (facts.dev(), facts.ino()));
+        let real = folders.iter().map(|folder| resolve(folder).unwrap_or_else(|_| folder.clone())).collect();
+        Self { real, numbers: folders.iter().filter_map(number).collect() }
+    }
+
+    fn has(&self, facts: &Metadata) -> bool {
+        facts.is_dir() && self.numbers.contains(&(facts.dev(), facts.ino()))
+    }
+
+    /// Returns whether a folder is one of them, or lies in one.
+    fn holds(&self, folder: &Path) -> bool {
+        let real = resolve(folder).unwrap_or_else(|_| folder.to_owned());
+        self.real.iter().any(|own| real.starts_with(own)) || real.metadata().is_ok_and(|facts| self.has(&facts))
+    }
 }
 
 impl Measured {
     pub(super) fn of(original: &Original, stopped: &dyn Fn() -> bool) -> Result<Self, ReplicaError> {
-        let mut measured = Self::default();
+        let mut measured = Self { left_out: LeftOut::of(&original.left_out), ..Self::default() };
+        if measured.left_out.holds(&original.folder) {
+            return Err(ReplicaError::Own(original.folder.clone()));
+        }
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
             let path = original.folder.join(&folder);
@@ -46,10 +78,6 @@ impl Measured {
     /// Counts one entry; returns whether there is more below it.
     fn is_a_folder(&mut self, original: &Original, name: &Path) -> Result<bool, ReplicaError> {
         let path = original.folder.join(name);
-        if original.left_out.contains(&path) {
-            self.not_copied.push((name.to_owned(), "it belongs to haft".to_owned()));
-            return Ok(false);
-        }
         let facts = match path.symlink_metadata() {
             Ok(facts) => facts,
             Err(error) => {
@@ -57,6 +85,10 @@ impl Measured {
                 return Ok(false);
             }
         };
+        if self.left_out.has(&facts) {
+            self.not_copied.push((name.to_owned(), "it belongs to haft".to_owned()));
+            return Ok(false);
+        }
         let kind = facts.file_type();
         let other = match () {
             () if kind.is_fifo() => Some("a pipe"),

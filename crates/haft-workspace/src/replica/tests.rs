@@ -115,6 +115,27 @@ fn what_cannot_be_copied_is_named() {
 }
 
 #[test]
+fn what_belongs_to_haft_is_not_copied_whatever_way_leads_there() {
+    let ground = Ground::new();
+    ground.put("a", "a");
+    ground.put("config/haft/keys.toml", "k");
+    let (link, copies) = (ground.folder.path().join("link"), ground.folder.path().join("copies"));
+    symlink(ground.path(""), &link).expect("it is new");
+    let left_out = vec![link.join("config/haft"), link.join("state/haft")];
+    let original = Original { left_out, ..ground.original() };
+    let replica = Replica::of(&original, &copies, &|| false).expect("it can be copied");
+    assert_eq!(replica.not_copied, [(PathBuf::from("config/haft"), "it belongs to haft".to_owned())]);
+    assert!(!replica.workspace().join("config/haft").exists());
+    let counterpart = |path: &Path| replica.counterpart(&ground.path(""), path);
+    assert_eq!(counterpart(&link.join("state/haft")), Some(replica.workspace().join("state/haft")));
+    assert_eq!(counterpart(&copies), None);
+    for folder in [ground.path("config/haft"), link.join("config/haft")] {
+        let own = Replica::of(&Original { folder, ..original.clone() }, &copies, &|| false);
+        assert!(matches!(own, Err(ReplicaError::Own(_))));
+    }
+}
+
+#[test]
 fn too_much_is_an_error_before_anything_is_copied() {
     let ground = Ground::new();
     ground.put("a", "12345");
@@ -130,6 +151,66 @@ fn too_much_is_an_error_before_anything_is_copied() {
     let stopped = Replica::of(&ground.original(), &copies, &|| true);
     assert!(matches!(stopped, Err(ReplicaError::Stopped)));
     assert_eq!(std::fs::read_dir(&copies).expect("it is there").count(), 0);
+}
+
+#[test]
+fn a_copy_is_stopped_inside_a_large_file_and_nothing_is_left() {
+    let ground = Ground::new();
+    std::fs::write(ground.path("large"), vec![7; 40 * 1024 * 1024]).expect("it can be written");
+    let copies = ground.folder.path().join("copies");
+    let asked = std::cell::Cell::new(0);
+    let stopped = || {
+        asked.set(asked.get() + 1);
+        asked.get() == 4
+    };
+    let copied = Replica::of(&ground.original(), &copies, &stopped);
+    // Once while it was counted, once before it, and between its pieces.
+    assert!(matches!(copied, Err(ReplicaError::Stopped)), "{copied:?}");
+    assert_eq!(std::fs::read_dir(&copies).expect("it is there").count(), 0);
+    let whole = ground.copy();
+    assert!(std::fs::read(whole.workspace().join("large")).expect("it is there") == vec![7; 40 * 1024 * 1024]);
+}
+
+#[test]
+fn holes_stay_holes() {
+    use std::os::unix::fs::FileExt;
+    let ground = Ground::new();
+    let file = std::fs::File::create(ground.path("disk")).expect("it is new");
+    file.write_all_at(b"begin", 0).expect("it can be written");
+    file.write_all_at(b"middle", 1 << 29).expect("it can be written");
+    file.set_len((1 << 30) + 3).expect("it can be long");
+    std::fs::File::create(ground.path("empty")).expect("it is new");
+    std::fs::File::create(ground.path("hole")).and_then(|file| file.set_len(5_000)).expect("it is new");
+    let replica = ground.copy();
+    let copied = std::fs::File::open(replica.workspace().join("disk")).expect("it is there");
+    let facts = copied.metadata().expect("it is open");
+    assert_eq!(facts.len(), (1 << 30) + 3);
+    assert!(facts.blocks() * 512 < 1 << 24, "{} blocks", facts.blocks());
+    let mut middle = [0; 8];
+    copied.read_exact_at(&mut middle, (1 << 29) - 1).expect("it is so long");
+    assert_eq!(&middle, b"\0middle\0");
+    let length = |name: &str| replica.workspace().join(name).metadata().expect("it is there").len();
+    assert_eq!((length("empty"), length("hole")), (0, 5_000));
+}
+
+#[test]
+fn copies_whose_owners_are_gone_are_removed_by_the_next_and_others_stay() {
+    let ground = Ground::new();
+    ground.put("a", "a");
+    let alive = ground.copy();
+    let name = |name: &str| ground.folder.path().join("copies").join(name);
+    std::fs::create_dir_all(name("haft-replay-gone/workspace/src")).expect("it is new");
+    let locked = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(name("haft-replay-gone/workspace/src"), locked).expect("it is ours");
+    std::fs::create_dir(name("haft-other")).expect("it is new");
+    std::fs::write(name("haft-replay-file"), "").expect("it is new");
+    symlink(ground.path(""), name("haft-replay-link")).expect("it is new");
+    let next = ground.copy();
+    assert_eq!((alive.abandoned, next.abandoned), (0, 1));
+    assert!(!name("haft-replay-gone").exists());
+    assert!(name("haft-other").exists() && name("haft-replay-file").exists() && name("haft-replay-link").exists());
+    assert_eq!((text(&alive, "a"), text(&next, "a")), ("a".into(), "a".into()));
+    assert!(ground.path("a").exists());
 }
 
 #[tokio::test]

@@ -67,6 +67,19 @@ impl ScratchFolder {
         Ok(Self { path })
     }
 
+    /// Takes over a folder of ours that nobody owns any more.
+    pub(super) fn taken_over(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// Gives the folder another name beside its own.
+    pub(super) fn rename(&mut self, name: &str) -> io::Result<()> {
+        let path = self.path.with_file_name(name);
+        std::fs::rename(&self.path, &path)?;
+        self.path = path;
+        Ok(())
+    }
+
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,0 +1,57 @@
+//! Copies what is in a file, piece by piece, so that it can be stopped inside a large one.
+//!
+//! Where the disk can let two files share their content, it does; holes stay holes.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use rustix::fs::{SeekFrom as Towards, seek};
+use rustix::io::Errno;
+
+/// Bytes that are copied before somebody is asked whether to go on. The system copies them at once.
+const PIECE: u64 = 16 * 1024 * 1024;
+
+/// How copying ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Whole,
+    Stopped,
+}
+
+/// Copies everything from one file to an empty one.
+pub(super) fn copy(source: &mut File, target: &mut File, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
+    let mut at = 0;
+    while let Some((start, end)) = next_data(source, at)? {
+        at = start;
+        source.seek(SeekFrom::Start(start))?;
+        target.seek(SeekFrom::Start(start))?;
+        while at < end {
+            if stopped() {
+                return Ok(Ended::Stopped);
+            }
+            match io::copy(&mut source.take(PIECE.min(end - at)), target)? {
+                // It has become shorter meanwhile, or is one whose length nobody knows.
+                0 => return Ok(Ended::Whole),
+                copied => at += copied,
+            }
+        }
+    }
+    let whole = source.metadata()?.len();
+    if whole > at {
+        target.set_len(whole)?;
+    }
+    Ok(Ended::Whole)
+}
+
+/// Returns where the next bytes are that are no hole; nothing where there are none.
+fn next_data(source: &File, from: u64) -> io::Result<Option<(u64, u64)>> {
+    let start = match seek(source, Towards::Data(from)) {
+        Ok(start) => start,
+        Err(Errno::NXIO) => return Ok(None),
+        // A system without holes: everything is read to the end.
+        Err(_) if from == 0 => return Ok(Some((0, u64::MAX))),
+        Err(errno) => return Err(errno.into()),
+    };
+    let end = seek(source, Towards::Hole(start))?;
+    Ok((end > start).then_some((start, end)))
+}
