@@ -116,7 +116,7 @@ impl Workshop {
             let entered = Instant::now();
             worker.enter(&permit, &*ground).await.map_err(|error| text(&error))?;
             let message = number.to_string().into_bytes();
-            worker.send(&message).await.map_err(|error| text(&error))?;
+            worker.send(&message, &|_, _| {}).await.map_err(|error| text(&error))?;
             let answer = worker.receive(&|_, _| {}).await.map_err(|error| text(&error))?;
             worker.leave().await.map_err(|error| text(&error))?;
             served.push(entered.elapsed());
