@@ -26,7 +26,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 fn reply(parts: Vec<Part>) -> Message {
-    let json = to_raw_value(&parts).unwrap();
+    let json = to_raw_value(&parts).expect("parts can be written");
     let native = Native { wire: Wire::Chat, model: "m".into(), json };
     Message::Model(Reply { parts, native, stop: Stop::Finished, usage: Usage::default(), why_cut: None })
 }
