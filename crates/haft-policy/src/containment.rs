@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use haft::effect::Effect;
+use haft::effect::{Does, Effect};
 
 /// Whether a command is contained, or what is missing. The order is by how much is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +28,29 @@ impl Containment {
         let has_network = effects.iter().any(Effect::gives_network);
         if has_network { self.max(Containment::WithNetwork) } else { self }
     }
+}
+
+/// What undo restores of what a command does, where a layer takes its changes. Its display says it, as the end of "it …".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Undo {
+    /// Whether the command has the network, so that something may be sent.
+    pub sends: bool,
+}
+
+impl fmt::Display for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.sends { "changes to files can be undone, what is sent cannot" } else { "can be undone" })
+    }
+}
+
+/// Returns whether all parts of a command only look.
+pub fn only_looks(effects: &[Effect]) -> bool {
+    let mut parts = effects.iter().filter_map(|effect| match effect {
+        Effect::Step(step) => Some(&step.does),
+        _ => None,
+    });
+    let looks = |does: &Does| matches!(does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_));
+    parts.clone().next().is_some() && parts.all(looks)
 }
 
 /// Says what is missing, as the end of "it would create a file, and …".

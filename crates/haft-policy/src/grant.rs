@@ -15,7 +15,6 @@ use haft::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
 use haft::path::{Target, one_line};
 
 use crate::containment::Containment;
-use crate::ignored::Ignored;
 use crate::rule::EffectSort;
 
 /// Most scopes of one offer: a sentence that is longer is not read.
@@ -200,21 +199,9 @@ fn stays_inside(sort: EffectSort) -> bool {
 
 impl fmt::Display for GrantScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        InWords { scope: self, ignored: Ignored::default() }.fmt(f)
-    }
-}
-
-/// The sentence that a person agrees to, where there are such ignored folders.
-struct InWords<'a> {
-    scope: &'a GrantScope,
-    ignored: Ignored<'a>,
-}
-
-impl fmt::Display for InWords<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.scope.within_session(f, self.ignored)?;
+        self.within_session(f)?;
         f.write_str(" in this session")?;
-        match self.scope {
+        match self {
             GrantScope::Command { command, .. } => write!(f, ": {}", command.0),
             scope if scope.parts().iter().any(|part| matches!(part, GrantScope::Host(_))) => {
                 f.write_str(" (a command that has the network could reach any other host, too)")
@@ -228,35 +215,27 @@ impl GrantScope {
     /// Returns its sentence for whoever has the text of the command before them.
     pub fn without_text(&self) -> String {
         let mut words = String::new();
-        self.within_session(&mut words, Ignored::default()).expect("a string takes everything");
+        self.within_session(&mut words).expect("a string takes everything");
         words + " in this session"
     }
 
-    /// Returns the sentence that a person agrees to: it names what undo does not cover.
-    pub fn in_words(&self, ignored: Ignored<'_>) -> String {
-        InWords { scope: self, ignored }.to_string()
-    }
-
-    fn within_session(&self, f: &mut impl fmt::Write, ignored: Ignored<'_>) -> fmt::Result {
+    fn within_session(&self, f: &mut impl fmt::Write) -> fmt::Result {
         match self {
             GrantScope::ChangesTo(target) => write!(f, "all changes to {target}"),
             GrantScope::ChangesInside => f.write_str("all changes to files of the workspace"),
             GrantScope::Command { folder, .. } if folder.is_empty() => f.write_str("exactly this command"),
             GrantScope::Command { folder, .. } => write!(f, "exactly this command in the folder {}", one_line(folder)),
-            GrantScope::Contained => {
-                f.write_str("commands whose changes stay in this workspace and can be undone")?;
-                if ignored != Ignored::default() {
-                    write!(f, ", but for ignored folders: {ignored}")?;
-                }
-                f.write_str(" (build, test, format, create, move, delete; no network)")
-            }
+            GrantScope::Contained => f.write_str(
+                "commands whose changes stay in this workspace and can be undone (build, test, format, create, move, \
+                 delete; no network)",
+            ),
             GrantScope::History => f.write_str("git commits, branches, merges and stashes in this workspace,"),
             GrantScope::Host(host) => write!(f, "all connections to {}", host.0),
             GrantScope::Remote { server, tool } => write!(f, "all calls of {tool} of the server {server}"),
             GrantScope::Agent(agent) => write!(f, "all work for {}", agent.0),
             GrantScope::Several(scopes) => scopes.iter().enumerate().try_for_each(|(number, scope)| {
                 f.write_str(if number == 0 { "" } else { " and " })?;
-                scope.within_session(f, ignored)
+                scope.within_session(f)
             }),
         }
     }

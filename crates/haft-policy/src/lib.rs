@@ -9,7 +9,6 @@ pub mod command;
 pub mod containment;
 pub mod decision;
 pub mod grant;
-pub mod ignored;
 mod named;
 pub mod policy;
 pub mod reach;

@@ -8,7 +8,6 @@ use haft::process::Settle;
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
 use crate::grant::GrantScope;
-use crate::ignored::{Ignored, not_covered};
 use crate::named::NamedFiles;
 use crate::rule::{EffectSort, Rule, defaults};
 use crate::zone::Zone;
@@ -55,8 +54,6 @@ pub struct Situation<'a> {
     pub grants: &'a [GrantScope],
     /// Whether commands are contained here.
     pub contained: Containment,
-    /// The ignored folders that undo does not cover.
-    pub ignored: Ignored<'a>,
 }
 
 impl Situation<'_> {
@@ -100,10 +97,7 @@ impl Policy {
 
     /// Judges a call by what it would touch. An effect that no rule knows is asked about.
     pub fn judge(&self, tool: &str, effects: &[Effect], situation: Situation<'_>) -> Ruling {
-        let mut by_effect = self.judge_each(tool, effects, situation);
-        // Of equal ones the first is told: what would be lost for good.
-        by_effect.sort_by_key(|(effect, _)| situation.ignored.lost_by(effect).is_empty());
-        let by_effect = by_effect.into_iter().map(|(_, ruling)| ruling);
+        let by_effect = self.judge_each(tool, effects, situation).into_iter().map(|(_, ruling)| ruling);
         self.judge_tool(tool).into_iter().chain(by_effect).reduce(Ruling::stricter).unwrap_or_else(touches_nothing)
     }
 
@@ -171,13 +165,8 @@ impl Policy {
     }
 
     fn judge_effect(&self, tool: &str, (effect, all): (&Effect, &[Effect]), situation: Situation<'_>) -> Ruling {
-        let Situation { mode, grants, contained, ignored } = situation;
-        let lost_in = ignored.lost_by(effect);
-        let contained = if lost_in.is_empty() { contained } else { contained.max(Containment::WithoutLayer) };
-        let mut judged = self.judge_by_rules(tool, (effect, all), contained);
-        if !lost_in.is_empty() && judged.decision == Decision::Ask {
-            judged.reason = format!("{} {}", judged.reason, not_covered(&lost_in));
-        }
+        let Situation { mode, grants, contained } = situation;
+        let judged = self.judge_by_rules(tool, (effect, all), contained);
         if is_too_much_for(mode, effect) {
             return judged.stricter(nothing_is_kept(mode, effect));
         }

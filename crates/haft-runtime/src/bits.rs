@@ -99,8 +99,7 @@ mod tests {
         })
     }
 
-    const SEALED: Surroundings =
-        Surroundings { level: Level::Full, uncovered: None, network: false, ignored: Vec::new() };
+    const SEALED: Surroundings = Surroundings { level: Level::Full, uncovered: None, network: false };
 
     fn check(effect: Effect, expected: &[Bit]) {
         check_where(&SEALED, &[effect], expected);

@@ -2,10 +2,8 @@
 
 use haft::door::Doors;
 use haft::effect::Effect;
-use haft::path::Target;
 use haft::process::Level;
-use haft_policy::containment::Containment;
-use haft_policy::ignored::{Ignored, Undo, only_looks};
+use haft_policy::containment::{Containment, Undo};
 
 /// What stands around commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,27 +12,19 @@ pub struct Surroundings {
     pub level: Level,
     /// Why what commands change could not be taken back with the full sandbox, where that is known.
     pub uncovered: Option<String>,
-    /// The ignored folders that undo does not cover, also where it covers the rest.
-    pub ignored: Vec<Target>,
     /// Whether all commands have the network.
     pub network: bool,
 }
 
 impl Surroundings {
-    /// Asks the doors, but for ignored folders.
+    /// Asks the doors.
     pub fn of(doors: &Doors) -> Self {
         let confinement = doors.processes.confinement();
         // Where the level could not be tried, nothing is taken for granted.
         let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
         // Below the full level there is no layer at all, so nothing is looked up about one.
         let uncovered = if level == Level::Full { doors.files.uncovered() } else { None };
-        Self { level, uncovered, ignored: Vec::new(), network: confinement.network }
-    }
-
-    /// Asks the doors about a command with these effects. Finding ignored folders takes a while, so it is done for what writes.
-    pub fn around(effects: &[Effect], doors: &Doors) -> Self {
-        let ignored = if only_looks(effects) { Vec::new() } else { doors.files.ignored() };
-        Self { ignored, ..Self::of(doors) }
+        Self { level, uncovered, network: confinement.network }
     }
 
     /// Returns whether a command would be contained, apart from what it does itself.
@@ -52,11 +42,6 @@ impl Surroundings {
         self.level == Level::Full && self.uncovered.is_none()
     }
 
-    /// Returns the ignored folders that undo does not cover.
-    pub fn ignored(&self) -> Ignored<'_> {
-        Ignored(&self.ignored)
-    }
-
     /// Says in a line what would stand around a command with these effects.
     pub fn line(&self, effects: &[Effect]) -> String {
         let sandbox = match self.level {
@@ -69,7 +54,7 @@ impl Surroundings {
         let undo = match (&self.uncovered, self.level) {
             (Some(reason), Level::Full) => format!("cannot be undone: {reason}"),
             (_, Level::None | Level::Partial) => "cannot be undone".to_owned(),
-            (None, Level::Full) => Undo { but_for: self.ignored().written_by(effects), sends: has_network }.to_string(),
+            (None, Level::Full) => Undo { sends: has_network }.to_string(),
         };
         format!("{sandbox}, {network}, {undo}")
     }
@@ -81,7 +66,7 @@ mod tests {
     use haft::effect::{Does, Step};
 
     fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
-        Surroundings { level, uncovered: uncovered.map(str::to_owned), ignored: Vec::new(), network }
+        Surroundings { level, uncovered: uncovered.map(str::to_owned), network }
     }
 
     #[test]

@@ -14,7 +14,6 @@ use haft::effect::Effect;
 use haft::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
-use haft_policy::ignored::Ignored;
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::reach::Reach;
 use haft_policy::rule_to_paste::rule_to_paste;
@@ -83,11 +82,7 @@ impl Question<'_> {
 
     fn situation<'g>(&'g self, grants: &'g [GrantScope]) -> Situation<'g> {
         let contained = self.around.map(Surroundings::containment).unwrap_or_default();
-        Situation { mode: self.cx.session.mode(), grants, contained, ignored: self.ignored() }
-    }
-
-    fn ignored(&self) -> Ignored<'_> {
-        self.around.map(Surroundings::ignored).unwrap_or_default()
+        Situation { mode: self.cx.session.mode(), grants, contained }
     }
 
     fn offers(&self, grants: &[GrantScope]) -> Vec<Offer> {
@@ -95,7 +90,7 @@ impl Question<'_> {
         let (tool, effects) = (self.planned.entry.native_name(), &self.planned.plan.effects);
         let scopes = self.policy.offers(tool, effects, self.situation(grants)).into_iter();
         let offer = |scope: GrantScope| Offer {
-            words: redactor.redact(&scope.in_words(self.ignored())).into_owned(),
+            words: redactor.redact(&scope.to_string()).into_owned(),
             would_have_allowed: self.would_have_allowed(&scope, grants),
             scope,
         };

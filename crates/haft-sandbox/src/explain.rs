@@ -204,7 +204,7 @@ impl Scene<'_> {
                 "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
                  file tool."
             )),
-            Where::Root | Where::Through => None,
+            Where::Root => None,
         }
     }
 
@@ -215,7 +215,7 @@ impl Scene<'_> {
             Where::Hidden(private) => private,
             Where::Own => return Some(own(&path)),
             Where::Covered => return Some(covered(&path)),
-            Where::Root | Where::Protected | Where::Through | Where::System | Where::Outside => return None,
+            Where::Root | Where::Protected | Where::System | Where::Outside => return None,
         };
         let grant = match readable(self, &path) {
             Some(setting) => format!("Put a copy into the workspace, or the user lets commands read it: {setting}"),
@@ -243,9 +243,6 @@ impl Scene<'_> {
     fn mounted(&self, line: &str) -> Option<String> {
         match named_place(self, line)? {
             (path, Where::Protected) => Some(format!("{path} is protected: commands cannot replace or remove it.")),
-            (path, Where::Through) => Some(format!(
-                "{path} is passed through to the real folder: what is in it can be removed, the folder itself cannot."
-            )),
             _ => None,
         }
     }

@@ -89,8 +89,6 @@ pub(crate) struct VisibleRoot {
     /// Whether there is a layer. For each root, in order, the descriptors are: the folder, then upper and work if so.
     pub(crate) layered: bool,
     #[serde(with = "exact")]
-    pub(crate) through: Vec<PathBuf>,
-    #[serde(with = "exact")]
     pub(crate) read_only: Vec<PathBuf>,
 }
 
@@ -176,12 +174,7 @@ mod tests {
     #[test]
     fn names_that_are_no_text_come_back_byte_for_byte() {
         let odd = || OsString::from_vec((1..=255).collect());
-        let root = VisibleRoot {
-            path: odd().into(),
-            layered: true,
-            through: vec![odd().into(), "ü\n".into()],
-            read_only: vec![odd().into()],
-        };
+        let root = VisibleRoot { path: odd().into(), layered: true, read_only: vec![odd().into()] };
         let visible = Visible {
             roots: vec![root],
             readable: vec![odd().into()],

@@ -254,7 +254,6 @@ pub(crate) fn visible_roots(ground: &dyn Ground) -> Vec<VisibleRoot> {
     let visible = |root: &GroundRoot| VisibleRoot {
         path: root.path.clone(),
         layered: root.layer.is_some(),
-        through: root.through.clone(),
         read_only: root.read_only.clone(),
     };
     ground.roots().iter().map(visible).collect()

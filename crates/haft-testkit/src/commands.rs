@@ -27,7 +27,6 @@ pub struct ScriptedCommand {
     settled: Settled,
     uncovered: Option<String>,
     is_known_uncovered: bool,
-    ignored: Vec<Target>,
     confinement: Confinement,
     run: Arc<Mutex<Vec<Command>>>,
 }
@@ -42,7 +41,6 @@ impl Default for ScriptedCommand {
             settled: Settled::default(),
             uncovered: None,
             is_known_uncovered: false,
-            ignored: Vec::new(),
             confinement: Confinement {
                 required: Level::Full,
                 reached: Level::Full,
@@ -81,7 +79,7 @@ impl ScriptedCommand {
     /// Changes a file.
     pub fn changes(mut self, path: &str, change: Change) -> Self {
         let target = Target::Inside(Place::new(path, Extent::Entry));
-        self.settled.changes.push(Settlement { target, change, diff: None });
+        self.settled.changes.push(Settlement { target, change, diff: None, inside: None });
         self
     }
 
@@ -101,12 +99,6 @@ impl ScriptedCommand {
     /// Works on the real folder, for this reason, which is found out only when it shall run.
     pub fn found_uncovered(self, reason: &str) -> Self {
         Self { is_known_uncovered: false, ..self.uncovered(reason) }
-    }
-
-    /// Works where this ignored folder is written at once.
-    pub fn where_ignored(mut self, folder: &str) -> Self {
-        self.ignored.push(Target::Inside(Place::new(folder, Extent::Tree)));
-        self
     }
 
     /// Has the network, as every command has by the settings.
@@ -212,10 +204,6 @@ impl Files for ScriptedFiles {
         self.command.uncovered.clone().filter(|_| self.command.is_known_uncovered)
     }
 
-    fn ignored(&self) -> Vec<Target> {
-        self.command.ignored.clone()
-    }
-
     fn page<'a>(
         &'a self,
         permit: &'a Permit,
@@ -283,12 +271,7 @@ impl Files for ScriptedFiles {
         self.files.rename(permit, from, to)
     }
 
-    fn ground<'a>(
-        &'a self,
-        permit: &'a Permit,
-        _wanted: Wanted,
-        _how: Settle,
-    ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+    fn ground<'a>(&'a self, permit: &'a Permit, _wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
         Box::pin(async move {
             permit.go_on()?;
             Ok(Box::new(ScriptedGround { command: self.command.clone() }) as Box<dyn Ground>)

@@ -8,6 +8,7 @@
 
 mod at_once;
 pub(crate) mod bring;
+mod clock;
 mod copy;
 mod durable;
 mod facts;
@@ -33,6 +34,7 @@ pub(crate) mod shut;
 mod step_back;
 mod structure;
 pub(crate) mod transaction;
+pub(crate) mod tree;
 mod walk;
 mod way;
 mod wide;
@@ -53,7 +55,7 @@ use haft::kinds::ErrorKind;
 use haft::net::NoNet;
 use haft::output::Image;
 use haft::path::{Extent, RawPath, Target};
-use haft::process::{Ground, NoProcesses, Settle, Wanted};
+use haft::process::{Ground, NoProcesses, Wanted};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 
@@ -99,6 +101,7 @@ impl Workspace {
         let mut root = Root::open(folder)?;
         bounds.added.iter().try_for_each(|folder| root.add(folder))?;
         bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
+        root.leave_out_stores();
         let home = bounds.home.as_deref().map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
         Ok(Self { root: Arc::new(root), home, agreed: None })
     }
@@ -133,11 +136,6 @@ impl Workspace {
     /// Returns what was changed here, and takes it back.
     pub fn history(&self, state: &WorkspaceState) -> History {
         History::new(self.root.clone(), state.journal())
-    }
-
-    /// Names the ignored folders that commands write at once, as the doors of this state would. Nothing is remembered.
-    pub fn ignored(&self, state: &WorkspaceState) -> Vec<Target> {
-        layer::ignored(&self.root, state)
     }
 
     /// Returns the real path of the root, for people and for naming the workspace's state.
@@ -205,10 +203,6 @@ struct JournalledFiles {
 impl Files for JournalledFiles {
     fn uncovered(&self) -> Option<String> {
         self.layers.uncovered()
-    }
-
-    fn ignored(&self) -> Vec<Target> {
-        self.layers.ignored()
     }
 
     fn page<'a>(
@@ -327,29 +321,18 @@ impl Files for JournalledFiles {
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
             let write = write::Write::of_rename(&self.root, permit, from, to)?;
-            self.change(permit, write).await?;
-            let (layers, real) = (self.layers.clone(), self.root.path().join(to.place().path()));
-            blocking(move || {
-                layers.note_moved(&real);
-                Ok(())
-            })
-            .await
+            self.change(permit, write).await.map(drop)
         })
     }
 
-    fn ground<'a>(
-        &'a self,
-        permit: &'a Permit,
-        wanted: Wanted,
-        how: Settle,
-    ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+    fn ground<'a>(&'a self, permit: &'a Permit, wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
         Box::pin(async move {
             permit.go_on()?;
             self.admit_command(permit)?;
             let layers = self.layers.clone();
-            let ground = match layers.at_hand(&wanted, how) {
+            let ground = match layers.at_hand(&wanted) {
                 Some(ground) => ground,
-                None => blocking(move || layers.prepare(wanted, how)).await?,
+                None => blocking(move || layers.prepare(wanted)).await?,
             };
             Ok(Box::new(ground) as Box<dyn Ground>)
         })
@@ -374,12 +357,7 @@ impl JournalledFiles {
     async fn change(&self, permit: &Permit, write: write::Write) -> Result<Vec<Written>, ToolError> {
         let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
         let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
-        let layers = self.layers.clone();
-        blocking(move || {
-            layers.look_before_changes();
-            write.commit(&root, &journal, &errand, (&receipts, &stop))
-        })
-        .await
+        blocking(move || write.commit(&root, &journal, &errand, (&receipts, &stop))).await
     }
 }
 

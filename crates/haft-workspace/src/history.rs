@@ -233,7 +233,7 @@ impl History {
             None => sets.newest().ok_or(HistoryError::NothingLeft)?,
         };
         sets.sound(number)?;
-        let contents = Contents::new(&sets, &self.root, self.journal.objects());
+        let contents = Contents::new(&sets, &self.root, &self.journal);
         Ok((number, contents.changes_of(number)))
     }
 
@@ -241,7 +241,7 @@ impl History {
     pub fn look_at(&self, number: u64) -> Result<Vec<FileChange>, HistoryError> {
         let sets = Sets::of(self.journal.read()?);
         sets.sound(number)?;
-        Ok(Contents::new(&sets, &self.root, self.journal.objects()).changes_of(number))
+        Ok(Contents::new(&sets, &self.root, &self.journal).changes_of(number))
     }
 
     /// Takes changes back; of a file, only those of that file.
@@ -273,7 +273,7 @@ impl History {
 
     fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {
         let only: Option<PathBuf> = only.map(|target| target.place().path().to_owned());
-        let contents = Contents::new(sets, &self.root, self.journal.objects());
+        let contents = Contents::new(sets, &self.root, &self.journal);
         let plan = take_back::plan(&contents, numbers, only.as_deref())?;
         if plan.files.is_empty() {
             let path = only.map(|path| path.display().to_string());
@@ -299,6 +299,10 @@ impl History {
             NotDone::Standing(standing) => HistoryError::from(*standing),
         })?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes: done.loss().into_iter().collect() })
+        let places = plan.deeds.iter().map(|deed| deed.place.display());
+        let of_deeds =
+            places.zip(&done.notes).flat_map(|(place, notes)| notes.iter().map(move |note| format!("{place}: {note}")));
+        let notes = plan.notes.into_iter().chain(of_deeds).chain(done.loss()).collect();
+        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes })
     }
 }

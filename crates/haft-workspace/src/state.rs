@@ -78,11 +78,6 @@ impl WorkspaceState {
         self.folder.join("layers")
     }
 
-    /// Returns where it is remembered which folders may lie outside the layers.
-    pub(crate) fn apart(&self) -> PathBuf {
-        self.folder.join("apart")
-    }
-
     /// Returns where it is remembered that layers are refused here.
     pub(crate) fn layerless(&self) -> PathBuf {
         self.folder.join("layerless")

@@ -274,11 +274,7 @@ impl<'a> RunContext<'a> {
             let uncovered = ground.uncovered().map(str::to_owned);
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
-                Err(NotRun::Failed(mut error)) => {
-                    // It may have been at work when it failed.
-                    error.what.extend(ground.written_at_once(self.permit.receipts()).map(|note| format!(" {note}")));
-                    return Err(error);
-                }
+                Err(NotRun::Failed(error)) => return Err(error),
                 Err(NotRun::NoLayer(reason)) => wanted = wanted.without_layer(reason)?,
             }
         }
@@ -299,7 +295,7 @@ impl<'a> RunContext<'a> {
 
     /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
     async fn ground(&self, wanted: Wanted, keeps: &Keeps) -> Result<Box<dyn Ground>, ToolError> {
-        let mut ground = self.doors.files.ground(self.permit, wanted, self.settle).await?;
+        let mut ground = self.doors.files.ground(self.permit, wanted).await?;
         match (ground.uncovered(), keeps) {
             (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
             (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
@@ -317,10 +313,7 @@ impl<'a> RunContext<'a> {
         uncovered: Option<String>,
     ) -> Result<Ran, ToolError> {
         let settled = match ended.how {
-            HowEnded::Stopped => {
-                let note = ground.written_at_once(self.permit.receipts());
-                Settled { notes: note.into_iter().collect(), ..Settled::default() }
-            }
+            HowEnded::Stopped => Settled::default(),
             HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
                 ground.settle(self.permit, self.settle).await?
             }

@@ -24,7 +24,7 @@ use crate::lines::LineEnds;
 use crate::net::Net;
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
-use crate::process::{Ground, Processes, Settle, Wanted};
+use crate::process::{Ground, Processes, Wanted};
 use crate::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::stamp::{Stamp, Version};
 
@@ -199,16 +199,8 @@ pub trait Files: Send + Sync {
     /// Says why what commands change could not be taken back, as far as that is known before one runs.
     fn uncovered(&self) -> Option<String>;
 
-    /// Names the ignored folders that commands write at once, as trees: undo does not cover what happens in them.
-    fn ignored(&self) -> Vec<Target>;
-
-    /// Prepares what a command works on; what will become of its changes is known by now.
-    fn ground<'a>(
-        &'a self,
-        permit: &'a Permit,
-        wanted: Wanted,
-        how: Settle,
-    ) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>>;
+    /// Prepares what a command works on.
+    fn ground<'a>(&'a self, permit: &'a Permit, wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>>;
 }
 
 /// What became of one written file.

@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 use crate::BoxFuture;
 use crate::diff::Diff;
-use crate::door::{Permit, Receipts};
+use crate::door::Permit;
 use crate::effect::Change;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
@@ -298,11 +298,6 @@ pub trait Ground: Send + Sync {
         Vec::new()
     }
 
-    /// Says what the command may have written at once, outside its layers: that stays, whatever becomes of the rest.
-    fn written_at_once(&self, _receipts: &Receipts) -> Option<String> {
-        None
-    }
-
     /// Brings what the command changed into the workspace, or shows it and throws it away.
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>>;
 }
@@ -316,8 +311,6 @@ pub struct GroundRoot {
     pub folder: OwnedFd,
     /// What takes the changes; without it they go into the folder itself.
     pub layer: Option<Layer>,
-    /// Folders in it, by their place, that lie outside the layer: what is written there is written at once.
-    pub through: Vec<PathBuf>,
     /// Files and folders in it, by their place, that cannot be changed.
     pub read_only: Vec<PathBuf>,
 }
@@ -383,6 +376,19 @@ pub struct Settlement {
     pub change: Change,
     /// How it differs, where it is shown and is text.
     pub diff: Option<Diff>,
+    /// How many files in it changed, where it is an ignored tree.
+    pub inside: Option<ChangeCounts>,
+}
+
+/// How many files were created, replaced and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChangeCounts {
+    /// New ones.
+    pub created: u64,
+    /// Those that have another content now.
+    pub replaced: u64,
+    /// Those that are gone.
+    pub removed: u64,
 }
 
 /// A command that was run, with what became of its changes.

@@ -130,7 +130,7 @@ fn a_record_says_everything_about_a_command() {
     assert_eq!(record["effects"][0]["decision"], "ask");
     assert_eq!(record["effects"][0]["rule"], record["rule"]);
     assert!(record["effects"][0]["sort"].is_string() && record["reason"].is_string() && record["instead"].is_string());
-    assert_eq!(record["sandbox"], json!({ "required": "full", "network": false, "undo": true, "ignored": [] }));
+    assert_eq!(record["sandbox"], json!({ "required": "full", "network": false, "undo": true }));
     assert!(record["grants"].as_array().is_some_and(|grants| !grants.is_empty()), "{record}");
 }
 
@@ -185,28 +185,6 @@ fn explaining_leaves_nothing_behind() {
     assert_eq!(place.haft(&["rules", "explain", "touch new; rm notes.txt; mkdir ~/x"], "").code, 0);
     assert_eq!(place.tree(), before);
     assert!(!place.path("home").exists());
-}
-
-#[test]
-fn what_undo_does_not_cover_is_said_before_it_is_removed_and_nothing_is_remembered_for_it() {
-    let place = Place::repository();
-    std::fs::write(place.path("ws/.gitignore"), "build/\n").expect("it can be written");
-    let before = place.tree();
-    let commands = ["rm -r build", "echo over > build/tool", "echo new > build/new.o", "make", "rm notes.txt", "ls"];
-    let records = place.explained(commands.into_iter());
-    assert_eq!(place.tree(), before);
-    let told = |number: usize| (records[number]["decision"].as_str(), &records[number]["sandbox"]["ignored"]);
-    let (some, none) = (json!(["build"]), json!([]));
-    let of_all = [0, 1, 2, 3, 4, 5].map(told);
-    let (allow, ask) = (Some("allow"), Some("ask"));
-    assert_eq!(of_all, [(ask, &some), (ask, &some), (allow, &some), (ask, &some), (ask, &none), (allow, &none)]);
-    for record in &records[..2] {
-        let reason = record["reason"].as_str().unwrap_or_default();
-        assert!(reason.ends_with("build is not covered by undo: it is ignored."), "{record:#}");
-        assert_eq!(record["grants"].as_array().map(Vec::len), Some(1), "only this very command: {record:#}");
-    }
-    let granted = records[3]["grants"][1].as_str().unwrap_or_default();
-    assert!(granted.contains("can be undone, but for ignored folders: build (build, test,"), "{granted}");
 }
 
 #[test]

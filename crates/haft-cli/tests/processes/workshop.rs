@@ -118,7 +118,7 @@ impl Workshop {
             Level::Full => Wanted::Layered,
             Level::Partial | Level::None => Wanted::Open("this level has none".into()),
         };
-        self.doors.files.ground(permit, wanted, Settle::Keep).await.expect("it can be prepared")
+        self.doors.files.ground(permit, wanted).await.expect("it can be prepared")
     }
 
     /// Runs a script through the whole of what tools have.

@@ -65,7 +65,7 @@ mod tests {
         };
         let steps: Vec<(Effect, Class)> = parts.iter().map(|(part, class)| (step(part), *class)).collect();
         let open: Vec<(&Effect, Class)> = steps.iter().map(|(effect, class)| (effect, *class)).collect();
-        let around = Surroundings { level: Level::Full, uncovered: None, ignored: Vec::new(), network: false };
+        let around = Surroundings { level: Level::Full, uncovered: None, network: false };
         let run = [Effect::Run(CommandLine(text.into()))];
         let command = command(&run, &open, (&around, redactor)).expect("there is one");
         command.parts.iter().map(|part| (command.text[part.bytes.clone()].to_owned(), part.class)).collect()

@@ -66,7 +66,7 @@ pub(crate) async fn authorize(
     planned: Planned,
 ) -> Result<Authorized, ToolError> {
     let runs_command = planned.plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
-    let around = runs_command.then(|| Surroundings::around(&planned.plan.effects, &cx.session.ground.doors));
+    let around = runs_command.then(|| Surroundings::of(&cx.session.ground.doors));
     let bench = Bench { cx, policy, around };
     let ruling = bench.judge(&planned);
     match ruling.decision {
@@ -91,8 +91,7 @@ impl Bench<'_> {
 
     fn judge_where(&self, planned: &Planned, contained: Containment) -> Ruling {
         let grants = self.cx.session.grants();
-        let ignored = self.around.as_ref().map(Surroundings::ignored).unwrap_or_default();
-        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained, ignored };
+        let situation = Situation { mode: self.cx.session.mode(), grants: &grants, contained };
         let ruling = self.policy.judge(planned.entry.native_name(), &planned.plan.effects, situation);
         self.cx.note(|notes| match &notes.question {
             Some(question) => with_question(ruling, question),

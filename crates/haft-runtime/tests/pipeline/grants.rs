@@ -183,26 +183,6 @@ async fn a_yes_to_what_can_be_undone_is_none_to_running_without_a_layer() {
 }
 
 #[tokio::test]
-async fn what_would_be_lost_in_an_ignored_folder_is_asked_each_time_and_builds_are_not() {
-    let command = ScriptedCommand::default().where_ignored("build").where_ignored("target");
-    let contained = Verdict::AllowFor(GrantScope::Contained);
-    let commands = Commands::on(command, [contained, Verdict::AllowOnce, Verdict::AllowOnce]);
-    for command in ["make", "make", "rm src/a", "touch build/new", "rm build/a", "rm build"] {
-        assert!(commands.run(command).await.starts_with("ok"), "{command}");
-    }
-    let asked = commands.script.asked();
-    let texts: Vec<String> = asked.iter().flat_map(|asked| &asked.command).map(|asked| asked.text.clone()).collect();
-    assert_eq!(texts, ["make", "rm build/a", "rm build"]);
-    let around = |question: usize| asked[question].command.as_ref().map(|command| command.around.clone());
-    let line = "full sandbox, no network, can be undone, but for ignored folders:";
-    assert_eq!(around(0), Some(format!("{line} build, target")));
-    assert_eq!(around(2), Some(format!("{line} build")));
-    assert!(asked[0].offers[1].words.contains("can be undone, but for ignored folders: build, target (build,"));
-    assert!(asked[2].ruling.reason.ends_with("build is not covered by undo: it is ignored."), "{:?}", asked[2].ruling);
-    assert_eq!(commands.offers(2), [exactly("rm build")]);
-}
-
-#[tokio::test]
 async fn the_refusal_has_the_rule_that_would_allow_it_for_ever() {
     let commands = Commands::new([]);
     let result = commands.scene.call("parted", json!({ "command": "cargo test --all" })).await;

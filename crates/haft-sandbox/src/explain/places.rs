@@ -17,8 +17,6 @@ pub(super) enum Where {
     Root,
     /// In the workspace, and cannot be changed.
     Protected,
-    /// In the workspace, and passed through to the real folder.
-    Through,
     /// In something of which commands have a private one: this.
     Hidden(&'static str),
     /// In a folder of the system.
@@ -104,12 +102,8 @@ fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
     }
     for root in scene.ground.roots() {
         let Ok(inner) = path.strip_prefix(&root.path) else { continue };
-        let is_in = |places: &[PathBuf]| places.iter().any(|place| inner.starts_with(place));
-        return match (is_in(&root.read_only), is_in(&root.through)) {
-            (true, _) => Where::Protected,
-            (false, true) => Where::Through,
-            (false, false) => Where::Root,
-        };
+        let is_protected = root.read_only.iter().any(|place| inner.starts_with(place));
+        return if is_protected { Where::Protected } else { Where::Root };
     }
     if is_secret(path) {
         return Where::Covered;

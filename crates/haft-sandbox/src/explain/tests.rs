@@ -53,7 +53,6 @@ fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
         path: "/srv/space".into(),
         folder: file(),
         layer: Some(Layer { upper: file(), work: file() }),
-        through: vec!["target".into()],
         read_only: vec![".git/config".into(), ".git/hooks".into()],
     };
     let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
@@ -97,11 +96,6 @@ fn a_protected_name_is_named() {
 fn a_link_to_a_protected_name_and_the_system_are_named_as_what_they_are() {
     check("bash: line 1: l/pre-commit: Read-only file system", "leads to something that is protected");
     check("touch: cannot touch '/etc/x': Read-only file system", "/etc/x belongs to the system");
-}
-
-#[test]
-fn a_folder_that_is_passed_through_cannot_be_removed_itself() {
-    check("rm: cannot remove './target/': Device or resource busy", "/srv/space/target is passed through");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use haft::grouped::Grouped;
 use haft::path::one_line;
 use haft::prelude::*;
-use haft::process::{HowEnded, Ran, Settle, Settlement};
+use haft::process::{ChangeCounts, HowEnded, Ran, Settle, Settlement};
 
 use super::data;
 use super::listening::Heard;
@@ -150,7 +150,15 @@ fn change_words(settlement: &Settlement) -> String {
         Change::Replace => "changed",
         Change::Remove => "removed",
     };
-    format!("{what} {}", settlement.target)
+    match settlement.inside {
+        Some(ChangeCounts { created, replaced, removed }) => {
+            let counts = [("+", created), ("~", replaced), ("−", removed)];
+            let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+            let counts: Vec<String> = counts.map(|(sign, count)| format!("{sign}{}", Grouped(count))).collect();
+            format!("{what} {} ({} files)", settlement.target, counts.join(" "))
+        }
+        None => format!("{what} {}", settlement.target),
+    }
 }
 
 /// Shows how files would differ, where nothing was kept.

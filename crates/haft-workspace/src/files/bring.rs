@@ -82,6 +82,11 @@ impl Brought {
         }
     }
 
+    /// Opens the folder of the layer that holds it, and returns that with its name.
+    pub(super) fn open_parent(&self) -> Result<(Arc<OwnedFd>, &OsStr), Errno> {
+        self.from.open_parent(&self.path)
+    }
+
     /// Makes sure that a file outlives a power cut.
     pub(super) fn sync(&self) -> io::Result<()> {
         let (folder, name) = self.from.open_parent(&self.path)?;

@@ -6,10 +6,9 @@
 //!
 //! Not here: mounting it and running anything (`haft-sandbox`).
 
-mod apart;
-mod clock;
 mod difference;
 mod folder;
+mod generated;
 mod harmless;
 mod index;
 mod judge;
@@ -18,53 +17,50 @@ mod layerless;
 mod memory;
 mod mounts;
 mod read;
-mod remembered;
 mod removing;
 mod settle;
 mod show;
 mod sift;
-mod through;
 mod told;
-mod touched;
 mod trees;
 mod well_known;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use haft::BoxFuture;
-use haft::door::{FileKind, Permit, Receipt, Receipts};
-use haft::effect::Change;
+use haft::door::{FileKind, Permit};
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target};
+use haft::path::Target;
 use haft::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
 use rustix::fs::{AtFlags, OFlags};
 
 use super::blocking;
+use super::clock::{Clock, Moment};
 use super::facts::kind_of;
 use super::folder::Names;
 use super::open::{Root, open_name};
+use super::tree::TreeStores;
 use crate::state::WorkspaceState;
-use crate::state::journal::Journal;
+use crate::state::journal::{Journal, StoreBase};
 use crate::state::private;
-use clock::{Clock, Moment};
 use difference::Caps;
 use folder::LayerFolder;
-use keeping::Kept;
 use layerless::Layerless;
 use mounts::Mounts;
-use remembered::Remembered;
 use removing::Removing;
 use settle::{OpenRoot, Settling};
 use well_known::WellKnown;
+
+pub(super) use folder::{open_anyway, remove_name};
+pub(super) use read::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_file as open_layer_file};
 
 /// Makes the layers of a workspace, and removes them.
 pub(super) struct Layers {
@@ -72,7 +68,6 @@ pub(super) struct Layers {
     journal: Arc<Journal>,
     /// Where layers on disk lie.
     on_disk: PathBuf,
-    remembered: Remembered,
     layerless: Layerless,
     caps: Caps,
     mounts: Mounts,
@@ -80,13 +75,14 @@ pub(super) struct Layers {
     clocks: Vec<Clock>,
     known: Mutex<Known>,
     removing: Removing,
+    /// Where the before-images of ignored trees are, and which folder that is for each root.
+    stores: TreeStores,
+    bases: Vec<OnceLock<Option<StoreBase>>>,
 }
 
 /// What is known since the first change.
 #[derive(Default)]
 struct Known {
-    /// The folders that lie outside the layers, for each root.
-    apart: Option<Vec<BTreeSet<PathBuf>>>,
     /// Why layers on disk were refused.
     not_on_disk: Option<String>,
     /// Whether layers in memory can be used.
@@ -100,10 +96,10 @@ impl Layers {
         let clocks = root.folders().iter().map(|_| Clock::default()).collect();
         let well_known = root.folders().iter().map(|_| WellKnown::default()).collect();
         let known = Mutex::new(Known { well_known, ..Known::default() });
-        let (on_disk, remembered) = (state.layers(), Remembered::new(state.apart()));
-        let layerless = Layerless::new(state.layerless());
+        let (on_disk, layerless) = (state.layers(), Layerless::new(state.layerless()));
         let (caps, mounts, removing) = Default::default();
-        Self { root, journal, on_disk, remembered, layerless, caps, mounts, clocks, known, removing }
+        let (stores, bases) = (TreeStores::of(&journal), root.folders().iter().map(|_| OnceLock::new()).collect());
+        Self { root, journal, on_disk, layerless, caps, mounts, clocks, known, removing, stores, bases }
     }
 
     /// Says why there would be no layer, as far as that is known before a command runs.
@@ -111,9 +107,21 @@ impl Layers {
         self.mount_below().map(|mount| mounts::reason(&mount)).or_else(|| self.layerless.reason())
     }
 
-    /// Names the ignored folders that lie outside the layers, as trees.
-    pub(super) fn ignored(&self) -> Vec<Target> {
-        through::targets(&self.root, &self.apart())
+    /// Returns where the before-images of ignored trees beneath a root are; nothing where the file system allows none.
+    fn store_base(&self, root: usize) -> Option<StoreBase> {
+        let choose = || {
+            let (path, folder) = *self.root.folders().get(root)?;
+            let place = self.root.place_of(path)?;
+            self.stores.choose(path, place, folder)
+        };
+        self.bases.get(root)?.get_or_init(choose).clone()
+    }
+
+    /// Keeps the before-images of ignored trees within their room.
+    fn trim_stores(&self) {
+        let mut bases: Vec<&StoreBase> = self.bases.iter().filter_map(|base| base.get()?.as_ref()).collect();
+        bases.dedup();
+        bases.iter().for_each(|base| self.stores.trim(self.root.path(), base, self.journal.limits().trees));
     }
 
     fn mount_below(&self) -> Option<PathBuf> {
@@ -121,8 +129,7 @@ impl Layers {
     }
 
     /// Prepares what a command works on.
-    pub(super) fn prepare(self: &Arc<Self>, wanted: Wanted, how: Settle) -> Result<LayeredGround, ToolError> {
-        self.look_before_changes();
+    pub(super) fn prepare(self: &Arc<Self>, wanted: Wanted) -> Result<LayeredGround, ToolError> {
         let (beneath, in_memory) = match self.as_known(wanted) {
             Wanted::Layered => (self.on_disk.clone(), None),
             Wanted::Quick => (memory::folder(), None),
@@ -135,7 +142,7 @@ impl Layers {
         if let Some(mount) = self.mount_below() {
             return self.open_ground(&mounts::reason(&mount));
         }
-        match (self.layered(&beneath, how), in_memory) {
+        match (self.layered(&beneath), in_memory) {
             (Err(error), Some(reason)) => {
                 let reason = format!("{reason}; in memory neither: {error}");
                 self.layerless.remember(&reason);
@@ -171,39 +178,33 @@ impl Layers {
         takes_quick && memory::has_room()
     }
 
-    fn layered(self: &Arc<Self>, beneath: &Path, how: Settle) -> io::Result<LayeredGround> {
+    fn layered(self: &Arc<Self>, beneath: &Path) -> io::Result<LayeredGround> {
         private_folder(beneath)?;
         let folder = LayerFolder::make(beneath)?;
         if folder::has_other(beneath, &folder) {
             self.removing.sweep(beneath);
         }
-        self.over(folder, how, &[])
+        self.over(folder, &[])
     }
 
     /// Prepares a ground in memory, for somebody who shall not wait: where that takes no time and there is room.
-    pub(super) fn at_hand(self: &Arc<Self>, wanted: &Wanted, how: Settle) -> Option<LayeredGround> {
-        let is_known = |known: &Known| known.apart.is_some() && known.takes_quick == Some(true);
+    pub(super) fn at_hand(self: &Arc<Self>, wanted: &Wanted) -> Option<LayeredGround> {
+        let is_known = |known: &Known| known.takes_quick == Some(true);
         if *wanted != Wanted::Quick || !is_known(&self.known()) || !memory::has_room() || self.mount_below().is_some() {
             return None;
         }
         let moments: Option<Vec<Moment>> = self.clocks.iter().map(Clock::at_once).collect();
         let moments = moments?;
-        self.over(LayerFolder::make(&memory::folder()).ok()?, how, &moments).ok()
+        self.over(LayerFolder::make(&memory::folder()).ok()?, &moments).ok()
     }
 
     /// Makes a ground of a layer. The moment before the command is taken where it was not.
-    fn over(self: &Arc<Self>, folder: LayerFolder, how: Settle, moments: &[Moment]) -> io::Result<LayeredGround> {
+    fn over(self: &Arc<Self>, folder: LayerFolder, moments: &[Moment]) -> io::Result<LayeredGround> {
         let mut ground = self.bare(Some(folder))?;
-        let apart = match how {
-            Settle::Keep => self.apart(),
-            // What is only shown must not be written anywhere.
-            Settle::Show => Vec::new(),
-        };
         for (number, root) in ground.roots.iter_mut().enumerate() {
             let stat = rustix::fs::fstat(&root.folder)?;
             let Some(folder) = &ground.folder else { break };
             let pair = folder.add(number, &stat)?;
-            root.through = through::existing(root.folder.as_fd(), apart.get(number));
             let taken = moments.get(number).copied();
             let take = || self.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
             ground.since.push(taken.map_or_else(take, Ok)?);
@@ -225,41 +226,13 @@ impl Layers {
             let stat = rustix::fs::fstat(opened)?;
             let read_only = self.known().well_known[number].existing(opened.as_fd(), &stat);
             let (path, folder) = (path.to_owned(), opened.try_clone()?);
-            roots.push(GroundRoot { path, folder, layer: None, through: Vec::new(), read_only });
+            roots.push(GroundRoot { path, folder, layer: None, read_only });
         }
         let mut hidden = self.root.off_limits().to_vec();
         hidden.push(self.on_disk.clone());
         hidden.extend(folder.as_ref().map(|folder| folder.path().to_owned()));
         let layers = self.clone();
         Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since: Vec::new(), keeps: Keeps::All })
-    }
-
-    /// Notes which folders lie outside the layers, once. Whoever changes anything in the workspace calls it before.
-    pub(super) fn look_before_changes(&self) {
-        self.apart();
-    }
-
-    /// Notes that a folder got this path: what is in it was protected before and stays so, whatever it is called now.
-    pub(super) fn note_moved(&self, to: &Path) {
-        for (path, folder) in self.root.folders() {
-            let Ok(moved) = to.strip_prefix(path) else { continue };
-            let seen = apart::find(folder.as_fd(), path);
-            let inside: Vec<_> = seen.outside.iter().filter(|place| place.starts_with(moved)).collect();
-            if !inside.is_empty() {
-                // Where it is not remembered, nothing else is: then nothing lies outside.
-                let _ = self.remembered.stays_inside(path, &inside);
-            }
-        }
-    }
-
-    /// Returns the folders that lie outside the layers.
-    fn apart(&self) -> Vec<BTreeSet<PathBuf>> {
-        let mut known = self.known();
-        let found = known.apart.get_or_insert_with(|| {
-            // Everything is protected where it cannot be known what was so before.
-            self.remembered.agree(&through::seen(&self.root)).unwrap_or_default()
-        });
-        found.clone()
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -294,31 +267,11 @@ impl Ground for LayeredGround {
     }
 
     fn keep_only(&mut self, targets: Arc<[Target]>) {
-        let keeps = Keeps::Only(targets);
-        for root in &mut self.roots {
-            let tree = |place: &Path| self.layers.root.place_of(&root.path.join(place)).map(|place| place.to_owned());
-            // What goes through was changed by the time anybody looks, so it lies in the layer unless it may be changed.
-            root.through.retain(|place| tree(place).is_some_and(|tree| keeps.all_of(&tree)));
-        }
-        self.keeps = keeps;
+        self.keeps = Keeps::Only(targets);
     }
 
     fn layers(&self) -> Vec<PathBuf> {
         vec![self.layers.on_disk.clone(), memory::folder()]
-    }
-
-    fn written_at_once(&self, receipts: &Receipts) -> Option<String> {
-        let mut left = touched::MOST_LOOKS;
-        let mut names = Vec::new();
-        for (root, since) in self.roots.iter().zip(&self.since) {
-            let touched = root.through.iter().filter(|place| touched::is_touched(root, place, *since, &mut left));
-            names.extend(touched.map(|place| root.path.join(place)));
-        }
-        for place in names.iter().filter_map(|name| self.layers.root.place_of(name)) {
-            let folder = Target::Inside(Place::new(place, Extent::Tree));
-            receipts.note(Receipt::Changed(folder, Change::Replace));
-        }
-        told::of_written_at_once(&self.layers.root, &names)
     }
 
     fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
@@ -331,8 +284,11 @@ impl Ground for LayeredGround {
             let whole = move || {
                 // A command has worked on a layer: there is one here.
                 self.layers.layerless.forget();
-                let settling = self.settling(errand, receipts.clone(), stop);
-                self.finish(settling, how, &receipts)
+                let settling = self.settling(errand, receipts, stop)?;
+                match how {
+                    Settle::Keep => settling.keep(),
+                    Settle::Show => settling.show(),
+                }
             };
             // Where there is nothing to bring in, it takes longer to hand it to somebody.
             if is_untouched { whole() } else { blocking(whole).await }
@@ -341,39 +297,14 @@ impl Ground for LayeredGround {
 }
 
 impl LayeredGround {
-    /// Returns whether nothing was written, neither into a layer nor outside.
+    /// Returns whether nothing was written.
     fn is_untouched(&self) -> bool {
         let is_empty = |layer: &Layer| {
             let mut names = Names::default();
             let opened = open_name(&layer.upper, b".", OFlags::DIRECTORY | OFlags::RDONLY);
             opened.and_then(|upper| names.read(&upper)).is_ok() && names.at(0).is_none()
         };
-        self.roots.iter().all(|root| root.through.is_empty() && root.layer.as_ref().is_some_and(is_empty))
-    }
-
-    /// Settles, and says what was written outside the layers, also where it fails.
-    fn finish(
-        &self,
-        settling: Result<Settling<'_>, ToolError>,
-        how: Settle,
-        receipts: &Receipts,
-    ) -> Result<Settled, ToolError> {
-        let settled = settling.and_then(|settling| match how {
-            Settle::Keep => settling.keep(),
-            Settle::Show => settling.show(),
-        });
-        let note = self.written_at_once(receipts);
-        match settled {
-            Ok(mut settled) => {
-                // The last ones are cut where there are many.
-                settled.notes.splice(0..0, note);
-                Ok(settled)
-            }
-            Err(mut error) => {
-                error.what.extend(note.map(|note| format!(" {note}")));
-                Err(error)
-            }
-        }
+        self.roots.iter().all(|root| root.layer.as_ref().is_some_and(is_empty))
     }
 
     fn settling(
@@ -396,12 +327,6 @@ impl Drop for LayeredGround {
             self.layers.removing.remove(folder);
         }
     }
-}
-
-/// Names the ignored folders that would lie outside the layers. Nothing is remembered.
-pub(super) fn ignored(root: &Root, state: &WorkspaceState) -> Vec<Target> {
-    let agreed = Remembered::new(state.apart()).would_agree(&through::seen(root));
-    through::targets(root, &agreed.unwrap_or_default())
 }
 
 /// Makes a private folder; one that somebody else has put there is refused.

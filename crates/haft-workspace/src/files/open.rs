@@ -36,7 +36,7 @@ impl Root {
         Ok(Self { folder, path, added: Vec::new(), off_limits: Vec::new(), named: RwLock::default() })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -76,6 +76,13 @@ impl Root {
     pub(super) fn leave_out(&mut self, folder: &Path) {
         // Also what does not exist yet lies behind the links above it.
         self.off_limits.push(resolve(folder).unwrap_or_else(|_| folder.to_owned()));
+    }
+
+    /// Leaves out the folders in the workspace that may hold before-images of ignored trees.
+    pub(super) fn leave_out_stores(&mut self) {
+        let roots: Vec<PathBuf> = self.folders().into_iter().map(|(path, _)| path.to_owned()).collect();
+        let places = roots.iter().flat_map(|root| super::tree::hidden_places().map(|place| root.join(place)));
+        self.off_limits.extend(places.collect::<Vec<_>>());
     }
 
     fn is_off_limits(&self, real: &Path) -> bool {

@@ -39,6 +39,8 @@ enum Rank {
     MakesFolder,
     Comes,
     Replaces,
+    /// Exchanges a tree, after the folders around it come and before they go.
+    Exchanges,
     Goes,
     /// Lets us do nothing more in a folder.
     Narrows,
@@ -55,7 +57,8 @@ fn rank(deed: &Deed, is_beneath_something_new: bool) -> Rank {
     match &deed.action {
         Action::SetMode(mode) if is_workable(*mode) => Rank::Widens,
         Action::SetMode(_) => Rank::Narrows,
-        Action::Remove if is_beneath_something_new => Rank::GoesFirst,
+        Action::Remove | Action::Tree(_) if is_beneath_something_new => Rank::GoesFirst,
+        Action::Tree(_) => Rank::Exchanges,
         Action::Remove => Rank::Goes,
         Action::MakeFolder(_) => Rank::MakesFolder,
         Action::Put(..) | Action::Bring(_) | Action::MakeLink(_) if is_new => Rank::Comes,

@@ -20,6 +20,7 @@ use super::shut::ShutFolders;
 use super::step_back::{Back, Images, folders_of, take_back};
 use super::structure;
 use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
+use super::tree::{self, Progress, TreeChange, TreeStores};
 use crate::state::journal::{State, Step, Writing};
 
 /// Most folders that are held open at once; a process may often open no more than 1024 files.
@@ -75,18 +76,22 @@ impl Performance<'_> {
             self.unstage(&staged, 0);
             return Err(cause.into());
         }
+        let mut notes: Vec<Vec<String>> = Vec::with_capacity(self.deeds.len());
         for index in 0..self.deeds.len() {
-            self.one(index, &mut staged)?;
+            notes.push(self.one(index, &mut staged)?);
         }
         if let Err((place, error)) = self.narrow_folders().and_then(|()| self.sync_places()) {
             let standing = self.take_back_first(self.deeds.len());
             return Err(Failed { cause: NotDone::System(place, error), standing });
         }
-        Ok(staged.into_iter().map(|one| one.map(|one| one.notes).unwrap_or_default()).collect())
+        for (notes, one) in notes.iter_mut().zip(staged) {
+            notes.extend(one.map(|one| one.notes).unwrap_or_default());
+        }
+        Ok(notes)
     }
 
     /// Does one deed; when it fails, everything before it is taken back.
-    fn one(&self, index: usize, staged: &mut [Option<Staged>]) -> Result<(), Failed> {
+    fn one(&self, index: usize, staged: &mut [Option<Staged>]) -> Result<Vec<String>, Failed> {
         if staged[index].is_none() && self.has_content(index) {
             let ready = self.stage_from(index, staged).and_then(|()| self.sync_ready(staged));
             if let Err(cause) = ready {
@@ -208,10 +213,12 @@ impl Performance<'_> {
     /// Takes back the first so many deeds; returns the steps that stand all the same.
     fn take_back_first(&self, count: usize) -> Vec<usize> {
         let inline = |at, length| slice(self.inline, at, length);
-        let images = Images { inline: &inline, objects: self.job.journal.objects() };
+        let images = Images { inline: &inline, objects: self.job.journal.objects(), stores: self.stores() };
         let tried = self.deeds.iter().zip(self.prepared).take(count);
         let steps: Vec<Back<'_>> = tried
-            .filter_map(|(deed, prepared)| Some(Back { step: prepared.step.as_ref()?, brought: deed.brought() }))
+            .filter_map(|(deed, prepared)| {
+                Some(Back { step: prepared.step.as_ref()?, brought: deed.brought(), tree: deed.tree() })
+            })
             .collect();
         take_back(self.job.root, &steps, &images)
     }
@@ -223,6 +230,9 @@ impl Performance<'_> {
             Some(Step::Change { path, after, .. }) => {
                 let is_there = |seen: image::Seen| seen.state.is_same_content(after);
                 image::look(self.job.root, &path.path()).map_or(true, is_there)
+            }
+            Some(Step::Tree { path, tree }) => {
+                tree::progress(self.job.root, &self.stores(), (&path.path(), tree)) != Progress::None
             }
             Some(Step::Move { to, .. }) => {
                 let there = image::glance(self.job.root, &to.path()).ok().and_then(|seen| seen.stat);
@@ -236,7 +246,7 @@ impl Performance<'_> {
         let Prepared { step, stat } = &self.prepared[index];
         let beside = match step {
             Some(Step::Change { beside: Some(beside), .. }) => beside.as_str(),
-            Some(Step::Change { beside: None, .. } | Step::Move { .. }) | None => "",
+            Some(Step::Change { beside: None, .. } | Step::Move { .. } | Step::Tree { .. }) | None => "",
         };
         let deed = &self.deeds[index];
         let travel = deed.brought().map_or(Travel::Nothing, Travel::Comes);
@@ -244,11 +254,25 @@ impl Performance<'_> {
         Spot { root, place, beside, seen: stat.as_ref(), travel, syncing }
     }
 
-    fn put_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<(), Trouble> {
+    /// Does one deed; returns what is worth knowing of it.
+    fn put_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<Vec<String>, Trouble> {
+        let deed = &self.deeds[index];
+        if let Action::Tree(change) = &deed.action {
+            return change.perform(self.job.root, &self.stores(), &deed.place);
+        }
+        self.put_entry_in_place(index, staged).map(|()| Vec::new())
+    }
+
+    fn stores(&self) -> TreeStores {
+        TreeStores::of(self.job.journal)
+    }
+
+    fn put_entry_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<(), Trouble> {
         let deed = &self.deeds[index];
         let spot = self.spot(index);
         let before = match (&self.prepared[index].step, &deed.action) {
             (None, _) => return Ok(()),
+            (Some(Step::Tree { .. }), _) => return Err(Trouble::Overtaken),
             (Some(Step::Change { before, .. }), _) => before,
             (Some(Step::Move { .. }), Action::Rename(to)) => return structure::rename(&spot, to),
             (Some(Step::Move { .. }), _) => return Err(Trouble::Overtaken),
@@ -263,12 +287,19 @@ impl Performance<'_> {
             (Action::MakeFolder(_), State::Folder { .. }, _) => Err(Trouble::Overtaken),
             (Action::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
             (Action::MakeLink(to), ..) => structure::make_link(&spot, to),
-            (Action::Put(..) | Action::Bring(_) | Action::Rename(_), ..) => Err(Trouble::Overtaken),
+            (Action::Put(..) | Action::Bring(_) | Action::Rename(_) | Action::Tree(_), ..) => Err(Trouble::Overtaken),
         }
     }
 }
 
 impl Deed {
+    fn tree(&self) -> Option<&TreeChange> {
+        match &self.action {
+            Action::Tree(change) => Some(change),
+            _ => None,
+        }
+    }
+
     fn brought(&self) -> Option<&Brought> {
         match &self.action {
             Action::Bring(brought) => Some(brought),

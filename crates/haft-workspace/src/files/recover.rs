@@ -16,7 +16,8 @@ use super::order::is_workable;
 use super::replace::set_aside;
 use super::step_back::{Back, Images, name_for_the_way_back, take_back};
 use super::structure;
-use crate::state::journal::{Intent, Outcome, PathText, State, Step, Writing};
+use super::tree::{self, Progress, TreeStores};
+use crate::state::journal::{Intent, Outcome, PathText, State, Step, TreeRecord, Writing};
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<()> 
     let reading = writing.reading()?;
     let Some((intent, inline)) = reading.intents.last() else { return Ok(()) };
     let of_this = |at, length| reading.inline(*inline, at, length);
-    let images = Images { inline: &of_this, objects: writing.objects() };
+    let images = Images { inline: &of_this, objects: writing.objects(), stores: writing.stores() };
     let is_held = intent.steps.iter().flat_map(Step::paths).all(|path| root.holds(&path.path()));
     // Folders that are not added today were when it was allowed; left alone they would stay half changed.
     let everything = if is_held { None } else { Some(root.with_everything()?) };
@@ -67,7 +68,8 @@ fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
         narrow_folders(root, intent);
         return intent.happened();
     }
-    let steps: Vec<Back<'_>> = intent.steps[..done].iter().map(|step| Back { step, brought: None }).collect();
+    let steps: Vec<Back<'_>> =
+        intent.steps[..done].iter().map(|step| Back { step, brought: None, tree: None }).collect();
     intent.failed(take_back(root, &steps, images))
 }
 
@@ -93,6 +95,7 @@ fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
                 _ => Came::Unknown,
             };
         }
+        Step::Tree { path, tree } => return settle_tree(root, (&path.path(), tree), &images.stores),
         Step::Change { path, before, after, beside } => (path.path(), before, after, beside.as_deref()),
     };
     let left = beside.map_or(Left::Nothing, |beside| {
@@ -121,6 +124,20 @@ fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
         (_, Left::Old | Left::Foreign) => Came::Through,
         (_, Left::New) => Came::Nowhere,
         (_, Left::Nothing) => Came::Unknown,
+    }
+}
+
+/// Reverts the exchange of a tree that was cut off; a whole one counts as done.
+fn settle_tree(root: &Root, (place, record): (&Path, &TreeRecord), stores: &TreeStores) -> Came {
+    match tree::progress(root, stores, (place, record)) {
+        Progress::All => {
+            tree::finish(root, stores, (place, record));
+            Came::Through
+        }
+        Progress::None | Progress::Some => match tree::revert(root, stores, (place, record)) {
+            Ok(()) => Came::Nowhere,
+            Err(_) => Came::Unknown,
+        },
     }
 }
 

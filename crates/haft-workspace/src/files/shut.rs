@@ -125,9 +125,12 @@ fn folders_of(deed: &Deed) -> impl Iterator<Item = &Path> {
     let (here, there) = match &deed.action {
         Action::SetMode(_) => (None, None),
         Action::Rename(to) => (deed.place.parent(), to.parent()),
-        Action::Put(..) | Action::Remove | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) => {
-            (deed.place.parent(), None)
-        }
+        Action::Put(..)
+        | Action::Remove
+        | Action::MakeFolder(_)
+        | Action::MakeLink(_)
+        | Action::Bring(_)
+        | Action::Tree(_) => (deed.place.parent(), None),
     };
     here.into_iter().chain(there)
 }

@@ -15,12 +15,14 @@ use super::order::{WORKABLE, is_workable};
 use super::replace::{self, Spot, Staged, Syncing, Travel, Trouble};
 use super::structure;
 use super::transaction::{Content, new};
+use super::tree::{self, Progress, TreeChange, TreeStores};
 use crate::state::journal::{Kept, Objects, State, Step};
 
 /// Where the contents of an intent can be found again.
 pub(crate) struct Images<'a> {
     pub(crate) inline: &'a dyn Fn(u32, u32) -> io::Result<Vec<u8>>,
     pub(crate) objects: Objects,
+    pub(crate) stores: TreeStores,
 }
 
 impl Images<'_> {
@@ -63,6 +65,8 @@ pub(super) struct Back<'a> {
     pub(super) step: &'a Step,
     /// Where what it put in place came from, and goes back to.
     pub(super) brought: Option<&'a Brought>,
+    /// The exchange of a tree, where it may be tried again.
+    pub(super) tree: Option<&'a TreeChange>,
 }
 
 /// So many steps are taken back one by one; of more, old contents are written first and synced together.
@@ -96,7 +100,7 @@ pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) ->
         // What does not outlive a power cut is found by looking, like all that was cut off.
         let _ = sync_folders(root, &folders);
     }
-    failed.retain(|index| !is_as_before(root, steps[*index].step));
+    failed.retain(|index| !is_as_before(root, &images.stores, steps[*index].step));
     failed.sort_unstable();
     failed
 }
@@ -137,8 +141,9 @@ struct Old {
 }
 
 /// A step may be back although not everything went well: a failed sync comes last.
-fn is_as_before(root: &Root, step: &Step) -> bool {
+fn is_as_before(root: &Root, stores: &TreeStores, step: &Step) -> bool {
     match step {
+        Step::Tree { path, tree } => tree::progress(root, stores, (&path.path(), tree)) == Progress::None,
         Step::Move { from, to } => {
             let is_absent = |seen: io::Result<Seen>| seen.is_ok_and(|seen| seen.state == State::Absent);
             is_absent(image::glance(root, &to.path())) && !is_absent(image::glance(root, &from.path()))
@@ -154,6 +159,13 @@ impl WayBack<'_> {
         let (root, syncing) = (self.root, self.syncing);
         let travel = travel_of(back);
         let (path, before, after, beside) = match back.step {
+            Step::Tree { path, tree } => {
+                let reverted = match back.tree {
+                    Some(change) => change.revert(root, &self.images.stores, &path.path()),
+                    None => tree::revert(root, &self.images.stores, (&path.path(), tree)),
+                };
+                return Ok(reverted.map(|()| None)?);
+            }
             Step::Move { from, to } => {
                 let place = to.path();
                 let spot = Spot { root, place: &place, beside: "", seen: None, travel, syncing };

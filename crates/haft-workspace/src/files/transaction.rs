@@ -27,6 +27,7 @@ use super::recover;
 use super::refused::{Refused, as_before, is_about_the_file};
 use super::replace::{Moved, New, Syncing};
 use super::shut::{Shut, ShutFolders};
+use super::tree::TreeChange;
 use crate::state::journal::{
     By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
@@ -58,6 +59,8 @@ pub(crate) enum Action {
     Bring(Brought),
     /// Give the file or folder this mode.
     SetMode(u32),
+    /// Exchange entries of an ignored tree with its store.
+    Tree(TreeChange),
 }
 
 /// New content.
@@ -281,6 +284,10 @@ fn prepare(job: &Job<'_>, deed: &Deed, made: &HashSet<&Path>, keep: &mut Keep<'_
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());
+    if let Action::Tree(change) = &deed.action {
+        let step = Step::Tree { path, tree: change.record.clone() };
+        return Ok(Prepared { step: Some(step), stat: None });
+    }
     let ready = match &deed.action {
         Action::Bring(brought) => Some(brought.ready().map_err(system)?),
         _ => None,
@@ -344,7 +351,7 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
         (Action::MakeFolder(None), _) if is_folder => return Ok(None),
         (Action::MakeFolder(mode), _) => State::Folder { mode: mode.unwrap_or(0o755) },
         (Action::MakeLink(to), _) => State::Link { to: PathText::from(to.as_path()) },
-        (Action::Rename(_) | Action::Bring(_), _) => return Ok(None),
+        (Action::Rename(_) | Action::Bring(_) | Action::Tree(_), _) => return Ok(None),
     }))
 }
 

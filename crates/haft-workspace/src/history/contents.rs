@@ -10,7 +10,8 @@ use rustix::fs::OFlags;
 use super::sets::Sets;
 use super::{FileChange, Side};
 use crate::files::open::Root;
-use crate::state::journal::{ContentHash, Inline, Kept, Objects, State, Step};
+use crate::files::tree::TreeStores;
+use crate::state::journal::{ContentHash, Inline, Journal, Kept, Objects, State, Step, TreeRecord};
 
 /// Larger contents are not merged and not shown; nor is more than this of one change set.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -22,13 +23,20 @@ pub(super) struct Contents<'a> {
     pub(super) sets: &'a Sets,
     pub(super) root: &'a Root,
     objects: Objects,
+    stores: TreeStores,
     /// Where contents were kept before changes, by their hash; found out when it is needed.
     kept: OnceCell<HashMap<ContentHash, Vec<(&'a Kept, Inline)>>>,
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn new(sets: &'a Sets, root: &'a Root, objects: Objects) -> Self {
-        Self { sets, root, objects, kept: OnceCell::new() }
+    pub(super) fn new(sets: &'a Sets, root: &'a Root, journal: &Journal) -> Self {
+        let (objects, stores) = (journal.objects(), TreeStores::of(journal));
+        Self { sets, root, objects, stores, kept: OnceCell::new() }
+    }
+
+    /// Returns whether the before-images of an ignored tree are kept.
+    pub(super) fn has_store(&self, tree: &TreeRecord) -> bool {
+        self.stores.has(self.root.path(), &tree.store)
     }
 
     /// Returns the content of a file before or after a step, if it was kept and is sound.
@@ -112,6 +120,7 @@ impl<'a> Contents<'a> {
                         self.change(&path.path(), before, after, *inline)
                     }
                     Step::Change { path, before, after, .. } => unshown(&path.path(), before, after),
+                    Step::Tree { path, tree } => tree_change(&path.path(), tree),
                     Step::Move { from, to } => FileChange {
                         path: from.path().display().to_string(),
                         before: Side::Unshown,
@@ -186,6 +195,14 @@ impl Room {
             _ => false,
         }
     }
+}
+
+/// Says how many entries of an ignored tree were changed.
+fn tree_change(path: &Path, tree: &TreeRecord) -> FileChange {
+    let [created, replaced, removed] = tree.counts;
+    let note = format!("ignored tree: {created} files created, {replaced} replaced, {removed} removed");
+    let path = path.display().to_string();
+    FileChange { path, before: Side::Unshown, after: Side::Unshown, note: Some(note) }
 }
 
 fn mode_change(path: &Path, before: &State, after: &State) -> FileChange {

@@ -161,6 +161,11 @@ impl Sets {
                     let (was, is) = (*before != State::Absent, *after != State::Absent);
                     paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
                 }
+                Step::Tree { path, tree } => {
+                    let [created, replaced, removed] = tree.counts;
+                    let (was, is) = (replaced + removed > 0, replaced + created > 0);
+                    paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
+                }
                 Step::Move { from, to } => {
                     paths.entry(from.path()).and_modify(|(_, ends)| *ends = false).or_insert((true, false));
                     paths.entry(to.path()).and_modify(|(_, ends)| *ends = true).or_insert((false, true));
@@ -319,7 +324,7 @@ impl Sets {
 
 fn paths_of_step(step: &Step) -> Vec<PathBuf> {
     match step {
-        Step::Change { path, .. } => vec![path.path()],
+        Step::Change { path, .. } | Step::Tree { path, .. } => vec![path.path()],
         Step::Move { from, to } => vec![from.path(), to.path()],
     }
 }

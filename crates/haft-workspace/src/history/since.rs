@@ -8,13 +8,13 @@ use super::History;
 use super::contents::{Contents, is_too_large};
 use super::sets::Sets;
 use crate::files::open::Root;
-use crate::state::journal::{ContentHash, Inline, Intent, Kept, Objects, State, Step};
+use crate::state::journal::{ContentHash, Inline, Intent, Journal, Kept, State, Step};
 
 /// What was changed since a moment.
 pub(crate) struct Since {
     sets: Sets,
     root: Arc<Root>,
-    objects: Objects,
+    journal: Journal,
     /// The first intent since then, by its place in the reading.
     first: usize,
     at_ms: u64,
@@ -27,7 +27,7 @@ impl History {
         let intents = &sets.reading.intents;
         let is_since = |intent: &Intent| intent.at >= at_ms || intent.by.session == session;
         let first = intents.iter().position(|(intent, _)| is_since(intent)).unwrap_or(intents.len());
-        Ok(Since { sets, root: self.root.clone(), objects: self.journal.objects(), first, at_ms })
+        Ok(Since { sets, root: self.root.clone(), journal: self.journal.clone(), first, at_ms })
     }
 }
 
@@ -45,13 +45,13 @@ impl Since {
         let not_kept = || io::Error::other("what was in it then was not kept, or is damaged");
         if let (true, State::File { hash, content: Kept::Object { .. }, .. }) = (is_too_large(before), before) {
             let mut hasher = blake3::Hasher::new();
-            hasher.update_reader(self.objects.open(*hash)?)?;
+            hasher.update_reader(self.journal.objects().open(*hash)?)?;
             if ContentHash(*hasher.finalize().as_bytes()) != *hash {
                 return Err(not_kept());
             }
-            return io::copy(&mut self.objects.open(*hash)?, to).map(drop);
+            return io::copy(&mut self.journal.objects().open(*hash)?, to).map(drop);
         }
-        let contents = Contents::new(&self.sets, &self.root, self.objects.clone());
+        let contents = Contents::new(&self.sets, &self.root, &self.journal);
         to.write_all(&contents.bytes(before, &State::Absent, inline).ok_or_else(not_kept)?)
     }
 

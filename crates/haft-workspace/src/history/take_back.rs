@@ -12,13 +12,16 @@ use super::{Became, HistoryError, git_index};
 use crate::files::image;
 use crate::files::order::{WORKABLE, in_order, is_workable};
 use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
-use crate::state::journal::{Inline, Kept, PathText, Rights, State, Step};
+use crate::files::tree::TreeChange;
+use crate::state::journal::{Inline, Kept, PathText, Rights, State, Step, TreeRecord};
 
 /// What to do.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) deeds: Vec<Deed>,
     pub(super) files: Vec<(PathBuf, Became)>,
+    /// What else the user should know, a sentence each.
+    pub(super) notes: Vec<String>,
     /// Folders that the changes had made; they go when they are empty again.
     folders: Vec<(PathBuf, State)>,
     /// Folders that something else shall take the place of.
@@ -53,6 +56,7 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     for (number, step, inline) in steps {
         match step {
             Step::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
+            Step::Tree { path, tree } => plan.exchange(contents, path.path(), tree),
             Step::Change { path, before, after, .. } => {
                 let path = path.path();
                 let mut way = match paths.remove(&path) {
@@ -99,7 +103,9 @@ fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) 
                     // A folder that was made for the file goes with it.
                     holds(&path) && only.is_none_or(|only| only.starts_with(&path))
                 }
-                Step::Change { path, .. } => holds(&path.path()) && is_asked_for(&path.path()),
+                Step::Change { path, .. } | Step::Tree { path, .. } => {
+                    holds(&path.path()) && is_asked_for(&path.path())
+                }
                 Step::Move { from, to } => {
                     let (from, to) = (from.path(), to.path());
                     holds(&from) && holds(&to) && (is_asked_for(&from) || is_asked_for(&to))
@@ -120,7 +126,7 @@ fn disentangled(steps: &[(u64, &Step, Inline)]) -> Result<(), HistoryError> {
         let touches = |path: &PathText| moved.iter().any(|moved| path.path().starts_with(moved));
         let others = steps.iter().enumerate().filter(|(other, _)| *other != index);
         let is_entangled = |step: &Step| match step {
-            Step::Change { path, .. } => touches(path),
+            Step::Change { path, .. } | Step::Tree { path, .. } => touches(path),
             Step::Move { from, to } => touches(from) || touches(to),
         };
         if others.into_iter().any(|(_, (_, step, _))| is_entangled(step)) {
@@ -273,6 +279,23 @@ fn with_mode(before: &State, after: &State, way: &Way) -> State {
 }
 
 impl Plan {
+    /// Plans to take the exchange of an ignored tree back, where its before-images are still kept.
+    fn exchange(&mut self, contents: &Contents<'_>, path: PathBuf, tree: &TreeRecord) {
+        if !contents.has_store(tree) {
+            self.notes.push(format!("What was in {} is not kept any more; it stays as it is.", path.display()));
+            self.files.push((path, Became::Unchanged));
+            return;
+        }
+        let became = match tree.counts {
+            [_, 0, 0] => Became::Removed,
+            [0, 0, _] => Became::Returned,
+            _ => Became::Restored,
+        };
+        let (place, action) = (path.clone(), Action::Tree(TreeChange::back(tree)));
+        self.deeds.push(Deed { place, action, expected: Expected::Anything });
+        self.files.push((path, became));
+    }
+
     fn rename(&mut self, contents: &Contents<'_>, set: u64, (from, to): (&Path, &Path)) -> Result<(), HistoryError> {
         if looked(contents, to)? != State::Absent {
             return Err(HistoryError::InTheWay(to.display().to_string()));
@@ -330,7 +353,7 @@ impl Plan {
     fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
             Action::Rename(to) => Some(to.clone()),
-            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) => {
+            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) | Action::Tree(_) => {
                 Some(deed.place.clone())
             }
             Action::Remove | Action::SetMode(_) => None,
@@ -350,7 +373,10 @@ impl Plan {
     fn remove_folders(&mut self, contents: &Contents<'_>) {
         let mut folders = std::mem::take(&mut self.folders);
         folders.sort_by(|(one, _), (other, _)| other.cmp(one));
-        let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
+        let leaves = |deed: &&Deed| match &deed.action {
+            Action::Tree(change) => change.removes(),
+            action => matches!(action, Action::Remove | Action::Rename(_)),
+        };
         let mut going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
         for (folder, now) in folders {
             let is_empty = contents.holds_only(&folder, &going);
@@ -374,7 +400,10 @@ impl Plan {
         if self.replaced_folders.is_empty() {
             return Ok(());
         }
-        let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
+        let leaves = |deed: &&Deed| match &deed.action {
+            Action::Tree(change) => change.removes(),
+            action => matches!(action, Action::Remove | Action::Rename(_)),
+        };
         let going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
         match self.replaced_folders.iter().find(|folder| !contents.holds_only(folder, &going)) {
             Some(folder) => Err(HistoryError::InTheWay(folder.display().to_string())),

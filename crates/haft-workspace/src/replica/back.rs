@@ -59,6 +59,8 @@ impl Replica {
             known.extend(step.paths().map(PathText::path));
             let (path, done) = match step {
                 Step::Move { from, to } => (from.path(), self.moved(&to.path(), &from.path())),
+                // Builds make it again, in the copy too.
+                Step::Tree { .. } => continue,
                 Step::Change { path, before, .. } => (path.path(), self.put(&path.path(), (&since, before, inline))),
             };
             match done {

@@ -14,7 +14,8 @@ mod room;
 
 pub(crate) use objects::{Durable, Objects, is_not_kept};
 pub(crate) use record::{
-    By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, TakesBack,
+    By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, StoreBase, StoreName,
+    TakesBack, TreeRecord,
 };
 
 use std::collections::{HashMap, HashSet};
@@ -28,6 +29,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::private;
+use crate::files::tree::TreeStores;
 use frame::Head;
 
 /// Contents up to this size are kept in the journal itself.
@@ -35,18 +37,23 @@ pub(crate) const INLINE: u64 = 64 * 1024;
 /// Room for the journal and the contents of one workspace.
 const ROOM: u64 = 1024 * 1024 * 1024;
 
+/// Room for before-images of ignored trees of one workspace.
+const ROOM_FOR_TREES: u64 = 4 * 1024 * 1024 * 1024;
+
 /// How much a journal may hold, and how long one waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalLimits {
     /// Room in bytes for the journal and its contents; what does not fit is dropped, oldest first.
     pub room: u64,
+    /// Room in bytes for before-images of ignored trees, which go before anything else.
+    pub trees: u64,
     /// How long to wait for another process that is changing something.
     pub patience: Duration,
 }
 
 impl Default for JournalLimits {
     fn default() -> Self {
-        Self { room: ROOM, patience: Duration::from_secs(20) }
+        Self { room: ROOM, trees: ROOM_FOR_TREES, patience: Duration::from_secs(20) }
     }
 }
 
@@ -112,6 +119,15 @@ impl Journal {
 
     pub(crate) fn objects(&self) -> Objects {
         Objects::new(self.folder.join("objects"))
+    }
+
+    pub(crate) fn limits(&self) -> JournalLimits {
+        self.limits
+    }
+
+    /// Returns the folder in the state that may hold the stores of ignored trees.
+    pub(crate) fn trees(&self) -> PathBuf {
+        self.folder.with_file_name("trees")
     }
 
     fn path(&self) -> PathBuf {
@@ -248,6 +264,11 @@ impl<'j> Writing<'j> {
     /// Returns the place for large contents.
     pub(crate) fn objects(&self) -> Objects {
         self.journal.objects()
+    }
+
+    /// Returns where the before-images of ignored trees are.
+    pub(crate) fn stores(&self) -> TreeStores {
+        TreeStores::of(self.journal)
     }
 
     /// Notes that a large content was kept, so that the room is looked at.

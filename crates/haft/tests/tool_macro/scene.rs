@@ -98,10 +98,6 @@ impl Files for OneFile {
         None
     }
 
-    fn ignored(&self) -> Vec<Target> {
-        Vec::new()
-    }
-
     fn page<'a>(
         &'a self,
         permit: &'a Permit,
@@ -161,7 +157,7 @@ impl Files for OneFile {
         Box::pin(unused())
     }
 
-    fn ground<'a>(&'a self, _: &'a Permit, _: Wanted, _: Settle) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+    fn ground<'a>(&'a self, _: &'a Permit, _: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
         Box::pin(unused())
     }
 }

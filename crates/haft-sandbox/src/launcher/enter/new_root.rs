@@ -273,14 +273,13 @@ impl<'a> NewRoot<'a> {
     }
 }
 
-/// Puts what lies outside the layer, and what cannot be changed, over a root.
+/// Puts what cannot be changed over a root.
 pub(super) fn exceptions(
     root: &VisibleRoot,
     real: BorrowedFd<'_>,
     (base, place): (BorrowedFd<'_>, &Path),
 ) -> Result<(), NotEntered> {
-    let exceptions = root.through.iter().map(|path| (path, PLAIN));
-    for (path, without) in exceptions.chain(root.read_only.iter().map(|path| (path, PLAIN | READ_ONLY))) {
+    for path in &root.read_only {
         let what = format!("{:?} in the sandbox", root.path.join(path));
         let source = match find(real, path) {
             Ok(source) => source,
@@ -294,7 +293,7 @@ pub(super) fn exceptions(
             continue;
         }
         let tree = Tree::of(source.as_fd()).or_missing(&what)?;
-        tree.restrict(without).or_missing(&what)?;
+        tree.restrict(PLAIN | READ_ONLY).or_missing(&what)?;
         tree.attach(base, &place.join(path)).or_missing(&what)?;
     }
     Ok(())

@@ -30,7 +30,7 @@ pub(super) struct Difference {
     pub(super) found: Vec<Found>,
     /// What is not brought in, and why.
     pub(super) left_out: Vec<(Spot, LeftOut)>,
-    /// New folders that come in as a whole.
+    /// Ignored trees that changed; they are committed by rename.
     pub(super) trees: Vec<Spot>,
     /// Names of files that have more than one and are as they were, with what comes of them when they are alone.
     twins: Vec<(Found, Option<Comes>)>,

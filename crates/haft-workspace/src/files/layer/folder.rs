@@ -130,7 +130,7 @@ fn remove_tree(path: &Path) -> io::Result<()> {
 /// Deeper trees are flattened on the way, because every level holds a descriptor.
 const DEEPEST: usize = 128;
 
-pub(super) fn remove_name(folder: BorrowedFd<'_>, name: &[u8], depth: usize) -> Result<(), Errno> {
+pub(in crate::files) fn remove_name(folder: BorrowedFd<'_>, name: &[u8], depth: usize) -> Result<(), Errno> {
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => {}
         removed => return removed,
@@ -160,7 +160,7 @@ pub(super) fn remove_name(folder: BorrowedFd<'_>, name: &[u8], depth: usize) -> 
 }
 
 /// Opens a folder of a layer, also one that does not let its owner in.
-pub(super) fn open_anyway(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+pub(in crate::files) fn open_anyway(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(folder, name, flags, Mode::empty());
     let is_open = |stat: &Stat| stat.st_mode & 0o700 == 0o700;

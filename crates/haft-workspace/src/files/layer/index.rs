@@ -3,9 +3,9 @@
 //! Only the question is answered whether any entry begins with a folder. What cannot be understood counts as tracked,
 //! because what is tracked gets the better protection.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Largest index that is read, in bytes.
@@ -13,35 +13,43 @@ const LARGEST: u64 = 256 << 20;
 /// Longest file that says where a repository is, in bytes.
 const LONGEST_POINTER: u64 = 4_096;
 
-/// Returns those of the folders that hold nothing which a repository around them tracks.
-///
-/// The folders are real paths.
-pub(super) fn untracked(folders: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut tracked = vec![false; folders.len()];
-    let mut repositories: Vec<PathBuf> =
-        folders.iter().flat_map(|folder| folder.ancestors().skip(1)).map(Path::to_owned).collect();
-    repositories.sort();
-    repositories.dedup();
-    for repository in repositories {
-        let index = match index_of(&repository) {
-            Index::None => continue,
-            Index::Read(bytes) => Some(bytes),
-            Index::Unclear => None,
-        };
-        let inside: Vec<(usize, Vec<u8>)> = folders
-            .iter()
-            .enumerate()
-            .filter_map(|(number, folder)| {
-                Some((number, folder.strip_prefix(&repository).ok()?.as_os_str().as_bytes().to_vec()))
-            })
-            .collect();
-        let names: Vec<&[u8]> = inside.iter().map(|(_, name)| name.as_slice()).collect();
-        let found = index.and_then(|index| tracked_in(&index, &names));
-        for (position, (number, _)) in inside.iter().enumerate() {
-            tracked[*number] |= found.as_ref().is_none_or(|found| found[position]);
+/// The folders in which a repository tracks something.
+pub(super) enum Tracked {
+    /// There is no repository, or one that tracks nothing yet.
+    Nothing,
+    Folders(TrackedFolders),
+    /// Its index is not understood.
+    Unclear,
+}
+
+/// What an index lists: folders with entries in them, and entries. A sparse index has whole folders as entries.
+#[derive(Default)]
+pub(super) struct TrackedFolders {
+    folders: HashSet<Vec<u8>>,
+    entries: HashSet<Vec<u8>>,
+}
+
+impl Tracked {
+    /// Returns whether something in a folder, or the folder itself, is tracked.
+    pub(super) fn holds(&self, folder: &[u8]) -> bool {
+        match self {
+            Tracked::Nothing => false,
+            Tracked::Unclear => true,
+            Tracked::Folders(tracked) => {
+                let mut above = (0..=folder.len()).filter(|end| *end == folder.len() || folder[*end] == b'/');
+                tracked.folders.contains(folder) || above.any(|end| tracked.entries.contains(&folder[..end]))
+            }
         }
     }
-    folders.into_iter().zip(tracked).filter(|(_, tracked)| !tracked).map(|(folder, _)| folder).collect()
+}
+
+/// Reads which folders of a repository hold something that it tracks.
+pub(super) fn tracked_by(repository: &Path) -> Tracked {
+    match index_of(repository) {
+        Index::None => Tracked::Nothing,
+        Index::Read(bytes) => tracked_in(&bytes).map_or(Tracked::Unclear, Tracked::Folders),
+        Index::Unclear => Tracked::Unclear,
+    }
 }
 
 /// What is known of the index of a folder.
@@ -83,9 +91,9 @@ fn pointed_to(folder: &Path, pointer: &Path) -> Option<PathBuf> {
     (read as u64 != LONGEST_POINTER && !to.is_empty()).then(|| folder.join(to))
 }
 
-/// Says of each folder whether an entry of the index lies in it; nothing when the index is not understood.
-fn tracked_in(index: &[u8], folders: &[&[u8]]) -> Option<Vec<bool>> {
-    let mut tracked = vec![false; folders.len()];
+/// Collects what an index lists; nothing when the index is not understood.
+fn tracked_in(index: &[u8]) -> Option<TrackedFolders> {
+    let mut tracked = TrackedFolders::default();
     let rest = index.strip_prefix(b"DIRC")?;
     let number = |at: usize| Some(u32::from_be_bytes(*rest.get(at..)?.first_chunk()?));
     let (version, entries) = (number(0)?, number(4)?);
@@ -96,15 +104,16 @@ fn tracked_in(index: &[u8], folders: &[&[u8]]) -> Option<Vec<bool>> {
     let mut path: Vec<u8> = Vec::new();
     for _ in 0..entries {
         at = entry(index, at, version, &mut path)?;
-        for (folder, tracked) in folders.iter().zip(&mut tracked) {
-            let is_in =
-                |inner: &[u8], outer: &[u8]| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with(b"/"));
-            // Of a sparse index an entry may be a folder itself, with everything in it.
-            let folder_entry = path.strip_suffix(b"/");
-            *tracked |= is_in(&path, folder)
-                || path == *folder
-                || folder_entry.is_some_and(|entry| is_in(folder, entry) || entry == *folder);
+        let own = path.strip_suffix(b"/").unwrap_or(&path);
+        let mut folder = own;
+        // Entries are in order, so the folders above are most often known.
+        while let Some(end) = memchr::memrchr(b'/', folder) {
+            folder = &folder[..end];
+            if !tracked.folders.insert(folder.to_vec()) {
+                break;
+            }
         }
+        tracked.entries.insert(own.to_vec());
     }
     // A split index has entries elsewhere.
     let rest = index.get(at..)?;
@@ -172,9 +181,11 @@ mod tests {
         for version in [2, 3, 4] {
             let index = index(version, &["src/target/a", "tar/x", "target-b/c", "targets", "vendor/bundle/a"]);
             let asked: [&[u8]; 5] = [b"target", b"src/target", b"vendor/bundle", b"vendor", b"targets"];
-            assert_eq!(tracked_in(&index, &asked), Some(vec![false, true, true, true, true]), "version {version}");
+            let tracked = Tracked::Folders(tracked_in(&index).expect("it is an index"));
+            assert_eq!(asked.map(|folder| tracked.holds(folder)), [false, true, true, true, true], "version {version}");
         }
-        assert_eq!(tracked_in(&index(4, &["a/", "b"]), &[b"a/target", b"c"]), Some(vec![true, false]));
+        let sparse = Tracked::Folders(tracked_in(&index(4, &["a/", "b"])).expect("it is an index"));
+        assert_eq!([&b"a/target"[..], b"c"].map(|folder| sparse.holds(folder)), [true, false]);
     }
 
     #[test]
@@ -183,7 +194,7 @@ mod tests {
         split.truncate(split.len() - 4);
         split.extend(*b"link");
         for index in [&b""[..], b"DIRC\0\0\0\x09\0\0\0\0", b"DIRC\0\0\0\x02\0\0\0\x01abc", b"?", &split] {
-            assert_eq!(tracked_in(index, &[b"a"]), None);
+            assert!(tracked_in(index).is_none());
         }
     }
 
@@ -191,7 +202,7 @@ mod tests {
     fn only_where_no_index_is_nothing_is_tracked() {
         let place = tempfile::tempdir().expect("a temporary folder can be made");
         let root = place.path();
-        let is_untracked = |at: &str| !untracked(vec![root.join(at).join("target")]).is_empty();
+        let is_untracked = |at: &str| !tracked_by(&root.join(at)).holds(b"target");
         let write = |at: &str, content: &[u8]| {
             let path = root.join(at);
             std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");

@@ -296,6 +296,9 @@ fn drop_what_is_in_folders_that_stay_out(judged: &mut Judged) {
     if refused.is_empty() && clashing.is_empty() {
         return;
     }
+    let stays_out =
+        |tree: &Spot| above(tree).iter().any(|above| refused.contains_key(above) || clashing.contains(above));
+    judged.trees.retain(|tree| !stays_out(tree));
     for mut found in std::mem::take(&mut judged.comes) {
         let above = above(&found.spot);
         if let Some(why) = above.iter().find_map(|folder| refused.get(folder)) {

@@ -10,9 +10,6 @@ pub(super) trait Kept {
     /// Returns whether a change of this one entry is kept.
     fn entry(&self, place: &Path) -> bool;
 
-    /// Returns whether everything at a place and below it is kept.
-    fn all_of(&self, place: &Path) -> bool;
-
     /// Returns whether something of what is at a place or below it is kept, and something is not.
     fn some_of(&self, place: &Path) -> bool;
 }
@@ -20,10 +17,6 @@ pub(super) trait Kept {
 impl Kept for Keeps {
     fn entry(&self, place: &Path) -> bool {
         self.holds(&Target::Inside(Place::new(place, Extent::Entry)))
-    }
-
-    fn all_of(&self, place: &Path) -> bool {
-        self.holds(&Target::Inside(Place::new(place, Extent::Tree)))
     }
 
     fn some_of(&self, place: &Path) -> bool {

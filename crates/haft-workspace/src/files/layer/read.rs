@@ -17,10 +17,10 @@ use haft::door::FileKind;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::super::clock::Moment;
 use super::super::facts::kind_of;
 use super::super::folder::{Names, stat_name};
 use super::super::open::open_name;
-use super::clock::Moment;
 use super::difference::{Below, Caps, Clash, Comes, Difference, Found, LeftOut, NewFile, Spot};
 use super::folder::open_anyway;
 
@@ -29,9 +29,9 @@ const DEEPEST: usize = 200;
 /// How much of two files is compared at once.
 const STEP: usize = 64 * 1024;
 /// The bits of a mode that are compared and brought in.
-pub(super) const MODE: u32 = 0o1777;
+pub(in crate::files) const MODE: u32 = 0o1777;
 /// Those of a folder: there a bit says to which group belongs what is made in it.
-pub(super) const FOLDER_MODE: u32 = 0o3777;
+pub(in crate::files) const FOLDER_MODE: u32 = 0o3777;
 /// The mark of a folder that hides what lies beneath it.
 const OPAQUE: &str = "user.overlay.opaque";
 /// The mark of a file that was copied from beneath.
@@ -50,8 +50,8 @@ pub(super) struct Reader<'a> {
     pub(super) since: Moment,
     pub(super) caps: Caps,
     pub(super) stopped: &'a dyn Fn() -> bool,
-    /// Says of a new folder whether it comes in as a whole.
-    pub(super) is_whole: &'a dyn Fn(&Path) -> bool,
+    /// Says of a folder whether it is an ignored tree, which is committed by rename.
+    pub(super) is_generated: &'a dyn Fn(&Path) -> bool,
     /// Says whether a path belongs to haft itself.
     pub(super) is_off_limits: &'a dyn Fn(&Path) -> bool,
     pub(super) difference: &'a mut Difference,
@@ -162,7 +162,7 @@ impl Reader<'_> {
     fn new_folder(&mut self, level: &Level, name: &[u8], (upper, lower): (&Stat, Option<&Stat>)) -> Result<(), Unread> {
         let mode = upper.st_mode & FOLDER_MODE;
         let lies = lower.filter(|lower| kind_of(lower) == FileKind::Folder);
-        if lower.is_none() && (self.is_whole)(&self.path) {
+        if (lower.is_none() || lies.is_some()) && (self.is_generated)(&self.path) {
             self.difference.trees.push(self.spot());
             return Ok(());
         }
@@ -226,6 +226,10 @@ impl Reader<'_> {
         };
         // What lies in a folder that a file replaces goes first.
         if let (Some(lower), Some(folder)) = (lower.filter(|lower| kind_of(lower) == FileKind::Folder), &level.lower) {
+            if (self.is_generated)(&self.path) {
+                self.difference.trees.push(self.spot());
+                return Ok(());
+            }
             let clash = self.clash(level.way, lower);
             let goes = self.gone_inside(folder.as_fd(), name, level.way)?;
             let clash = clash.or((goes == Goes::NotAll).then_some(Clash::Holds));
@@ -315,6 +319,10 @@ impl Reader<'_> {
             return Ok(Goes::NotAll);
         }
         let is_folder = kind_of(&stat) == FileKind::Folder;
+        if is_folder && (self.is_generated)(&self.path) {
+            self.difference.trees.push(self.spot());
+            return Ok(Goes::All);
+        }
         if is_folder && self.gone_inside(lower, name, way)? == Goes::NotAll {
             return Ok(Goes::NotAll);
         }
@@ -393,7 +401,7 @@ impl Reader<'_> {
 }
 
 /// Opens a file of a layer, also one that its owner may not read.
-pub(super) fn open_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<File, Errno> {
+pub(in crate::files) fn open_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<File, Errno> {
     let open = || open_name(folder, name, OFlags::RDONLY);
     match open() {
         Err(Errno::ACCESS) => {
@@ -405,6 +413,30 @@ pub(super) fn open_file(folder: BorrowedFd<'_>, name: &[u8]) -> Result<File, Err
         }
         opened => Ok(opened?.into()),
     }
+}
+
+/// Returns whether a folder of a layer hides what lies beneath it.
+pub(in crate::files) fn is_opaque(folder: BorrowedFd<'_>, name: &[u8]) -> bool {
+    let opened = match open_name(folder, name, OFlags::DIRECTORY | OFlags::RDONLY) {
+        Err(Errno::ACCESS) => open_anyway(folder, name),
+        opened => opened,
+    };
+    opened.is_ok_and(|opened| attribute(&opened, OPAQUE).is_some_and(|mark| mark == b"y"))
+}
+
+/// Returns whether a file of a layer was copied from beneath.
+pub(in crate::files) fn has_origin(folder: BorrowedFd<'_>, name: &[u8]) -> bool {
+    open_file(folder, name).is_ok_and(|file| attribute(&file, ORIGIN).is_some())
+}
+
+/// Returns whether two files have the same content.
+pub(in crate::files) fn is_same_file(
+    one: (BorrowedFd<'_>, &[u8]),
+    other: (BorrowedFd<'_>, &[u8]),
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<bool> {
+    let other = open_name(other.0, other.1, OFlags::RDONLY)?;
+    is_same(open_file(one.0, one.1)?, File::from(other), stopped)
 }
 
 fn attribute(file: impl AsFd, name: &str) -> Option<Vec<u8>> {

@@ -20,17 +20,19 @@ use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
 use super::super::bring::{Brought, Layered};
+use super::super::clock::Moment;
 use super::super::open::{Root, open_name};
 use super::super::order::in_order;
 use super::super::refused::{Refused, is_about_the_file};
 use super::super::shut::Shut;
 use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone, Standing};
-use super::clock::Moment;
 use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
+use super::generated::Generated;
 use super::judge::{self, Judged, repository_of};
 use super::keeping::Kept;
 use super::read::{Reader, Unread};
-use super::{Layers, apart, index, told, trees};
+use super::trees::PlannedTree;
+use super::{Layers, told};
 use crate::state::journal::By;
 
 /// How often a transaction is tried again when somebody was faster.
@@ -44,8 +46,9 @@ pub(super) struct OpenRoot {
     pub(super) real: PathBuf,
     pub(super) folder: OwnedFd,
     pub(super) upper: OwnedFd,
-    layered: Arc<Layered>,
-    since: Moment,
+    pub(super) layered: Arc<Layered>,
+    pub(super) since: Moment,
+    pub(super) generated: Generated,
 }
 
 impl OpenRoot {
@@ -55,7 +58,8 @@ impl OpenRoot {
         let upper = open_name(&layer.upper, b".", flags)?;
         let layered = Arc::new(Layered::new(open_name(&layer.upper, b".", flags)?));
         let folder = open_name(&root.folder, b".", flags)?;
-        Ok(Self { whole, real: root.path.clone(), folder, upper, layered, since })
+        let (real, generated) = (root.path.clone(), Generated::default());
+        Ok(Self { whole, real, folder, upper, layered, since, generated })
     }
 
     /// Returns the place of a path beneath this root, as all of haft names it.
@@ -67,6 +71,11 @@ impl OpenRoot {
     /// Returns whether trusted code names a place.
     pub(super) fn is_named(&self, place: &Path) -> bool {
         self.whole.is_named(place)
+    }
+
+    /// Returns whether something of haft's own lies in a folder.
+    pub(super) fn holds_off_limits(&self, path: &Path) -> bool {
+        self.whole.holds_off_limits(&self.place_of(path))
     }
 
     pub(super) fn is_off_limits(&self, path: &Path) -> bool {
@@ -94,32 +103,30 @@ impl Settling<'_> {
         let mut settled = Settled::default();
         let mut kept = Vec::new();
         let mut rounds = 0;
+        let trees = self.planned_trees(&judged.trees)?;
         let done = loop {
             let coming: HashSet<&Spot> = judged.comes.iter().map(|found| &found.spot).collect();
             kept.retain(|(_, found): &(Spot, Found)| coming.contains(&found.spot));
             self.keep_aside(&mut judged, &mut kept);
-            if judged.comes.is_empty() {
+            if judged.comes.is_empty() && trees.iter().all(|tree| tree.change.is_none()) {
                 break None;
             }
             rounds += 1;
-            match self.commit(&judged.comes) {
+            match self.commit(&judged.comes, &trees) {
                 Ok(done) => break Some(done),
-                Err(refused) => self.without(&mut judged, refused, rounds)?,
+                Err(refused) => {
+                    if let Err(error) = self.without(&mut judged, refused, rounds) {
+                        trees.iter().for_each(PlannedTree::discard);
+                        return Err(error);
+                    }
+                }
             }
         };
         if let Some(done) = done {
-            self.note(&judged.comes, done, &mut settled);
+            self.note(&judged, done, &mut settled);
         }
-        let came = trees::bring(&self.roots, &judged.trees);
-        for (spot, _) in came.iter().filter(|(_, outcome)| outcome.is_ok()) {
-            let target = self.target(spot, Extent::Tree);
-            // Where it is not remembered, it is protected from the next process on.
-            let _ = self.layers.remembered.came_whole(&self.roots[spot.root].real, &spot.path);
-            self.receipts.note(Receipt::Changed(target.clone(), Change::Create));
-            settled.changes.push(Settlement { target, change: Change::Create, diff: None });
-        }
+        self.note_trees(&trees, &mut settled);
         settled.notes.extend(told::of_judged(self, &judged, &kept));
-        settled.notes.extend(told::of_trees(self, &came));
         Ok(settled)
     }
 
@@ -134,7 +141,11 @@ impl Settling<'_> {
                 since: root.since,
                 caps,
                 stopped: &stopped,
-                is_whole: &|path| root.comes_whole(path) && !self.keeps.some_of(&root.place_of(path)),
+                is_generated: &|path| {
+                    self.layers.store_base(number).is_some()
+                        && root.is_generated(path)
+                        && !self.keeps.some_of(&root.place_of(path))
+                },
                 is_off_limits: &|path| root.is_off_limits(path),
                 difference: &mut difference,
                 path: PathBuf::new(),
@@ -183,8 +194,10 @@ impl Settling<'_> {
     }
 
     /// Does all of it; returns where each deed was done.
-    fn commit(&self, comes: &[Found]) -> Result<(Done, Vec<PathBuf>), Refused> {
-        let deeds = in_order(comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect());
+    fn commit(&self, comes: &[Found], trees: &[PlannedTree]) -> Result<(Done, Vec<PathBuf>), Refused> {
+        let mut deeds: Vec<Deed> = comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
+        deeds.extend(trees.iter().filter_map(|tree| self.tree_deed(tree)));
+        let deeds = in_order(deeds);
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
         let (root, journal, by) = (&self.layers.root, &self.layers.journal, By::from(&self.errand));
@@ -268,13 +281,11 @@ impl Settling<'_> {
     }
 
     /// Notes what was done, for the result.
-    fn note(&self, comes: &[Found], (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
+    fn note(&self, judged: &Judged, (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
+        let comes = &judged.comes;
         self.receipts.note_change_set(ChangeSetId(done.set));
         settled.notes.extend(done.loss());
-        for (place, notes) in places.iter().zip(&done.notes) {
-            let target = Target::Inside(Place::new(place, Extent::Entry));
-            settled.notes.extend(notes.iter().map(|note| format!("{target}: {note}")));
-        }
+        settled.notes.extend(told::of_places(&places, &done.notes));
         comes.iter().for_each(|found| self.roots[found.spot.root].give(found));
         let fell_apart = |found: &&Found| {
             matches!(&found.comes, Comes::File(file) if file.shared.is_some())
@@ -283,10 +294,10 @@ impl Settling<'_> {
         let name = |found: &Found| self.target(&found.spot, Extent::Entry).to_string();
         let apart: Vec<String> = comes.iter().filter(fell_apart).map(name).collect();
         settled.notes.extend(told::of_names(&apart));
-        for (found, change) in changes(comes) {
+        for (found, change) in changes(judged) {
             let target = self.target(&found.spot, Extent::Entry);
             self.receipts.note(Receipt::Changed(target.clone(), change));
-            settled.changes.push(Settlement { target, change, diff: None });
+            settled.changes.push(Settlement { target, change, diff: None, inside: None });
         }
     }
 
@@ -347,18 +358,6 @@ impl OpenRoot {
         }
     }
 
-    /// Says whether a new folder comes in as a whole: programs fill it by themselves, and nobody tracks it.
-    ///
-    /// In a folder of version control the same names mean something else.
-    fn comes_whole(&self, path: &Path) -> bool {
-        let is_in_a_repository = || path.ancestors().skip(1).any(|folder| self.is_repository(folder));
-        apart::is_listed(path)
-            && haft::guarded::protected(&self.place_of(path)).is_none()
-            && !is_in_a_repository()
-            && apart::would_be_ignored(self.folder.as_fd(), path)
-            && !index::untracked(vec![self.real.join(path)]).is_empty()
-    }
-
     fn deed(&self, found: &Found) -> Deed {
         let action = match &found.comes {
             Comes::File(_) | Comes::Link => {
@@ -374,16 +373,17 @@ impl OpenRoot {
 }
 
 /// Returns what to tell of: files and links, and folders only where nothing in them tells of them.
-pub(super) fn changes(comes: &[Found]) -> Vec<(&Found, Change)> {
+pub(super) fn changes(judged: &Judged) -> Vec<(&Found, Change)> {
+    let comes = &judged.comes;
     // A folder in the place of a file tells of the file that is gone.
     let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
     let is_folder =
         |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_)) && !ends_file(found);
-    let above = |found: &Found| {
-        let (root, path) = (found.spot.root, found.spot.path.clone());
-        path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
+    let above = |spot: &Spot| {
+        let root = spot.root;
+        spot.path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
     };
-    let told: HashSet<Spot> = comes.iter().flat_map(above).collect();
+    let told: HashSet<Spot> = comes.iter().map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
     let shown = comes.iter().filter(|found| !is_folder(found) || !told.contains(&found.spot));
     let change = |found: &Found| match (&found.comes, found.below) {
         (Comes::Nothing, _) => Change::Remove,

@@ -4,7 +4,6 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 
 use haft::diff::Diff;
-use haft::effect::Change;
 use haft::encoding::decode;
 use haft::error::ToolError;
 use haft::path::Extent;
@@ -29,7 +28,7 @@ impl Settling<'_> {
         let judged = self.judged()?;
         let mut settled = Settled::default();
         let (mut files, mut bytes) = (MOST_FILES, MOST_BYTES);
-        for (found, change) in changes(&judged.comes) {
+        for (found, change) in changes(&judged) {
             let target = self.target(&found.spot, Extent::Entry);
             let texts = if files == 0 { None } else { self.roots[found.spot.root].texts(found, bytes) };
             let diff = texts.map(|(old, new)| {
@@ -37,11 +36,10 @@ impl Settling<'_> {
                 bytes -= (old.len() + new.len()).min(bytes);
                 Diff::between(&old, &new, CONTEXT)
             });
-            settled.changes.push(Settlement { target, change, diff });
+            settled.changes.push(Settlement { target, change, diff, inside: None });
         }
         for spot in &judged.trees {
-            let target = self.target(spot, Extent::Tree);
-            settled.changes.push(Settlement { target, change: Change::Create, diff: None });
+            settled.changes.push(self.shown_tree(spot));
         }
         settled.notes = told::of_judged(self, &judged, &[]);
         Ok(settled)

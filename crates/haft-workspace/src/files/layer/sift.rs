@@ -1,7 +1,7 @@
-//! Takes out of new folders that come in as a whole what would not come in file by file.
+//! Takes out of what a command left in an ignored tree what would not come in file by file.
 //!
-//! Nothing else looks at what is in them, and packages bring the settings of editors and agents along. What is refused is
-//! removed from the layer before the folder comes in, and named. Where that fails, nothing of the folder comes.
+//! Packages bring the settings of editors and agents along. What is refused is removed from the layer before the tree is
+//! committed, and named. Where that fails, nothing of the tree is. What the command removed in such a tree may go.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,11 +9,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use haft::door::FileKind;
 use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
 
 use super::super::folder::{Names, stat_name};
-use super::super::open::open_beneath;
-use super::difference::{Comes, Found, LeftOut, NewFile, Spot};
+use super::super::open::{open_beneath, open_name};
+use super::difference::{Below, Comes, Found, LeftOut, NewFile, Spot};
 use super::folder::{open_anyway, remove_name};
 use super::judge::Judge;
 use super::read::FOLDER_MODE;
@@ -22,7 +24,7 @@ use super::read::FOLDER_MODE;
 const DEEPEST: usize = 200;
 
 impl Judge<'_> {
-    /// Judges a new folder that comes in as a whole.
+    /// Judges an ignored tree.
     pub(super) fn tree(&mut self, tree: Spot) {
         if !self.is_kept(&tree) {
             self.judged.left_out.push((tree, LeftOut::NotSaid));
@@ -39,9 +41,19 @@ impl Judge<'_> {
 
     fn sift(&mut self, tree: &Spot, sift: &mut Sift) -> io::Result<()> {
         let root = &self.roots[tree.root];
+        let Some(stat) = root.stat_layered(&tree.path) else { return Ok(()) };
         let (parent, name) = in_folder(&tree.path)?;
         let parent = open_beneath(root.upper.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY)?;
-        self.sift_folder(parent.as_fd(), (name, &tree.path), sift, 0)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => self.sift_folder(parent.as_fd(), (name, &tree.path), sift, 0)?,
+            FileType::Symlink => {
+                let found = Found { spot: tree.clone(), source: None, below: None, comes: Comes::Link, clash: None };
+                let refused = self.left_out(&found).map(|why| (tree.clone(), why));
+                sift.refused.extend(refused);
+            }
+            _ => {}
+        }
+        let root = &self.roots[tree.root];
         // Only when all are known: what is refused may be so because of its neighbours.
         for (spot, _) in &sift.refused {
             let (parent, name) = in_folder(&spot.path)?;
@@ -61,7 +73,10 @@ impl Judge<'_> {
         if depth >= DEEPEST {
             return Err(io::Error::other("it is more than 200 folders deep"));
         }
-        let opened = open_anyway(above, name)?;
+        let opened = match open_name(above, name, OFlags::DIRECTORY | OFlags::RDONLY) {
+            Err(Errno::ACCESS) => open_anyway(above, name)?,
+            opened => opened?,
+        };
         let mut names = Names::default();
         let contents = names.read(&opened)?;
         if contents.beyond > 0 {
@@ -74,13 +89,19 @@ impl Judge<'_> {
             let path = path.join(OsStr::from_bytes(inner));
             let kind = FileType::from_raw_mode(stat.st_mode);
             let comes = match kind {
+                FileType::CharacterDevice => continue,
                 FileType::Directory => Comes::Folder { mode: stat.st_mode & FOLDER_MODE },
                 FileType::Symlink => Comes::Link,
                 _ => Comes::File(NewFile { size: u64::try_from(stat.st_size).unwrap_or(0), shared: None }),
             };
             let spot = Spot { root: sift.root, path: path.clone() };
-            let found = Found { spot, source: None, below: None, comes, clash: None };
-            if let Some(why) = self.left_out(&found) {
+            let below = self.roots[sift.root].stat_below(&path).map(|stat| Below::from(&stat));
+            // A folder that is there already stays; what comes into it is judged.
+            let is_there = kind == FileType::Directory && below.is_some_and(|below| below.kind == FileKind::Folder);
+            let found = Found { spot, source: None, below, comes, clash: None };
+            if is_there {
+                self.sift_folder(opened.as_fd(), (inner, &path), sift, depth + 1)?;
+            } else if let Some(why) = self.left_out(&found) {
                 sift.refused.push((found.spot, why));
             } else if kind == FileType::Directory {
                 self.sift_folder(opened.as_fd(), (inner, &path), sift, depth + 1)?;

@@ -7,6 +7,7 @@ mod kinds;
 mod quick;
 mod repositories;
 mod shut;
+mod trees;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -64,7 +65,7 @@ impl Scene {
     }
 
     fn ground(&self) -> LayeredGround {
-        self.layers.prepare(Wanted::Layered, Settle::Keep).expect("it can be prepared")
+        self.layers.prepare(Wanted::Layered).expect("it can be prepared")
     }
 
     /// Lets a command work on a ground, and brings in what it did.
@@ -79,13 +80,17 @@ impl Scene {
     }
 
     fn show(&self, command: impl FnOnce(&Upper)) -> Settled {
-        let ground = self.layers.prepare(Wanted::Layered, Settle::Show).expect("it can be prepared");
+        let ground = self.layers.prepare(Wanted::Layered).expect("it can be prepared");
         command(&Upper(upper_of(&ground)));
         self.settling(&ground, Settle::Show).expect("it can be shown")
     }
 
     fn settling(&self, ground: &LayeredGround, how: Settle) -> Result<Settled, ToolError> {
-        ground.finish(self.open(ground), how, &Receipts::default())
+        let settling = self.open(ground)?;
+        match how {
+            Settle::Keep => settling.keep(),
+            Settle::Show => settling.show(),
+        }
     }
 
     fn open<'g>(&self, ground: &'g LayeredGround) -> Result<Settling<'g>, ToolError> {

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
-use haft::path::{Extent, one_line};
+use haft::path::{Extent, Place, Target, one_line};
 
-use super::super::open::Root;
 use super::super::write;
 use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
 use super::judge::{Judged, repository_of};
 use super::settle::Settling;
-use super::trees::Tree;
 use crate::files::transaction::NotDone;
 
 /// Most names in one sentence.
@@ -104,40 +102,31 @@ fn of_clash(clash: Clash) -> &'static str {
     }
 }
 
+/// Says what is worth knowing of single files: what holds for several is said once.
+pub(super) fn of_places(places: &[PathBuf], notes: &[Vec<String>]) -> Vec<String> {
+    let mut by_note: Vec<(&str, Vec<String>)> = Vec::new();
+    for (place, notes) in places.iter().zip(notes) {
+        let target = Target::Inside(Place::new(place, Extent::Entry)).to_string();
+        for note in notes {
+            match by_note.iter_mut().find(|(known, _)| known == note) {
+                Some((_, targets)) => targets.push(target.clone()),
+                None => by_note.push((note, vec![target.clone()])),
+            }
+        }
+    }
+    by_note.into_iter().map(|(note, targets)| format!("{}: {note}", listed(&targets))).collect()
+}
+
 /// Says which names of one file are files of their own now.
 pub(super) fn of_names(names: &[String]) -> Option<String> {
     let apart = || format!("Names of one file (hard links) came in as files of their own: {}.", listed(names));
     (!names.is_empty()).then(apart)
 }
 
-/// Says which new folders came in as a whole.
-pub(super) fn of_trees(settling: &Settling<'_>, trees: &[(Spot, io::Result<Tree>)]) -> Vec<String> {
-    let note = |(spot, outcome): &(Spot, io::Result<Tree>)| {
-        let target = settling.target(spot, Extent::Tree);
-        match outcome {
-            Ok(tree) => format!(
-                "{target} is new and ignored by the repository: it came in as a whole ({} entries, {}), and undo does \
-                 not take it away.",
-                tree.entries,
-                size(tree.bytes)
-            ),
-            Err(error) => format!("{target} is new and could not be brought in: {error}. It was thrown away."),
-        }
-    };
-    trees.iter().map(note).collect()
-}
-
-/// Names the folders outside the layers that were written to.
-pub(super) fn of_written_at_once(root: &Root, folders: &[PathBuf]) -> Option<String> {
-    let places = folders.iter().filter_map(|real| root.place_of(real));
-    let names: Vec<String> = places.map(|place| one_line(&place.to_string_lossy()).into_owned()).collect();
-    (!names.is_empty()).then(|| {
-        let names = listed(&names);
-        format!(
-            "Whatever the command wrote in these ignored folders was written at once; it is not in the journal, and \
-             undo does not take it back: {names}."
-        )
-    })
+/// Says that a tree stays as it is because another program changed what the command changed.
+pub(super) fn of_kept(tree: &Target, kept: usize) -> Option<String> {
+    let entries = if kept == 1 { "1 entry was".to_owned() } else { format!("{kept} entries were") };
+    (kept > 0).then(|| format!("{tree}: {entries} changed by another program meanwhile; its version stays."))
 }
 
 fn listed(names: &[String]) -> String {

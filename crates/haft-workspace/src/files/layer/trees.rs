@@ -1,144 +1,135 @@
-//! New folders that programs filled by themselves, as `node_modules`: they come in as a whole, by one rename.
-//!
-//! They are not in the journal, file by file or otherwise: what made them makes them again. On the way the bits are
-//! taken away that let a program run as somebody else, and so are the layer's own
-//! attributes.
+//! Commits ignored trees with the rest of what a command changed.
 
-use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
-use rustix::io::Errno;
+use haft::door::Receipt;
+use haft::effect::Change;
+use haft::error::ToolError;
+use haft::path::Extent;
+use haft::process::{ChangeCounts, Settled, Settlement};
+use rustix::fs::OFlags;
 
-use super::super::bring::clear_attributes;
-use super::super::folder::{Names, stat_name};
+use super::super::bring::Brought;
 use super::super::open::open_beneath;
+use super::super::transaction::{Action, Deed, Expected};
+use super::super::tree::{Hides, Planner, TreeChange};
 use super::difference::Spot;
-use super::folder::{open_anyway, remove_name};
-use super::read::{FOLDER_MODE, MODE, open_file};
-use super::settle::OpenRoot;
+use super::read::is_opaque;
+use super::settle::{OpenRoot, Settling};
+use super::{AsFd, told};
 
-/// Deepest folder that is entered.
-const DEEPEST: usize = 200;
-
-/// How much came in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tree {
-    pub(super) entries: usize,
-    pub(super) bytes: u64,
+/// An ignored tree that a command changed, and what is to be done.
+pub(super) struct PlannedTree {
+    spot: Spot,
+    kind: Change,
+    counts: ChangeCounts,
+    /// Nothing where every entry stays because another program changed it.
+    pub(super) change: Option<TreeChange>,
+    kept: usize,
 }
 
-/// Brings new folders in as wholes; each for itself.
-pub(super) fn bring(roots: &[OpenRoot], trees: &[Spot]) -> Vec<(Spot, io::Result<Tree>)> {
-    trees.iter().map(|spot| (spot.clone(), roots[spot.root].bring_tree(spot))).collect()
+impl PlannedTree {
+    /// Removes what was prepared and is not needed.
+    pub(super) fn discard(&self) {
+        self.change.iter().for_each(TreeChange::discard);
+    }
+}
+
+impl Settling<'_> {
+    /// Plans the commit of each tree that changed.
+    pub(super) fn planned_trees(&self, spots: &[Spot]) -> Result<Vec<PlannedTree>, ToolError> {
+        let mut planned = Vec::new();
+        for spot in spots {
+            let tree = self.planned_tree(spot).map_err(|error| match error.kind() {
+                std::io::ErrorKind::Interrupted if self.stop.is_cancelled() => super::super::write::stopped(),
+                _ => told::unread(&self.roots[spot.root].place_of(&spot.path), error),
+            })?;
+            planned.extend(tree);
+        }
+        Ok(planned)
+    }
+
+    fn planned_tree(&self, spot: &Spot) -> std::io::Result<Option<PlannedTree>> {
+        let root = &self.roots[spot.root];
+        let Some(base) = self.layers.store_base(spot.root) else { return Ok(None) };
+        let stopped = || self.stop.is_cancelled();
+        let (layer, workspace) = (parent_in(&root.upper, &spot.path), parent_in(&root.folder, &spot.path));
+        let (had, has) = (root.stat_below(&spot.path).is_some(), root.has_layered(&spot.path));
+        let Some(plan) = Planner::commit((root.since, &stopped), base, (layer, workspace), root.hides(&spot.path))?
+        else {
+            return Ok(None);
+        };
+        let [created, replaced, removed] = plan.counts;
+        let kind = match (had, has) {
+            (false, _) => Change::Create,
+            (true, true) => Change::Replace,
+            (true, false) if plan.kept == 0 => Change::Remove,
+            (true, false) => Change::Replace,
+        };
+        let counts = ChangeCounts { created, replaced, removed };
+        let (kept, is_empty) = (plan.kept, plan.is_empty());
+        let source = has.then(|| Brought { from: root.layered.clone(), path: spot.path.clone() });
+        let stores = &self.layers.stores;
+        let change = (!is_empty).then(|| TreeChange::commit(plan, source, (&self.layers.root, stores)));
+        Ok(Some(PlannedTree { spot: spot.clone(), kind, counts, change, kept }))
+    }
+
+    /// Returns what a transaction does with a tree.
+    pub(super) fn tree_deed(&self, tree: &PlannedTree) -> Option<Deed> {
+        let place: PathBuf = self.roots[tree.spot.root].place_of(&tree.spot.path);
+        Some(Deed { place, action: Action::Tree(tree.change.clone()?), expected: Expected::Anything })
+    }
+
+    /// Notes which trees were changed, and keeps their stores within their room.
+    pub(super) fn note_trees(&self, trees: &[PlannedTree], settled: &mut Settled) {
+        for tree in trees {
+            let target = self.target(&tree.spot, Extent::Tree);
+            if tree.change.is_none() {
+                settled.notes.extend(told::of_kept(&target, tree.kept));
+                continue;
+            }
+            self.receipts.note(Receipt::Changed(target.clone(), tree.kind));
+            settled.changes.push(Settlement { target, change: tree.kind, diff: None, inside: Some(tree.counts) });
+        }
+        if trees.iter().any(|tree| tree.change.is_some()) {
+            self.layers.trim_stores();
+        }
+    }
+
+    /// Returns what would become of a tree, where a command is only tried.
+    pub(super) fn shown_tree(&self, spot: &Spot) -> Settlement {
+        let root = &self.roots[spot.root];
+        let change = match (root.stat_below(&spot.path).is_some(), root.has_layered(&spot.path)) {
+            (false, _) => Change::Create,
+            (true, true) => Change::Replace,
+            (true, false) => Change::Remove,
+        };
+        Settlement { target: self.target(spot, Extent::Tree), change, diff: None, inside: None }
+    }
 }
 
 impl OpenRoot {
-    fn bring_tree(&self, spot: &Spot) -> io::Result<Tree> {
-        let (Some(parent), Some(name)) = (spot.path.parent(), spot.path.file_name()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
+    /// Returns whether a folder above a path replaces the one in the workspace.
+    fn hides(&self, path: &Path) -> Hides {
+        let is_opaque = |folder: &Path| {
+            let (Some(parent), Some(name)) = (parent_in(&self.upper, folder), folder.file_name()) else { return false };
+            is_opaque(parent.0.as_fd(), name.as_bytes())
         };
-        let parent = if parent.as_os_str().is_empty() { b"." } else { parent.as_os_str().as_bytes() };
-        let open = |folder: &OwnedFd| open_beneath(folder.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY);
-        let (from, to) = (open(&self.upper)?, open(&self.folder)?);
-        let mut tree = Tree::default();
-        clean(from.as_fd(), name.as_bytes(), 0, &mut tree)?;
-        match rustix::fs::renameat_with(&from, name, &to, name, RenameFlags::NOREPLACE) {
-            Err(Errno::XDEV) => copy_in(from.as_fd(), to.as_fd(), name.as_bytes())?,
-            moved => moved?,
-        }
-        // Nothing else makes it outlive a power cut, and what is lost is made again; the name shall not be half of one.
-        rustix::fs::fsync(&to)?;
-        Ok(tree)
+        if path.ancestors().skip(1).any(is_opaque) { Hides::Yes } else { Hides::No }
+    }
+
+    /// Returns whether a layer has something at a path, and not only the mark that it was removed.
+    fn has_layered(&self, path: &Path) -> bool {
+        self.stat_layered(path).is_some_and(|stat| !super::super::tree::is_whiteout(&stat))
     }
 }
 
-/// Takes away what must not come in, and counts.
-fn clean(folder: BorrowedFd<'_>, name: &[u8], depth: usize, tree: &mut Tree) -> io::Result<()> {
-    let stat = stat_name(folder, name)?;
-    tree.entries += 1;
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory if depth >= DEEPEST => {
-            return Err(io::Error::other("it is more than 200 folders deep"));
-        }
-        FileType::Directory => {
-            let opened = open_anyway(folder, name)?;
-            let mut names = Names::default();
-            names.read(&opened)?;
-            let mut index = 0;
-            while let Some((inner, _)) = names.at(index) {
-                index += 1;
-                clean(opened.as_fd(), inner, depth + 1, tree)?;
-            }
-            let mode = stat.st_mode & FOLDER_MODE | 0o700;
-            let opened = File::from(opened);
-            clear_attributes(&opened, mode)?;
-            rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode))?;
-        }
-        FileType::RegularFile => {
-            tree.bytes += u64::try_from(stat.st_size).unwrap_or(0);
-            let mode = stat.st_mode & MODE;
-            let opened = open_file(folder, name)?;
-            if clear_attributes(&opened, mode)? || stat.st_mode & 0o7777 != mode {
-                rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode))?;
-            }
-        }
-        FileType::Symlink => {}
-        // Pipes, sockets and devices of a program that has ended lead nowhere.
-        _ => rustix::fs::unlinkat(folder, name, AtFlags::empty())?,
-    }
-    Ok(())
-}
-
-/// Copies a folder to another file system: beside its place first.
-fn copy_in(from: BorrowedFd<'_>, to: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
-    let beside = format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple());
-    let copied = copy(from, name, to, beside.as_bytes())
-        .and_then(|()| Ok(rustix::fs::renameat_with(to, &*beside, to, name, RenameFlags::NOREPLACE)?));
-    if copied.is_err() {
-        let _ = remove_name(to, beside.as_bytes(), 0);
-    }
-    copied
-}
-
-fn copy(from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new_name: &[u8]) -> io::Result<()> {
-    let stat = stat_name(from, name)?;
-    let mode = Mode::from_raw_mode(stat.st_mode & MODE);
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => {
-            rustix::fs::mkdirat(to, new_name, Mode::from_raw_mode(0o700))?;
-            let (source, made) = (open_anyway(from, name)?, open_anyway(to, new_name)?);
-            let mut names = Names::default();
-            names.read(&source)?;
-            let mut index = 0;
-            while let Some((inner, _)) = names.at(index) {
-                index += 1;
-                copy(source.as_fd(), inner, made.as_fd(), inner)?;
-            }
-            rustix::fs::fchmod(&made, mode)?;
-            Ok(rustix::fs::futimens(&made, &times(&stat))?)
-        }
-        FileType::Symlink => {
-            let leads_to = rustix::fs::readlinkat(from, name, Vec::new())?;
-            Ok(rustix::fs::symlinkat(leads_to, to, new_name)?)
-        }
-        _ => {
-            let mut source = open_file(from, name)?;
-            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let mut made = File::from(rustix::fs::openat(to, new_name, flags, Mode::from_raw_mode(0o600))?);
-            io::copy(&mut source, &mut made)?;
-            rustix::fs::fchmod(&made, mode)?;
-            Ok(rustix::fs::futimens(&made, &times(&stat))?)
-        }
-    }
-}
-
-fn times(stat: &Stat) -> Timestamps {
-    let time = |seconds, rest: u64| Timespec { tv_sec: seconds, tv_nsec: i64::try_from(rest).unwrap_or(0) };
-    Timestamps {
-        last_access: time(stat.st_atime, stat.st_atime_nsec),
-        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
-    }
+/// Opens the folder that holds a path, where it is there.
+fn parent_in<'p>(root: &OwnedFd, path: &'p Path) -> Option<(OwnedFd, &'p std::ffi::OsStr)> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.map_or(&b"."[..], |parent| parent.as_os_str().as_bytes());
+    let opened = open_beneath(root.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
+    Some((opened, path.file_name()?))
 }

@@ -178,7 +178,8 @@ fn a_content_described_by_the_one_before_is_recognised_by_its_beginning() {
     let content = Kept::Splice { begin: 4, middle, end: 6 };
     let after = State::File { mode: 0o644, size: 11, hash, content, owner: None };
     let inline = |at: u32, length: u32| Ok(ground.inline[at as usize..(at + length) as usize].to_vec());
-    let images = Images { inline: &inline, objects: ground.journal().objects() };
+    let images =
+        Images { inline: &inline, objects: ground.journal().objects(), stores: TreeStores::of(&ground.journal()) };
     let of = |content: &[u8]| State::File {
         mode: 0o600,
         size: content.len() as u64,

@@ -111,6 +111,36 @@ pub(crate) enum Step {
     },
     /// A file or folder gets another name.
     Move { from: PathText, to: PathText },
+    /// Entries of an ignored tree change places with entries of a store, by rename.
+    Tree { path: PathText, tree: TreeRecord },
+}
+
+/// One exchange between an ignored tree and its store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TreeRecord {
+    pub(crate) store: StoreName,
+    /// The number of the exchange, from 0: a commit, its undo, its redo and so on.
+    pub(crate) exchange: u32,
+    /// How many entries the exchange created, replaced and removed in the workspace.
+    #[serde(default)]
+    pub(crate) counts: [u64; 3],
+}
+
+/// Names the folder that holds one side of an exchange.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoreName {
+    pub(crate) base: StoreBase,
+    pub(crate) id: String,
+}
+
+/// The folder that holds the stores: it is on the file system of the workspace, because a rename does not leave one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StoreBase {
+    /// The workspace's state folder.
+    State,
+    /// A hidden folder at this place of the workspace.
+    Workspace(PathText),
 }
 
 /// What is at a path.
@@ -211,7 +241,7 @@ impl Step {
     /// Returns the paths that it concerns.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathText> {
         let (one, other) = match self {
-            Step::Change { path, .. } => (path, None),
+            Step::Change { path, .. } | Step::Tree { path, .. } => (path, None),
             Step::Move { from, to } => (from, Some(to)),
         };
         std::iter::once(one).chain(other)

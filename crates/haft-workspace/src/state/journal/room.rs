@@ -73,7 +73,7 @@ fn oldest_that_fits(reading: &Reading, objects: &Objects, share: Share) -> u64 {
 fn objects_of(step: &Step) -> impl Iterator<Item = ContentHash> {
     let states = match step {
         Step::Change { before, after, .. } => [Some(before), Some(after)],
-        Step::Move { .. } => [None, None],
+        Step::Move { .. } | Step::Tree { .. } => [None, None],
     };
     states.into_iter().flatten().filter_map(|state| match state {
         State::File { content, .. } => object_of(content),

@@ -4,17 +4,15 @@ use std::ops::Range;
 
 use anyhow::Context;
 use haft::effect::Effect;
-use haft::path::Target;
 use haft::process::Level;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
+use haft_policy::containment::Undo;
 use haft_policy::decision::Ruling;
-use haft_policy::ignored::{Ignored, Undo, only_looks};
 use haft_policy::policy::{Policy, Situation};
 use haft_policy::rule::EffectSort;
 use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::Workspace;
-use haft_workspace::state::WorkspaceState;
 
 use crate::arguments::Common;
 use crate::brought::Manner;
@@ -52,8 +50,6 @@ pub(super) struct JudgedPart {
 pub(super) struct Confined {
     pub(super) required: Level,
     pub(super) network: bool,
-    /// The ignored folders that it may write and undo does not cover.
-    pub(super) ignored: Vec<Target>,
 }
 
 impl Confined {
@@ -64,7 +60,7 @@ impl Confined {
 
     /// Says what undo would bring back.
     pub(super) fn undo(&self) -> Undo {
-        Undo { but_for: self.ignored.clone(), sends: self.network }
+        Undo { sends: self.network }
     }
 }
 
@@ -74,7 +70,6 @@ pub(super) struct Judge {
     scene: Scene,
     policy: Policy,
     situation: Situation<'static>,
-    state: WorkspaceState,
     required: Level,
     /// Whether all commands have the network.
     network: bool,
@@ -87,7 +82,6 @@ impl Judge {
         let surroundings = &settings.surroundings;
         Ok(Self {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
-            state: WorkspaceState::new(&settings.environment.state_folder, workspace.path()),
             workspace,
             policy: rulebook.policy(),
             situation: Situation { contained: contained(surroundings.network), ..mode(common).into() },
@@ -99,9 +93,7 @@ impl Judge {
     /// Reads and judges a command.
     pub(super) fn explain(&self, command: &str) -> Explained {
         let effects = read_command(command, &self.scene, &self.workspace);
-        let folders = if only_looks(&effects) { Vec::new() } else { self.workspace.ignored(&self.state) };
-        let ignored = Ignored(&folders);
-        let situation = Situation { ignored, ..self.situation };
+        let situation = self.situation;
         let ruling = self.policy.judge(TOOL, &effects, situation);
         let judged = self.policy.judge_each(TOOL, &effects, situation);
         let has_network = self.network || effects.iter().any(Effect::gives_network);
@@ -109,8 +101,8 @@ impl Judge {
         Explained {
             command: command.to_owned(),
             parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
-            confined: Confined { required: self.required, network: has_network, ignored: ignored.written_by(&effects) },
-            grants: offers.iter().map(|scope| scope.in_words(ignored)).collect(),
+            confined: Confined { required: self.required, network: has_network },
+            grants: offers.iter().map(|scope| scope.to_string()).collect(),
             ruling,
         }
     }

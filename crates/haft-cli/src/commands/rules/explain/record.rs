@@ -51,7 +51,6 @@ pub(super) fn of(explained: &Explained) -> Value {
         "required": confined.required.code(),
         "network": confined.network,
         "undo": confined.can_be_undone(),
-        "ignored": confined.ignored.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     record["grants"] = json!(grants);
     record

@@ -28,7 +28,7 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained
         })
         .collect();
     let ruling = parts.iter().map(|part| part.ruling.clone()).reduce(Ruling::stricter).expect("there is a part");
-    let confined = Confined { required: Level::Full, network: false, ignored: Vec::new() };
+    let confined = Confined { required: Level::Full, network: false };
     Explained { command: command.to_owned(), ruling, parts, confined, grants: Vec::new() }
 }
 
@@ -123,9 +123,8 @@ fn what_undo_does_not_cover_is_named() {
     let mut explained =
         explained("rm -r build", &[("rm -r build", "remove build", Decision::Ask, "commands that remove")]);
     let said = |explained: &Explained| shown(explained, 200).lines().last().map(str::to_owned).unwrap_or_default();
-    explained.confined.ignored = vec![Target::Inside(Place::new("build", Extent::Tree))];
-    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, without the network, can be undone, but for ignored folders: build");
-    explained.confined = Confined { network: true, ignored: Vec::new(), ..explained.confined };
+    insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, without the network, can be undone");
+    explained.confined = Confined { network: true, ..explained.confined };
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to any host, changes to files can be undone, what is sent cannot");
 }
 

@@ -67,7 +67,7 @@ fn a_folder_that_holds_a_mount_stays_where_it_is() {
         std::fs::create_dir_all(scene.at("w/outer/target")).unwrap();
         std::fs::create_dir_all(scene.at("w/outer/fixed/b")).unwrap();
         std::fs::write(scene.at("w/outer/a"), "a").unwrap();
-        scene.through("outer/target");
+        scene.read_only("outer/target");
         let seen = scene
             .run(&format!("{RENAME}chmod 555 outer/fixed; rename outer moved; ls; ls outer; stat -c %a outer/fixed"));
         assert_eq!(seen.text, "Device or resource busy\nouter\nsub\na\nfixed\ntarget\n555\n", "{seen:?}");

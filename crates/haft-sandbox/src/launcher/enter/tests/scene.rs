@@ -59,7 +59,6 @@ pub(super) struct Scene {
     folder: tempfile::TempDir,
     layered: bool,
     namespaces: bool,
-    through: RefCell<Vec<PathBuf>>,
     read_only: RefCell<Vec<PathBuf>>,
     before: Option<fn(&Scene)>,
     /// The writable folder, if it is not the usual one.
@@ -109,7 +108,6 @@ impl Scene {
             folder,
             layered: true,
             namespaces: true,
-            through: RefCell::default(),
             read_only: RefCell::default(),
             before: None,
             root: None,
@@ -142,11 +140,6 @@ impl Scene {
 
     pub(super) fn with_network(mut self) -> Self {
         self.network = true;
-        self
-    }
-
-    pub(super) fn through(&self, name: &str) -> &Self {
-        self.through.borrow_mut().push(name.into());
         self
     }
 
@@ -233,15 +226,9 @@ impl Scene {
         if self.layered {
             descriptors.extend([open(&self.at("layer/upper")), open(&self.at("layer/work"))]);
         }
-        visible.roots.insert(
-            0,
-            VisibleRoot {
-                path,
-                layered: self.layered,
-                through: self.through.borrow().clone(),
-                read_only: self.read_only.borrow().clone(),
-            },
-        );
+        visible
+            .roots
+            .insert(0, VisibleRoot { path, layered: self.layered, read_only: self.read_only.borrow().clone() });
         let orders = Orders {
             words: Vec::new(),
             folder: self.at("w"),

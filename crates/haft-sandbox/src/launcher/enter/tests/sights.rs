@@ -77,19 +77,6 @@ fn protected_names_cannot_be_changed_and_missing_ones_can_be_made() {
 }
 
 #[test]
-fn folders_mounted_through_are_written_at_once() {
-    for scene in everyone() {
-        std::fs::create_dir(scene.at("w/target")).unwrap();
-        std::os::unix::fs::symlink("/etc", scene.at("w/linked")).unwrap();
-        scene.through("target").through("linked").through("missing");
-        let seen = scene.run("echo built > target/out; echo x > linked/haft-test; echo end");
-        assert!(seen.text.ends_with("end\n"), "{seen:?}");
-        assert_eq!(scene.content("target/out"), "built\n");
-        assert_eq!(scene.names_in_upper(), Vec::<String>::new());
-    }
-}
-
-#[test]
 fn toolchains_in_the_home_are_readable_through_links_too() {
     for scene in everyone() {
         for folder in ["home/.tools/bin", "elsewhere/real"] {

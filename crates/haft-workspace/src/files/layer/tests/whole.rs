@@ -1,8 +1,7 @@
 //! Ignored folders that programs fill by themselves, the layers' own folders, and grounds without layers.
 
-use haft::path::Target;
+use haft::process::ChangeCounts;
 
-use super::super::ignored;
 use super::*;
 
 #[test]
@@ -16,9 +15,11 @@ fn a_new_ignored_folder_of_the_list_comes_in_as_a_whole_and_is_named() {
     });
     assert_eq!(changed(&settled), ["create node_modules", "create secret/c", "create web/node_modules"]);
     assert_eq!(scene.tree()["node_modules/a/index.js"], "file 755 a");
-    let wanted = "node_modules is new and ignored by the repository: it came in as a whole (3 entries, 1 bytes), and \
-                  undo does not take it away.";
-    assert!(settled.notes.iter().any(|note| note == wanted), "{:?}", settled.notes);
+    assert_eq!(settled.notes, Vec::<String>::new());
+    assert_eq!(
+        settled.changes.last().and_then(|change| change.inside),
+        Some(ChangeCounts { created: 1, ..ChangeCounts::default() })
+    );
 }
 
 #[test]
@@ -30,10 +31,8 @@ fn a_whole_folder_comes_into_one_that_is_new_itself() {
         upper.write("lib/node_modules/b", "b");
     });
     assert!(scene.has("app/node_modules/b") && scene.has("lib/node_modules/b"), "{:?}", settled.notes);
-    for tree in ["app/node_modules", "lib/node_modules"] {
-        let begin = format!("{tree} is new and ignored by the repository: it came in as a whole");
-        assert!(settled.notes.iter().any(|note| note.starts_with(&begin)), "{tree}: {:?}", settled.notes);
-    }
+    let lines = ["create app/node_modules", "create app/package.json", "create lib/node_modules"];
+    assert_eq!(changed(&settled), lines);
 }
 
 #[test]
@@ -90,90 +89,6 @@ fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
 }
 
 #[test]
-fn an_ignored_folder_that_was_there_lies_outside_the_layer_and_is_named_when_it_was_written_to() {
-    let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", ""), ("build/a", "")]);
-    assert_eq!(scene.ground().roots()[0].through, [PathBuf::from("target")]);
-    let named =
-        |settled: &Settled| settled.notes.iter().any(|note| note.contains("undo does not take it back: target"));
-    assert!(!named(&scene.run(|_| {})));
-    scene.write("target/b/c/d", "d");
-    assert!(!named(&scene.run(|_| {})));
-    for content in ["e", "f"] {
-        assert!(named(&scene.run(|_| scene.write("target/b/c/d", content))), "{content}");
-    }
-    assert!(named(&scene.run(|_| fs::remove_file(scene.workspace().join("target/a")).expect("it is there"))));
-    // Where it fails it is said, too.
-    let failed = scene.try_run(|upper| {
-        scene.write("target/b/c/d", "g");
-        fs::remove_dir(&upper.0).expect("it is empty");
-        fs::write(&upper.0, "").expect("it is new");
-    });
-    let failed = failed.map(|settled| settled.notes);
-    assert!(failed.is_err_and(|error| error.what.contains("undo does not take it back: target")));
-}
-
-#[test]
-fn an_ignored_folder_outside_the_layer_is_named_before_anything_runs_and_naming_it_remembers_nothing() {
-    let scene = Scene::new(&[(".gitignore", "target\nout\n"), ("target/a", ""), ("lib/build/a", "")]);
-    let named = |targets: Vec<Target>| targets.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let look = || named(ignored(&scene.root, &scene.state));
-    assert_eq!(look(), ["target"]);
-    assert!(!scene.state.apart().exists());
-    assert_eq!(named(scene.layers.ignored()), ["target"]);
-    // A line that the model adds opens nothing, and names nothing.
-    scene.write("lib/.gitignore", "build\n");
-    assert_eq!(look(), ["target"]);
-    fs::remove_dir_all(scene.workspace().join("target")).expect("it is there");
-    assert_eq!((look(), named(scene.layers.ignored())), (vec![], vec![]));
-}
-
-#[test]
-fn a_folder_with_more_than_is_looked_at_counts_as_written_to() {
-    let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", "")]);
-    for number in 0..=super::super::touched::MOST_LOOKS {
-        scene.write(&format!("target/{number}"), "");
-    }
-    assert!(scene.run(|_| {}).notes[0].contains("undo does not take it back: target"));
-}
-
-#[test]
-fn a_line_in_an_ignore_file_opens_no_folder_that_was_protected_before() {
-    let scene = Scene::new(&[(".gitignore", "target\n"), ("build/a", "")]);
-    assert!(scene.ground().roots()[0].through.is_empty());
-    scene.write(".gitignore", "target\nbuild\n");
-    fs::create_dir(scene.workspace().join("target")).expect("it is new");
-    assert!(scene.ground().roots()[0].through.is_empty());
-}
-
-/// What lies outside for the next process.
-fn outside_next(scene: &Scene) -> Vec<PathBuf> {
-    let layers = Arc::new(Layers::new(scene.root.clone(), Arc::new(scene.state.journal()), &scene.state));
-    let ground = layers.prepare(Wanted::Layered, Settle::Keep).expect("it can be prepared");
-    ground.roots()[0].through.clone()
-}
-
-#[test]
-fn the_next_process_sets_apart_what_is_new_and_nothing_that_was_protected() {
-    let scene = Scene::new(&[(".gitignore", "target\nout\n"), ("docs/a", ""), ("lib/build/a", "")]);
-    scene.run(|upper| upper.write("target/a", "a"));
-    fs::rename(scene.workspace().join("docs"), scene.workspace().join("out")).expect("it is ours");
-    scene.layers.note_moved(&scene.workspace().join("out"));
-    assert_eq!(outside_next(&scene), [PathBuf::from("target")]);
-    scene.write("lib/.gitignore", "build\n");
-    fs::create_dir(scene.workspace().join("lib/out")).expect("it is new");
-    assert_eq!(outside_next(&scene), [PathBuf::from("target")]);
-    fs::create_dir_all(scene.workspace().join("web/out")).expect("it is new");
-    assert_eq!(outside_next(&scene), [PathBuf::from("target"), PathBuf::from("web/out")]);
-}
-
-#[test]
-fn what_is_only_shown_is_written_nowhere() {
-    let scene = Scene::new(&[(".gitignore", "target\n"), ("target/a", "")]);
-    let ground = scene.layers.prepare(Wanted::Layered, Settle::Show).expect("it can be prepared");
-    assert!(ground.roots()[0].through.is_empty());
-}
-
-#[test]
 fn a_layer_has_the_mode_of_its_folder_and_is_gone_afterwards() {
     let scene = Scene::new(&[("a", "a")]);
     fs::set_permissions(scene.workspace(), PermissionsExt::from_mode(0o750)).expect("it is ours");
@@ -193,7 +108,7 @@ fn a_layer_in_memory_is_committed_by_copying() {
     let scene = Scene::new(&[("a", "a"), (".gitignore", "target\n")]);
     let before = scene.tree();
     let wanted = Wanted::LayeredInMemory("the disk does not".into());
-    let ground = scene.layers.prepare(wanted, Settle::Keep).expect("it can be prepared");
+    let ground = scene.layers.prepare(wanted).expect("it can be prepared");
     let upper = Upper(upper_of(&ground));
     assert!(upper.0.starts_with("/dev/shm"));
     upper.write("a", "b");
@@ -212,7 +127,7 @@ fn a_layer_in_memory_is_committed_by_copying() {
 #[test]
 fn a_ground_without_layers_says_why() {
     let scene = Scene::new(&[("a", "a")]);
-    let ground = scene.layers.prepare(Wanted::Open("of the level".into()), Settle::Keep).expect("it can be prepared");
+    let ground = scene.layers.prepare(Wanted::Open("of the level".into())).expect("it can be prepared");
     assert_eq!(ground.uncovered(), Some("there is no layer over the workspace: of the level"));
     assert!(ground.roots()[0].layer.is_none());
 }

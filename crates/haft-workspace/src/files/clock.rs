@@ -23,18 +23,18 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A moment by the clock of a file system, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(i128);
+pub(in crate::files) struct Moment(i128);
 
 /// The clock of the file system that a folder is on.
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+pub(in crate::files) struct Clock {
     /// A file without a name: it leaves no trace in the folder. Several may use it at once.
     file: OnceLock<File>,
 }
 
 impl Clock {
     /// Takes the moment, or else by the clock of another folder.
-    pub(super) fn now(&self, folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<Moment> {
+    pub(in crate::files) fn now(&self, folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<Moment> {
         if let (None, Ok(file)) = (self.file.get(), nameless(folder)) {
             let _ = self.file.set(file);
         }
@@ -46,7 +46,7 @@ impl Clock {
     }
 
     /// Takes the moment if that is possible without waiting.
-    pub(super) fn at_once(&self) -> Option<Moment> {
+    pub(in crate::files) fn at_once(&self) -> Option<Moment> {
         Moment::by(self.file.get()?, AT_ONCE).ok()
     }
 }
@@ -57,6 +57,19 @@ fn nameless(folder: BorrowedFd<'_>) -> io::Result<File> {
 }
 
 impl Moment {
+    /// A moment before every change.
+    pub(in crate::files) const BEGINNING: Self = Self(i128::MIN);
+
+    /// Returns the moment of so many nanoseconds since 1970.
+    pub(in crate::files) fn at(nanoseconds: i64) -> Self {
+        Self(i128::from(nanoseconds))
+    }
+
+    /// Returns how many nanoseconds since 1970 it is.
+    pub(in crate::files) fn nanoseconds(self) -> i64 {
+        i64::try_from(self.0).unwrap_or(i64::MAX)
+    }
+
     fn by_name(folder: BorrowedFd<'_>) -> io::Result<Self> {
         let name = format!(".haft-{}.tmp", uuid::Uuid::now_v7().simple());
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -87,12 +100,12 @@ impl Moment {
     }
 
     /// Returns whether what is described was changed from this moment on.
-    pub(super) fn is_before_change_of(self, stat: &Stat) -> bool {
+    pub(in crate::files) fn is_before_change_of(self, stat: &Stat) -> bool {
         changed(stat) >= self.0
     }
 
     /// Returns whether a folder itself was moved or put in the place of another since: only its names have not changed.
-    pub(super) fn is_before_move_of(self, stat: &Stat) -> bool {
+    pub(in crate::files) fn is_before_move_of(self, stat: &Stat) -> bool {
         self.is_before_change_of(stat) && nanoseconds(stat.st_mtime, stat.st_mtime_nsec) < self.0
     }
 }

@@ -1,0 +1,121 @@
+//! Ignored trees that programs fill by themselves, as `target` and `node_modules`: they are committed by rename.
+//!
+//! A tree counts when its name is in the list, the ignore rules of the workspace leave it out, git tracks nothing in it
+//! and it has no history of its own. Everything else is journalled file by file, which undo can merge with later work.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, OFlags};
+
+use super::super::open::open_name;
+use super::super::rules::{Present, Rules, Verdict};
+use super::index::{self, Tracked};
+use super::settle::OpenRoot;
+
+/// Names of folders that programs fill by themselves.
+const NAMES: &[&str] = &[
+    "target",
+    "node_modules",
+    "bower_components",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".eggs",
+    "build",
+    "dist",
+    "out",
+    ".gradle",
+    ".next",
+    ".nuxt",
+    ".svelte-kit",
+    ".turbo",
+    ".parcel-cache",
+    ".cache",
+    ".dart_tool",
+    ".terraform",
+    ".zig-cache",
+    "zig-out",
+    "_build",
+    "deps",
+    "cmake-build-debug",
+    "cmake-build-release",
+    "coverage",
+    "vendor/bundle",
+];
+
+/// What was found out about the trees beneath one root.
+#[derive(Default)]
+pub(super) struct Generated {
+    verdicts: RefCell<HashMap<PathBuf, bool>>,
+    /// What git tracks in each repository.
+    tracked: RefCell<HashMap<PathBuf, Tracked>>,
+}
+
+impl OpenRoot {
+    /// Returns whether a folder is an ignored tree that programs fill by themselves.
+    pub(super) fn is_generated(&self, path: &Path) -> bool {
+        if !NAMES.iter().any(|name| path.ends_with(name)) {
+            return false;
+        }
+        if let Some(known) = self.generated.verdicts.borrow().get(path) {
+            return *known;
+        }
+        let verdict = self.look_whether_generated(path);
+        self.generated.verdicts.borrow_mut().insert(path.to_owned(), verdict);
+        verdict
+    }
+
+    fn look_whether_generated(&self, path: &Path) -> bool {
+        // In a folder of version control the same names mean something else.
+        let is_in_a_repository = || path.ancestors().skip(1).any(|folder| self.is_repository(folder));
+        let has_history =
+            || self.stat_below(&path.join(".git")).is_some() || self.stat_layered(&path.join(".git")).is_some();
+        haft::guarded::protected(&self.place_of(path)).is_none()
+            && !self.holds_off_limits(path)
+            && is_ignored(self.folder.as_fd(), path)
+            && !is_in_a_repository()
+            && !has_history()
+            && !self.is_tracked(path)
+    }
+
+    fn is_tracked(&self, path: &Path) -> bool {
+        let real = self.real.join(path);
+        let mut tracked = self.generated.tracked.borrow_mut();
+        real.ancestors().skip(1).any(|repository| {
+            let tracked = tracked.entry(repository.to_owned()).or_insert_with(|| index::tracked_by(repository));
+            real.strip_prefix(repository).is_ok_and(|folder| tracked.holds(folder.as_os_str().as_bytes()))
+        })
+    }
+}
+
+/// Returns whether the rules leave a folder out, which need not exist.
+fn is_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
+    let mut rules = Rules::default();
+    let mut path: Vec<u8> = Vec::new();
+    let mut folder = open_name(root, b".", OFlags::DIRECTORY | OFlags::RDONLY).ok();
+    rules.enter(root, Present::PERHAPS, 0);
+    for part in place.iter() {
+        path.extend_from_slice(part.as_bytes());
+        // What lies in an ignored folder is ignored, whatever else is said of it.
+        if rules.verdict(&path, FileType::Directory) == Verdict::Ignored {
+            return true;
+        }
+        path.push(b'/');
+        let above = folder.as_ref().map(|folder: &OwnedFd| folder.as_fd());
+        // Below a folder that is not there nothing is, and there are no rules.
+        folder = above.and_then(|above| open_name(above, part.as_bytes(), OFlags::DIRECTORY | OFlags::RDONLY).ok());
+        if let Some(opened) = &folder {
+            rules.enter(opened.as_fd(), Present::PERHAPS, path.len());
+        }
+    }
+    false
+}

@@ -1,0 +1,272 @@
+//! Ignored build trees (`target`, `node_modules`): their changes are committed and undone by rename.
+//!
+//! A build writes thousands of files that nobody reads one by one. Copying each into the journal would take longer than
+//! the build. So the entries of such a tree change places with those of a *store* on the same file system: what a command
+//! left comes in, what it replaced or removed goes into the store, and an undo is the same exchange the other way round.
+//! Each exchange writes a list of its operations before the first one, so that a kill in the middle is reverted.
+//!
+//! A program that still has a replaced file open may write into the store (decision 0021). Where another program changed an
+//! entry meanwhile, its version stays.
+//!
+//! Not here: which trees are ignored (`layer::generated`), the order of a transaction (`performance`).
+
+mod clean;
+mod exchange;
+mod manifest;
+mod plan;
+mod store;
+
+pub(super) use plan::{CommitPlan, Hides, Planner};
+pub(crate) use store::TreeStores;
+pub(super) use store::hidden_places;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::bring::Brought;
+use super::clock::Moment;
+use super::open::Root;
+use super::replace::{Moved, Trouble};
+use crate::state::journal::{StoreName, TreeRecord};
+use exchange::Exchange;
+pub(super) use exchange::is_whiteout;
+use manifest::{Manifest, Operation};
+use store::Store;
+
+/// A change of an ignored tree, to be done by a transaction.
+#[derive(Clone, Debug)]
+pub(crate) struct TreeChange {
+    pub(crate) record: TreeRecord,
+    kind: Arc<Kind>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Commits what a command left in its layer.
+    Commit(Commit),
+    /// Takes back the exchange before.
+    Back,
+}
+
+#[derive(Debug)]
+struct Commit {
+    /// What lies in the layer; nothing when the command removed the tree.
+    source: Option<Brought>,
+    operations: Vec<Operation>,
+    /// How many entries stay because another program changed them while the command ran.
+    kept: usize,
+    stage: Mutex<Stage>,
+    stores: TreeStores,
+    root: PathBuf,
+}
+
+/// Where what a command left is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Layer,
+    Store,
+    /// In the workspace, or on the way there.
+    Workspace,
+}
+
+impl TreeChange {
+    /// Prepares the commit of a plan.
+    pub(super) fn commit(plan: CommitPlan, source: Option<Brought>, (root, stores): (&Root, &TreeStores)) -> Self {
+        let name = stores.new_name(plan.base, plan.bytes);
+        let record = TreeRecord { store: name, exchange: 0, counts: plan.counts };
+        let (stores, root) = (stores.clone(), root.path().to_owned());
+        let stage = Mutex::new(Stage::Layer);
+        let commit = Commit { source, operations: plan.operations, kept: plan.kept, stage, stores, root };
+        Self { record, kind: Arc::new(Kind::Commit(commit)) }
+    }
+
+    /// Prepares to take an exchange back.
+    pub(crate) fn back(record: &TreeRecord) -> Self {
+        let [created, replaced, removed] = record.counts;
+        let counts = [removed, replaced, created];
+        let record = TreeRecord { store: record.store.clone(), exchange: record.exchange + 1, counts };
+        Self { record, kind: Arc::new(Kind::Back) }
+    }
+
+    /// Returns whether nothing is left of the tree afterwards.
+    pub(crate) fn removes(&self) -> bool {
+        matches!(self.record.counts, [0, 0, removed] if removed > 0)
+    }
+
+    /// Removes the store of a commit that was given up.
+    pub(super) fn discard(&self) {
+        if let Kind::Commit(commit) = &*self.kind
+            && commit.stage() == Stage::Store
+        {
+            commit.stores.remove(&commit.root, &self.record.store);
+        }
+    }
+
+    /// Reverts what was done, so that it can be tried again.
+    pub(super) fn revert(&self, root: &Root, stores: &TreeStores, place: &Path) -> io::Result<()> {
+        match &*self.kind {
+            Kind::Commit(commit) if commit.stage() == Stage::Workspace => {
+                let (exchange, manifest) = opened(root, stores, (place, &self.record))?;
+                exchange.revert(&manifest.operations)?;
+                commit.set(Stage::Store);
+                Ok(())
+            }
+            Kind::Commit(_) => Ok(()),
+            Kind::Back => revert(root, stores, (place, &self.record)),
+        }
+    }
+
+    /// Does all operations or none; returns what the user should know.
+    pub(super) fn perform(&self, root: &Root, stores: &TreeStores, place: &Path) -> Result<Vec<String>, Trouble> {
+        match &*self.kind {
+            Kind::Commit(commit) => commit.perform(root, (stores, &self.record.store), place),
+            Kind::Back => take_back(root, (stores, &self.record), place),
+        }
+    }
+}
+
+impl Commit {
+    fn perform(
+        &self,
+        root: &Root,
+        (stores, name): (&TreeStores, &StoreName),
+        place: &Path,
+    ) -> Result<Vec<String>, Trouble> {
+        if self.stage() == Stage::Layer {
+            let staged = self.stage_in_store(root, (stores, name));
+            if staged.is_err() {
+                stores.remove(root.path(), name);
+            }
+            staged?;
+            self.set(Stage::Store);
+        }
+        let store = stores.open(root.path(), name)?;
+        let operations = store.read(0)?.operations;
+        let exchange = Exchange::open(root, &store, place)?;
+        self.set(Stage::Workspace);
+        let applied = exchange.apply(&operations);
+        if applied.is_err() && !operations.iter().any(|operation| exchange.is_done(operation)) {
+            self.set(Stage::Store);
+        }
+        let overtaken = applied?;
+        store.note_end(0)?;
+        Ok(kept_note(self.kept + overtaken, "by another program meanwhile; its version stays"))
+    }
+
+    fn stage_in_store(&self, root: &Root, (stores, name): (&TreeStores, &StoreName)) -> io::Result<()> {
+        let store = stores.make(root.path(), name)?;
+        #[cfg(test)]
+        super::fate::point();
+        let moved = match &self.source {
+            Some(source) => store.take_in(source)?,
+            None => Moved::Yes,
+        };
+        #[cfg(test)]
+        super::fate::point();
+        match moved {
+            Moved::Yes => store.write(0, &self.operations),
+            Moved::No => store.write(0, &store.recognised(&self.operations)),
+        }
+    }
+
+    fn stage(&self) -> Stage {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, stage: Stage) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+    }
+}
+
+/// Says how many entries stay as they are.
+fn kept_note(kept: usize, why: &str) -> Vec<String> {
+    match kept {
+        0 => Vec::new(),
+        1 => vec![format!("1 entry was changed {why}.")],
+        kept => vec![format!("{kept} entries were changed {why}.")],
+    }
+}
+
+/// Takes the exchange before this one back, as far as nothing was changed since; returns what stays.
+fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &Path) -> Result<Vec<String>, Trouble> {
+    let store = stores.open(root.path(), &record.store)?;
+    let before = store.read(record.exchange.saturating_sub(1))?;
+    let exchange = Exchange::open(root, &store, place)?;
+    let put_back = || stores.put_back_after(root.path(), &record.store);
+    let (operations, kept) = plan::back(&exchange, &before, &put_back)?;
+    store.write(record.exchange, &operations)?;
+    let overtaken = exchange.apply(&operations)?;
+    store.note_end(record.exchange)?;
+    Ok(kept_note(kept + overtaken, "since; its newest version stays"))
+}
+
+/// How far an exchange came that was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    None,
+    Some,
+    All,
+}
+
+/// Says how far an exchange came.
+pub(super) fn progress(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> Progress {
+    let looked = opened(root, stores, (place, record)).and_then(|(exchange, manifest)| {
+        let done = manifest.operations.iter().filter(|operation| exchange.is_done(operation)).count();
+        Ok((done, manifest.operations.iter().filter(|operation| operation.moves()).count()))
+    });
+    match looked {
+        Ok((0, _)) | Err(_) => Progress::None,
+        Ok((done, all)) if done == all => Progress::All,
+        Ok(_) => Progress::Some,
+    }
+}
+
+/// Finishes an exchange of which every entry was moved.
+pub(super) fn finish(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) {
+    if let Ok((exchange, manifest)) = opened(root, stores, (place, record)) {
+        exchange.finish(&manifest.operations);
+        if manifest.end.is_none()
+            && let Ok(store) = stores.open(root.path(), &record.store)
+        {
+            // Without it a later undo takes every entry for changed.
+            let _ = store.note_end(record.exchange);
+        }
+    }
+}
+
+/// Reverts what was done of an exchange. A store that the exchange had made goes.
+pub(super) fn revert(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<()> {
+    match opened(root, stores, (place, record)) {
+        Ok((exchange, manifest)) => {
+            exchange.revert(&manifest.operations)?;
+            if manifest.operations.iter().any(|operation| exchange.is_done(operation)) {
+                return Err(io::Error::other("some entries could not be moved back"));
+            }
+        }
+        // Without the list nothing was done.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if record.exchange == 0 {
+        stores.remove(root.path(), &record.store);
+    }
+    Ok(())
+}
+
+fn opened<'a>(
+    root: &'a Root,
+    stores: &TreeStores,
+    (place, record): (&Path, &TreeRecord),
+) -> io::Result<(Exchange, Manifest)> {
+    let store: Store = stores.open(root.path(), &record.store)?;
+    let manifest = store.read(record.exchange)?;
+    Ok((Exchange::open(root, &store, place)?, manifest))
+}
+
+impl Manifest {
+    /// Returns the moment from which on changes are those of others.
+    fn since(&self) -> Moment {
+        self.end.map_or(Moment::BEGINNING, Moment::at)
+    }
+}

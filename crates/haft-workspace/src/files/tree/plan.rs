@@ -1,0 +1,507 @@
+//! Plans an exchange: which entries come, which go, and which stay because another program changed them meanwhile.
+//!
+//! A folder that nobody else touched moves as a whole; else its entries are planned one by one. The same walk serves a
+//! commit (what comes lies in a layer, with the marks of the overlay) and an undo (what comes lies in the store).
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::super::clock::Moment;
+use super::super::folder::{Names, stat_name};
+use super::super::layer::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name};
+use super::super::open::open_name;
+use super::clean::{DEEPEST, TreeSize, clean_file, clean_folder, clean_new_tree, disk_use, too_deep};
+use super::exchange::{Exchange, Found, is_whiteout};
+use super::manifest::{FolderFacts, Identity, Manifest, Operation};
+use crate::state::journal::{PathText, StoreBase};
+
+/// What a commit will do.
+#[derive(Debug)]
+pub(in crate::files) struct CommitPlan {
+    pub(super) base: StoreBase,
+    pub(super) operations: Vec<Operation>,
+    /// How many entries are created, replaced and removed.
+    pub(in crate::files) counts: [u64; 3],
+    /// How many entries stay because another program changed them meanwhile.
+    pub(in crate::files) kept: usize,
+    /// How much of the disk the store will take.
+    pub(super) bytes: u64,
+}
+
+impl CommitPlan {
+    /// Returns whether there is nothing to do.
+    pub(in crate::files) fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+}
+
+/// What an entry comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    /// A layer: it has marks, and what does not come in is removed from it.
+    Layer,
+    /// The store: everything in it stays there unless it comes.
+    Store,
+}
+
+/// Plans one exchange.
+pub(in crate::files) struct Planner<'a> {
+    from: From,
+    /// What has a later time of change was changed by another program.
+    since: Moment,
+    stopped: &'a dyn Fn() -> bool,
+    path: PathBuf,
+    operations: Vec<Operation>,
+    folders: Vec<Operation>,
+    counts: [u64; 3],
+    kept: usize,
+    coming: u64,
+    going: u64,
+    /// The entries that undos of later changes put back, looked up when they are needed.
+    put_back: OnceCell<HashSet<Identity>>,
+    find_put_back: &'a dyn Fn() -> HashSet<Identity>,
+}
+
+/// An entry of a folder.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    folder: BorrowedFd<'a>,
+    name: &'a [u8],
+    stat: &'a Stat,
+}
+
+impl Side<'_> {
+    fn is_folder(&self) -> bool {
+        FileType::from_raw_mode(self.stat.st_mode) == FileType::Directory
+    }
+}
+
+impl<'a> Planner<'a> {
+    fn new(from: From, since: Moment, stopped: &'a dyn Fn() -> bool) -> Self {
+        let (path, operations, folders, put_back) = Default::default();
+        let (counts, kept, coming, going) = ([0; 3], 0, 0, 0);
+        let find_put_back = &HashSet::new;
+        Self { from, since, stopped, path, operations, folders, counts, kept, coming, going, put_back, find_put_back }
+    }
+
+    /// Plans to commit a tree: what a layer has of it, and what is in the workspace. Nothing when nothing changes.
+    pub(in crate::files) fn commit(
+        (since, stopped): (Moment, &'a dyn Fn() -> bool),
+        base: StoreBase,
+        (layer, workspace): (Option<(OwnedFd, &OsStr)>, Option<(OwnedFd, &OsStr)>),
+        hides: Hides,
+    ) -> io::Result<Option<CommitPlan>> {
+        let mut planner = Self::new(From::Layer, since, stopped);
+        let stat = |side: &Option<(OwnedFd, &OsStr)>| match side {
+            None => Ok(None),
+            Some((folder, name)) => stat_if_there(folder.as_fd(), name.as_bytes()),
+        };
+        let stats = (stat(&layer)?, stat(&workspace)?);
+        let upper = layer.as_ref().zip(stats.0.as_ref()).map(side_of);
+        let lower = workspace.as_ref().zip(stats.1.as_ref()).map(side_of);
+        planner.pair(upper, lower, (hides, 0))?;
+        let moves = !planner.operations.is_empty();
+        let has_new_mode = |operation: &Operation| matches!(operation, Operation::Folder { before, after, .. } if before.mode != after.mode);
+        if !moves && !planner.folders.iter().any(has_new_mode) && planner.kept == 0 {
+            return Ok(None);
+        }
+        planner.operations.append(&mut planner.folders);
+        let Self { operations, counts, kept, coming, going, .. } = planner;
+        Ok(Some(CommitPlan { base, operations, counts, kept, bytes: coming.max(going) }))
+    }
+
+    /// Plans one entry: what comes, and what is in the workspace.
+    fn pair(&mut self, upper: Option<Side<'_>>, lower: Option<Side<'_>>, (hides, depth): Level) -> io::Result<()> {
+        if (self.stopped)() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let upper = upper.filter(|upper| !is_whiteout(upper.stat));
+        match (upper, lower) {
+            (None, None) => Ok(()),
+            (None, Some(lower)) => self.take(lower, depth),
+            (Some(upper), None) => self.bring(upper),
+            (Some(upper), Some(lower)) if upper.is_folder() && lower.is_folder() => {
+                self.both_folders(upper, lower, (hides, depth))
+            }
+            (Some(upper), Some(lower)) if self.is_same(upper, lower)? => self.discard(upper),
+            (Some(upper), Some(lower)) => {
+                let scan = self.scan(lower, depth)?;
+                if scan.is_foreign {
+                    self.kept += 1;
+                    return self.discard(upper);
+                }
+                self.exchange(upper, lower, scan)
+            }
+        }
+    }
+
+    fn both_folders(&mut self, upper: Side<'_>, lower: Side<'_>, (hides, depth): Level) -> io::Result<()> {
+        let replaces = hides == Hides::Yes || (self.from == From::Layer && is_opaque(upper.folder, upper.name));
+        if replaces {
+            let scan = self.scan(lower, depth)?;
+            if !scan.is_foreign {
+                return self.exchange(upper, lower, scan);
+            }
+        }
+        self.merge(upper, lower, (if replaces { Hides::Yes } else { Hides::No }, depth))
+    }
+
+    /// Plans the entries of two folders that both stay.
+    fn merge(&mut self, upper: Side<'_>, lower: Side<'_>, (hides, depth): Level) -> io::Result<()> {
+        if depth >= DEEPEST {
+            return Err(too_deep());
+        }
+        let opened = self.open_coming(upper)?;
+        let below = match open_name(lower.folder, lower.name, OFlags::DIRECTORY | OFlags::RDONLY) {
+            // What cannot be looked at stays.
+            Err(Errno::ACCESS) => {
+                self.kept += 1;
+                return self.discard(upper);
+            }
+            below => below?,
+        };
+        let (mut names, mut others) = (Names::default(), Names::default());
+        names.read(&opened)?;
+        let mut index = 0;
+        while let Some((name, _)) = names.at(index) {
+            index += 1;
+            self.inner((&opened, &below), name, (hides, depth + 1))?;
+        }
+        if hides == Hides::Yes {
+            others.read(&below)?;
+            let mut index = 0;
+            while let Some((name, _)) = others.at(index) {
+                index += 1;
+                if stat_if_there(opened.as_fd(), name)?.is_none() {
+                    self.inner((&opened, &below), name, (hides, depth + 1))?;
+                }
+            }
+        }
+        self.note_folder(upper, lower, opened)
+    }
+
+    /// Opens a folder of what comes. One of a layer is opened whatever its mode is; one of the store keeps its mode.
+    fn open_coming(&self, upper: Side<'_>) -> Result<OwnedFd, Errno> {
+        match (open_name(upper.folder, upper.name, OFlags::DIRECTORY | OFlags::RDONLY), self.from) {
+            (Err(Errno::ACCESS), From::Layer) => open_anyway(upper.folder, upper.name),
+            (opened, _) => opened,
+        }
+    }
+
+    fn inner(&mut self, (upper, lower): (&OwnedFd, &OwnedFd), name: &[u8], level: Level) -> io::Result<()> {
+        let (up, low) = (stat_if_there(upper.as_fd(), name)?, stat_if_there(lower.as_fd(), name)?);
+        self.path.push(OsStr::from_bytes(name));
+        let upper = up.as_ref().map(|stat| Side { folder: upper.as_fd(), name, stat });
+        let lower = low.as_ref().map(|stat| Side { folder: lower.as_fd(), name, stat });
+        let planned = self.pair(upper, lower, level);
+        self.path.pop();
+        planned
+    }
+
+    /// Notes that a folder gets another mode or time, after everything in it is done.
+    fn note_folder(&mut self, upper: Side<'_>, lower: Side<'_>, opened: OwnedFd) -> io::Result<()> {
+        if self.from == From::Store {
+            return Ok(());
+        }
+        clean_folder(&File::from(opened), upper.stat)?;
+        let (before, mut after) = (FolderFacts::of(lower.stat), FolderFacts::of(upper.stat));
+        after.mode = after.mode & FOLDER_MODE | before.mode & !FOLDER_MODE;
+        if before != after {
+            self.folders.push(Operation::Folder { path: self.here(), before, after });
+        }
+        Ok(())
+    }
+
+    fn bring(&mut self, upper: Side<'_>) -> io::Result<()> {
+        let kind = FileType::from_raw_mode(upper.stat.st_mode);
+        let is_kept = matches!(kind, FileType::Directory | FileType::RegularFile | FileType::Symlink);
+        if self.from == From::Layer && !is_kept {
+            return self.discard(upper);
+        }
+        let size = self.clean(upper)?;
+        self.counts[0] += size.entries;
+        self.coming += size.bytes;
+        self.operations.push(Operation::Bring { path: self.here(), comes: identity(upper)? });
+        Ok(())
+    }
+
+    /// Lets an entry go that nobody else changed; of a folder in which something was changed, what was not.
+    fn take(&mut self, lower: Side<'_>, depth: usize) -> io::Result<()> {
+        let scan = self.scan(lower, depth)?;
+        if !scan.is_foreign {
+            self.counts[2] += scan.size.entries;
+            self.going += scan.size.bytes;
+            self.operations.push(Operation::Take { path: self.here(), goes: Identity::of(lower.stat) });
+            return Ok(());
+        }
+        if !lower.is_folder() || self.is_moved(lower.stat) {
+            self.kept += 1;
+            return Ok(());
+        }
+        if depth >= DEEPEST {
+            return Err(too_deep());
+        }
+        let opened = open_name(lower.folder, lower.name, OFlags::DIRECTORY | OFlags::RDONLY)?;
+        let mut names = Names::default();
+        names.read(&opened)?;
+        let mut index = 0;
+        while let Some((name, _)) = names.at(index) {
+            index += 1;
+            let Some(stat) = stat_if_there(opened.as_fd(), name)? else { continue };
+            self.path.push(OsStr::from_bytes(name));
+            let taken = self.take(Side { folder: opened.as_fd(), name, stat: &stat }, depth + 1);
+            self.path.pop();
+            taken?;
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, upper: Side<'_>, lower: Side<'_>, scan: Scan) -> io::Result<()> {
+        let size = self.clean(upper)?;
+        let both = size.entries.min(scan.size.entries);
+        self.counts[0] += size.entries - both;
+        self.counts[1] += both;
+        self.counts[2] += scan.size.entries - both;
+        self.coming += size.bytes;
+        self.going += scan.size.bytes;
+        let (path, comes, goes) = (self.here(), identity(upper)?, Identity::of(lower.stat));
+        self.operations.push(Operation::Exchange { path, comes, goes });
+        Ok(())
+    }
+
+    /// Takes out of what comes what must not come in; returns how much it is.
+    fn clean(&self, upper: Side<'_>) -> io::Result<TreeSize> {
+        if self.from == From::Store {
+            return Ok(TreeSize { entries: 1, bytes: disk_use(upper.stat) });
+        }
+        match FileType::from_raw_mode(upper.stat.st_mode) {
+            FileType::Directory => clean_new_tree(upper.folder, upper.name),
+            FileType::RegularFile => {
+                clean_file(upper.folder, upper.name, upper.stat)?;
+                Ok(TreeSize { entries: 1, bytes: disk_use(upper.stat) })
+            }
+            _ => Ok(TreeSize { entries: 1, bytes: 0 }),
+        }
+    }
+
+    /// Lets an entry not come in.
+    fn discard(&self, upper: Side<'_>) -> io::Result<()> {
+        match self.from {
+            From::Layer => Ok(remove_name(upper.folder, upper.name, 0)?),
+            From::Store => Ok(()),
+        }
+    }
+
+    /// Returns whether a file was only opened for writing: it has the same content, mode and time.
+    fn is_same(&self, upper: Side<'_>, lower: Side<'_>) -> io::Result<bool> {
+        let (one, other) = (upper.stat, lower.stat);
+        let facts = |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_mode & MODE);
+        if self.from == From::Store || facts(one) != facts(other) || one.st_mode != other.st_mode {
+            return Ok(false);
+        }
+        let is_file = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if !is_file(one) || !is_file(other) {
+            return Ok(false);
+        }
+        let is_copied = has_origin(upper.folder, upper.name);
+        Ok(is_copied && is_same_file((upper.folder, upper.name), (lower.folder, lower.name), self.stopped)?)
+    }
+
+    /// Looks whether another program changed something in an entry, and how much it is.
+    fn scan(&self, lower: Side<'_>, depth: usize) -> io::Result<Scan> {
+        let mut scan = Scan::default();
+        self.scan_into(lower, depth, &mut scan)?;
+        Ok(scan)
+    }
+
+    fn scan_into(&self, lower: Side<'_>, depth: usize, scan: &mut Scan) -> io::Result<()> {
+        if !lower.is_folder() {
+            scan.is_foreign |= self.since.is_before_change_of(lower.stat) && !self.is_put_back(lower.stat);
+            scan.size.entries += 1;
+            scan.size.bytes += disk_use(lower.stat);
+            return Ok(());
+        }
+        if depth >= DEEPEST {
+            return Err(too_deep());
+        }
+        scan.is_foreign |= self.is_moved(lower.stat);
+        let opened = match open_name(lower.folder, lower.name, OFlags::DIRECTORY | OFlags::RDONLY) {
+            // It moves as a whole all the same.
+            Err(Errno::ACCESS) => return Ok(()),
+            opened => opened?,
+        };
+        let mut names = Names::default();
+        names.read(&opened)?;
+        let mut index = 0;
+        while let Some((name, _)) = names.at(index).filter(|_| !scan.is_foreign) {
+            index += 1;
+            if let Some(stat) = stat_if_there(opened.as_fd(), name)? {
+                self.scan_into(Side { folder: opened.as_fd(), name, stat: &stat }, depth + 1, scan)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether another program moved a folder. An undo sets times of folders itself, so there it tells nothing.
+    fn is_moved(&self, stat: &Stat) -> bool {
+        self.from == From::Layer && self.since.is_before_move_of(stat)
+    }
+
+    /// Returns whether an undo of a later change put an entry back, so that only its time of change is new.
+    fn is_put_back(&self, stat: &Stat) -> bool {
+        self.from == From::Store && self.put_back.get_or_init(|| (self.find_put_back)()).contains(&Identity::of(stat))
+    }
+
+    fn here(&self) -> PathText {
+        PathText::from(self.path.as_path())
+    }
+}
+
+/// Whether what is in the workspace and does not come goes, and how deep the entry is.
+type Level = (Hides, usize);
+
+/// Whether a folder replaces the one in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::files) enum Hides {
+    Yes,
+    No,
+}
+
+/// What a look at an entry of the workspace showed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scan {
+    /// Whether another program changed something.
+    is_foreign: bool,
+    size: TreeSize,
+}
+
+/// Cleaning sets modes and attributes, never size or time of a file.
+fn identity(upper: Side<'_>) -> io::Result<Identity> {
+    Ok(Identity::of(&stat_name(upper.folder, upper.name)?))
+}
+
+fn side_of<'a>((place, stat): (&'a (OwnedFd, &OsStr), &'a Stat)) -> Side<'a> {
+    Side { folder: place.0.as_fd(), name: place.1.as_bytes(), stat }
+}
+
+fn stat_if_there(folder: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<Stat>> {
+    match stat_name(folder, name) {
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        stat => Ok(Some(stat?)),
+    }
+}
+
+/// Plans to take an exchange back; also returns how many entries stay because they were changed since.
+pub(super) fn back(
+    exchange: &Exchange,
+    done: &Manifest,
+    find_put_back: &dyn Fn() -> HashSet<Identity>,
+) -> io::Result<(Vec<Operation>, usize)> {
+    let mut planner = Planner { find_put_back, ..Planner::new(From::Store, done.since(), &|| false) };
+    let mut made: Vec<PathBuf> = Vec::new();
+    for operation in done.operations.iter().rev().filter(|operation| operation.moves()) {
+        let path = operation.path();
+        planner.path = path.path();
+        let (in_workspace, in_store) = exchange.both(path);
+        let is = |found: &Option<Found>, identity: &Identity| {
+            found.as_ref().is_some_and(|found| Identity::of(&found.stat) == *identity)
+        };
+        match operation {
+            // It is gone by now, and so it should be.
+            Operation::Bring { .. } if in_workspace.is_none() => {}
+            // A file is recognised by itself; in a folder something may have been changed.
+            Operation::Bring { comes, .. } if is(&in_workspace, comes) && comes.content.is_some() => {
+                planner.operations.push(Operation::Take { path: path.clone(), goes: *comes });
+            }
+            Operation::Bring { comes, .. } if is(&in_workspace, comes) => {
+                planner.pair(None, in_workspace.as_ref().map(Found::side), (Hides::Yes, 0))?;
+            }
+            Operation::Take { goes, .. } if is(&in_store, goes) => {
+                planner.make_folders(exchange, &mut made)?;
+                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
+                planner.returning(both)?;
+            }
+            Operation::Exchange { comes, goes, .. }
+                if is(&in_workspace, comes) && is(&in_store, goes) && comes.content.is_some() =>
+            {
+                planner.operations.push(Operation::Exchange { path: path.clone(), comes: *goes, goes: *comes });
+            }
+            Operation::Exchange { comes, goes, .. } if is(&in_workspace, comes) && is(&in_store, goes) => {
+                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
+                planner.pair(both.0, both.1, (Hides::Yes, 0))?;
+            }
+            _ => planner.kept += 1,
+        }
+    }
+    for operation in &done.operations {
+        if let Operation::Folder { path, before, after } = operation {
+            planner.folders.push(Operation::Folder { path: path.clone(), before: *after, after: *before });
+        }
+    }
+    let mut operations = planner.operations;
+    operations.append(&mut planner.folders);
+    Ok((operations, planner.kept))
+}
+
+impl Planner<'_> {
+    /// Plans the return of an entry: where something is by now, that stays, and what is missing in it returns.
+    fn returning(&mut self, (upper, lower): (Option<Side<'_>>, Option<Side<'_>>)) -> io::Result<()> {
+        match (upper, lower) {
+            (Some(upper), None) => self.bring(upper),
+            (Some(upper), Some(lower)) if upper.is_folder() && lower.is_folder() => {
+                let open = |side: Side<'_>| open_name(side.folder, side.name, OFlags::DIRECTORY | OFlags::RDONLY);
+                let (opened, below) = (open(upper)?, open(lower)?);
+                let mut names = Names::default();
+                names.read(&opened)?;
+                let mut index = 0;
+                while let Some((name, _)) = names.at(index) {
+                    index += 1;
+                    let (up, low) = (stat_if_there(opened.as_fd(), name)?, stat_if_there(below.as_fd(), name)?);
+                    self.path.push(OsStr::from_bytes(name));
+                    let upper = up.as_ref().map(|stat| Side { folder: opened.as_fd(), name, stat });
+                    let lower = low.as_ref().map(|stat| Side { folder: below.as_fd(), name, stat });
+                    let planned = self.returning((upper, lower));
+                    self.path.pop();
+                    planned?;
+                }
+                Ok(())
+            }
+            (Some(_), Some(_)) => {
+                self.kept += 1;
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Plans the folders of the workspace that an entry returns into and that are gone by now.
+    fn make_folders(&mut self, exchange: &Exchange, made: &mut Vec<PathBuf>) -> io::Result<()> {
+        let path = self.path.clone();
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        for folder in above.into_iter().rev() {
+            let is_missing = !exchange.has_parent(&folder.join("x")) && !made.iter().any(|known| known == folder);
+            if is_missing {
+                let path = PathText::from(folder);
+                let mode = exchange.both(&path).1.map_or(0o755, |found| found.stat.st_mode & 0o7777);
+                self.operations.push(Operation::Make { path, mode });
+                made.push(folder.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Found {
+    fn side(&self) -> Side<'_> {
+        Side { folder: self.folder.as_fd(), name: self.name.as_encoded_bytes(), stat: &self.stat }
+    }
+}
