@@ -378,6 +378,8 @@ pub struct Settlement {
     pub diff: Option<Diff>,
     /// How many files in it changed, where it is an ignored tree.
     pub inside: Option<ChangeCounts>,
+    /// Where it was, if it is a folder that was moved as a whole.
+    pub from: Option<Target>,
 }
 
 /// How many files were created, replaced and removed.

@@ -48,11 +48,16 @@ fn files(changes: &[Settlement], most: usize) -> (Vec<Value>, usize) {
         let Some(room) = left.checked_sub(path.len() + 48) else { break };
         left = room;
         let change = match settlement.change {
+            _ if settlement.from.is_some() => "moved",
             Change::Create => "created",
             Change::Replace => "changed",
             Change::Remove => "removed",
         };
-        files.push(json!({ "path": path, "change": change }));
+        let mut file = json!({ "path": path, "change": change });
+        if let Some(from) = &settlement.from {
+            file["from"] = from.to_string().into();
+        }
+        files.push(file);
     }
     let more = changes.len() - files.len();
     (files, more)

@@ -151,6 +151,10 @@ fn change_words(settlement: &Settlement) -> String {
         Change::Remove => "removed",
     };
     match settlement.inside {
+        None if settlement.from.is_some() => {
+            let from = settlement.from.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("moved {from} to {}", settlement.target)
+        }
         Some(ChangeCounts { created, replaced, removed }) => {
             let counts = [("+", created), ("~", replaced), ("−", removed)];
             let counts = counts.into_iter().filter(|(_, count)| *count > 0);

@@ -30,6 +30,7 @@ use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::generated::Generated;
 use super::judge::{self, Judged, repository_of};
 use super::keeping::Kept;
+use super::moves::MovedFolder;
 use super::read::{Reader, Unread};
 use super::trees::PlannedTree;
 use super::{Layers, told};
@@ -103,16 +104,17 @@ impl Settling<'_> {
         let mut settled = Settled::default();
         let mut kept = Vec::new();
         let mut rounds = 0;
+        let moves = self.take_moves(&mut judged).map_err(|error| told::unread(Path::new("a moved folder"), error))?;
         let trees = self.planned_trees(&judged.trees)?;
         let done = loop {
             let coming: HashSet<&Spot> = judged.comes.iter().map(|found| &found.spot).collect();
             kept.retain(|(_, found): &(Spot, Found)| coming.contains(&found.spot));
             self.keep_aside(&mut judged, &mut kept);
-            if judged.comes.is_empty() && trees.iter().all(|tree| tree.change.is_none()) {
+            if judged.comes.is_empty() && moves.is_empty() && trees.iter().all(|tree| tree.change.is_none()) {
                 break None;
             }
             rounds += 1;
-            match self.commit(&judged.comes, &trees) {
+            match self.commit(&judged.comes, (&trees, &moves)) {
                 Ok(done) => break Some(done),
                 Err(refused) => {
                     if let Err(error) = self.without(&mut judged, refused, rounds) {
@@ -126,6 +128,7 @@ impl Settling<'_> {
             self.note(&judged, done, &mut settled);
         }
         self.note_trees(&trees, &mut settled);
+        self.note_moves(&moves, &mut settled);
         settled.notes.extend(told::of_judged(self, &judged, &kept));
         Ok(settled)
     }
@@ -194,9 +197,14 @@ impl Settling<'_> {
     }
 
     /// Does all of it; returns where each deed was done.
-    fn commit(&self, comes: &[Found], trees: &[PlannedTree]) -> Result<(Done, Vec<PathBuf>), Refused> {
+    fn commit(
+        &self,
+        comes: &[Found],
+        (trees, moves): (&[PlannedTree], &[MovedFolder]),
+    ) -> Result<(Done, Vec<PathBuf>), Refused> {
         let mut deeds: Vec<Deed> = comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
         deeds.extend(trees.iter().filter_map(|tree| self.tree_deed(tree)));
+        deeds.extend(self.move_deeds(moves));
         let deeds = in_order(deeds);
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
@@ -297,7 +305,7 @@ impl Settling<'_> {
         for (found, change) in changes(judged) {
             let target = self.target(&found.spot, Extent::Entry);
             self.receipts.note(Receipt::Changed(target.clone(), change));
-            settled.changes.push(Settlement { target, change, diff: None, inside: None });
+            settled.changes.push(Settlement { target, change, diff: None, inside: None, from: None });
         }
     }
 

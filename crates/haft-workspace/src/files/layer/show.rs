@@ -36,7 +36,7 @@ impl Settling<'_> {
                 bytes -= (old.len() + new.len()).min(bytes);
                 Diff::between(&old, &new, CONTEXT)
             });
-            settled.changes.push(Settlement { target, change, diff, inside: None });
+            settled.changes.push(Settlement { target, change, diff, inside: None, from: None });
         }
         for spot in &judged.trees {
             settled.changes.push(self.shown_tree(spot));

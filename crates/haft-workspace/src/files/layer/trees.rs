@@ -91,7 +91,13 @@ impl Settling<'_> {
                 continue;
             }
             self.receipts.note(Receipt::Changed(target.clone(), tree.kind));
-            settled.changes.push(Settlement { target, change: tree.kind, diff: None, inside: Some(tree.counts) });
+            settled.changes.push(Settlement {
+                target,
+                change: tree.kind,
+                diff: None,
+                inside: Some(tree.counts),
+                from: None,
+            });
         }
         if trees.iter().any(|tree| tree.change.is_some()) {
             self.layers.trim_stores();
@@ -106,7 +112,7 @@ impl Settling<'_> {
             (true, true) => Change::Replace,
             (true, false) => Change::Remove,
         };
-        Settlement { target: self.target(spot, Extent::Tree), change, diff: None, inside: None }
+        Settlement { target: self.target(spot, Extent::Tree), change, diff: None, inside: None, from: None }
     }
 }
 
@@ -121,13 +127,13 @@ impl OpenRoot {
     }
 
     /// Returns whether a layer has something at a path, and not only the mark that it was removed.
-    fn has_layered(&self, path: &Path) -> bool {
+    pub(super) fn has_layered(&self, path: &Path) -> bool {
         self.stat_layered(path).is_some_and(|stat| !super::super::tree::is_whiteout(&stat))
     }
 }
 
 /// Opens the folder that holds a path, where it is there.
-fn parent_in<'p>(root: &OwnedFd, path: &'p Path) -> Option<(OwnedFd, &'p std::ffi::OsStr)> {
+pub(super) fn parent_in<'p>(root: &OwnedFd, path: &'p Path) -> Option<(OwnedFd, &'p std::ffi::OsStr)> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.map_or(&b"."[..], |parent| parent.as_os_str().as_bytes());
     let opened = open_beneath(root.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;

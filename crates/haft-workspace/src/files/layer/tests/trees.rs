@@ -326,3 +326,71 @@ fn stores_keep_within_their_room_and_an_evicted_tree_is_told() {
     assert_eq!(scene.content("src/a"), "one");
     assert_eq!(undone.notes, ["What was in target is not kept any more; it stays as it is."]);
 }
+
+/// Copies a folder of the workspace into a layer, as a move does.
+fn moved(scene: &Scene, upper: &Upper, from: &str, to: &str) {
+    upper.gone(from);
+    upper.folders_above(&format!("{to}/x"));
+    copy(&scene.workspace().join(from), &upper.0.join(to));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("it can be made");
+    for entry in fs::read_dir(from).expect("it is there").flatten() {
+        let (source, copied) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy(&source, &copied);
+        } else {
+            fs::copy(&source, &copied).expect("it can be copied");
+            let time = entry.metadata().and_then(|facts| facts.modified()).expect("it is there");
+            let file = fs::File::options().write(true).open(&copied).expect("it is ours");
+            file.set_modified(time).expect("it is ours");
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_was_moved_as_a_whole_is_one_move_in_the_journal() {
+    for (from, to) in [("target", "target.old"), ("src", "lib/source"), ("web", "site"), ("target", "node_modules")] {
+        let scene = target_scene();
+        let before = exact(&scene);
+        let inode = |path: &str| scene.workspace().join(path).metadata().map(|facts| facts.ino()).ok();
+        let old = inode(from);
+        let settled = scene.run(|upper| moved(&scene, upper, from, to));
+        let told: Vec<String> =
+            settled.changes.iter().map(|change| format!("{:?} {}", change.from, change.target)).collect();
+        assert!(settled.changes.iter().any(|change| change.from.is_some()), "{from} to {to}: {told:?}");
+        assert_eq!((inode(to), inode(from)), (old, None), "{from} to {to}");
+        let log = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
+        assert!(log.sets[0].files.len() <= 3, "{:?}", log.sets[0].files);
+        scene.undo();
+        assert_eq!(exact(&scene), before, "{from} to {to}");
+    }
+}
+
+#[test]
+fn a_folder_that_was_moved_and_changed_is_no_move() {
+    for changed in ["target.old/debug/app", "target.old/debug/more"] {
+        let scene = target_scene();
+        let before = exact(&scene);
+        let settled = scene.run(|upper| {
+            moved(&scene, upper, "target", "target.old");
+            upper.write(changed, "other");
+        });
+        assert!(settled.changes.iter().all(|change| change.from.is_none()));
+        assert_eq!((scene.content(changed).as_str(), scene.has("target")), ("other", false));
+        scene.undo();
+        assert_eq!(exact(&scene), before);
+    }
+}
+
+#[test]
+fn a_move_of_a_folder_in_which_another_program_worked_loses_nothing() {
+    let scene = target_scene();
+    scene.run(|upper| {
+        moved(&scene, upper, "target", "target.old");
+        scene.write("target/debug/app", "theirs");
+    });
+    assert_eq!(scene.content("target/debug/app"), "theirs");
+    assert_eq!(scene.content("target.old/debug/deps/one.o"), "one");
+}
