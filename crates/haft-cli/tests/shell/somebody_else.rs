@@ -26,7 +26,7 @@ fn meanwhile(ground: &Ground, command: &str, outside: &dyn Fn()) -> Value {
     serde_json::from_str(&said).expect("it is a record")
 }
 
-fn is_running(marker: &str) -> bool {
+pub(crate) fn is_running(marker: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("there is one").flatten();
     processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok()).any(|words| {
         let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();

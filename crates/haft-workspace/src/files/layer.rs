@@ -48,7 +48,7 @@ use super::clock::{Clock, Moment};
 use super::facts::kind_of;
 use super::folder::Names;
 use super::open::{Root, open_name};
-use super::tree::TreeStores;
+use super::tree::{TreeStores, hide_stores};
 use crate::state::WorkspaceState;
 use crate::state::journal::{Journal, StoreBase};
 use crate::state::private;
@@ -206,6 +206,10 @@ impl Layers {
             let stat = rustix::fs::fstat(&root.folder)?;
             let Some(folder) = &ground.folder else { break };
             let pair = folder.add(number, &stat)?;
+            for place in hide_stores(&root.folder, &pair.upper) {
+                let hidden = root.path.join(place);
+                ground.hidden.retain(|path| *path != hidden);
+            }
             let taken = moments.get(number).copied();
             let take = || self.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
             ground.since.push(taken.map_or_else(take, Ok)?);

@@ -18,7 +18,7 @@ mod store;
 
 pub(super) use plan::{CommitPlan, Hides, Planner};
 pub(crate) use store::TreeStores;
-pub(super) use store::hidden_places;
+pub(super) use store::{hidden_places, hide_stores};
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -26,6 +26,8 @@ use super::trees::parent_in;
 
 /// Deepest folder that is entered.
 const DEEPEST: usize = 200;
+/// A folder with fewer files is journalled file by file: undo can merge each of them with later work.
+const FEW: usize = 100;
 
 /// A folder that got another name.
 #[derive(Clone, Debug)]
@@ -92,8 +94,12 @@ impl Settling<'_> {
     fn new_folders(&self, judged: &Judged) -> Vec<Spot> {
         let comes = judged.comes.iter().filter(|found| matches!(found.comes, Comes::Folder { .. }));
         let comes = comes.filter(|found| found.below.is_none()).map(|found| &found.spot);
+        let is_large = |spot: &&Spot| {
+            let is_in = |other: &Spot| spot.holds(other);
+            judged.comes.iter().filter(|found| is_in(&found.spot)).nth(FEW).is_some() || judged.trees.iter().any(is_in)
+        };
         let is_new = |tree: &&Spot| self.roots[tree.root].stat_below(&tree.path).is_none();
-        let mut new: Vec<Spot> = comes.chain(judged.trees.iter().filter(is_new)).cloned().collect();
+        let mut new: Vec<Spot> = comes.filter(is_large).chain(judged.trees.iter().filter(is_new)).cloned().collect();
         new.sort();
         new
     }

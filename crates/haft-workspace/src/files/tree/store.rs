@@ -1,7 +1,8 @@
 //! Where the other side of ignored trees is kept: one private folder for each commit, on the workspace's file system.
 //!
 //! The state folder where that is possible, else a folder below `.git`, else a folder in the workspace that git ignores and
-//! `git clean` skips. Names begin with a time, so the oldest store is the first by name, and end with its size.
+//! `git clean` skips: its inner folder looks like a repository. Names begin with a time, so the oldest store is the first by
+//! name, and end with its size.
 
 use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -11,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, StatxFlags, Uid};
 use rustix::io::Errno;
 
 use super::super::bring::Brought;
@@ -30,7 +31,7 @@ pub(super) const TREE: &str = "tree";
 /// Where stores are in a repository.
 const IN_REPOSITORY: &str = ".git/haft-trees";
 /// Where stores are in a workspace without a repository.
-const IN_WORKSPACE: &str = ".haft-trees";
+const IN_WORKSPACE: &str = ".haft-trees/stores";
 /// Most stores of one workspace.
 const MOST_STORES: usize = 1_000;
 /// A store on its way out has a name that begins so.
@@ -50,7 +51,27 @@ pub(super) struct Store {
 
 /// Returns the folders in a workspace that may hold stores, for those who keep out of them.
 pub(in crate::files) fn hidden_places() -> [&'static str; 2] {
-    [IN_REPOSITORY, IN_WORKSPACE]
+    [IN_REPOSITORY, ".haft-trees"]
+}
+
+/// Lets a layer say that the stores in a workspace are not there; returns those that it hides.
+pub(in crate::files) fn hide_stores(workspace: &OwnedFd, upper: &OwnedFd) -> Vec<&'static str> {
+    let hide = |place: &&str| hide_store(workspace, upper, Path::new(place)).is_ok();
+    hidden_places().into_iter().filter(hide).collect()
+}
+
+fn hide_store(workspace: &OwnedFd, upper: &OwnedFd, place: &Path) -> Result<(), Errno> {
+    open_beneath(workspace.as_fd(), place, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)?;
+    if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        // A folder of a layer has mode and owner of the one that it is merged with.
+        let of = rustix::fs::fstat(open_beneath(workspace.as_fd(), parent, OFlags::PATH | OFlags::DIRECTORY)?)?;
+        rustix::fs::mkdirat(upper, parent, Mode::from_raw_mode(0o700))?;
+        let made = open_beneath(upper.as_fd(), parent, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let (uid, gid) = (Uid::from_raw(of.st_uid), Gid::from_raw(of.st_gid));
+        let _ = rustix::fs::fchown(&made, Some(uid), Some(gid));
+        rustix::fs::fchmod(&made, Mode::from_raw_mode(of.st_mode & 0o7777))?;
+    }
+    rustix::fs::mknodat(upper, place, FileType::CharacterDevice, Mode::empty(), 0)
 }
 
 impl TreeStores {
@@ -170,15 +191,19 @@ fn remove_now(folder: &Path, name: &str) {
 
 /// Makes the folder of all stores. In a workspace git ignores it, and `git clean` takes it for a repository and skips it.
 fn prepare(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
+    private::create_folder(folder)?;
+    if !folder.ends_with(IN_WORKSPACE) {
         return Ok(());
     }
-    private::create_folder(folder)?;
-    if folder.ends_with(IN_WORKSPACE) {
+    // The rules are an untracked file, which "git clean" removes.
+    let rules = folder.with_file_name(".gitignore");
+    if !rules.is_file() {
+        std::fs::write(rules, "*\n")?;
+    }
+    if !folder.join(".git/HEAD").is_file() {
         private::create_folder(&folder.join(".git/objects"))?;
         private::create_folder(&folder.join(".git/refs"))?;
         std::fs::write(folder.join(".git/HEAD"), "ref: refs/heads/none\n")?;
-        std::fs::write(folder.join(".gitignore"), "*\n")?;
     }
     Ok(())
 }

@@ -353,6 +353,9 @@ fn copy(from: &Path, to: &Path) {
 fn a_folder_that_was_moved_as_a_whole_is_one_move_in_the_journal() {
     for (from, to) in [("target", "target.old"), ("src", "lib/source"), ("web", "site"), ("target", "node_modules")] {
         let scene = target_scene();
+        for number in 0..200 {
+            scene.write(&format!("{from}/many/{number}"), "one of many");
+        }
         let before = exact(&scene);
         let inode = |path: &str| scene.workspace().join(path).metadata().map(|facts| facts.ino()).ok();
         let old = inode(from);
@@ -372,6 +375,9 @@ fn a_folder_that_was_moved_as_a_whole_is_one_move_in_the_journal() {
 fn a_folder_that_was_moved_and_changed_is_no_move() {
     for changed in ["target.old/debug/app", "target.old/debug/more"] {
         let scene = target_scene();
+        for number in 0..200 {
+            scene.write(&format!("target/many/{number}"), "one of many");
+        }
         let before = exact(&scene);
         let settled = scene.run(|upper| {
             moved(&scene, upper, "target", "target.old");
