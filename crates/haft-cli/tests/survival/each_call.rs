@@ -64,6 +64,9 @@ impl Ground {
         place.put("big.txt", &"old line\n".repeat(9_000));
         place.put("small.txt", "old\n");
         (0..8).for_each(|number| place.put(&format!("many/{number}"), "old\n"));
+        place.put(".gitignore", "build\n");
+        place.put("build/a.o", "old\n");
+        place.put("build/deep/b.o", "old\n");
         let beginning = place.tree();
         place.call(&[], &calls);
         let changed = place.tree();
@@ -184,6 +187,33 @@ fn strike_large_undo(fault: Fault) -> usize {
     let calls = (0..17).map(|number| write(&name(number), "new\n")).collect();
     let kinds = ["renameat2", "renameat", "syncfs", "fsync", "fdatasync", "unlinkat"];
     Ground::with(calls).map_or(0, |ground| ground.strike_undo(fault, &kinds, 13))
+}
+
+/// The same for ignored trees, which are exchanged by rename.
+fn strike_tree_undo(fault: Fault) -> usize {
+    let command =
+        "echo new > build/a.o; rm build/deep/b.o; mkdir build/new; echo n > build/new/n; echo new > small.txt";
+    let call = serde_json::json!({ "name": "bash", "arguments": { "command": command } });
+    let kinds = ["renameat2", "fsync", "fdatasync", "unlinkat", "mkdirat", "fchmod", "utimensat"];
+    Ground::with(vec![call]).map_or(0, |ground| ground.strike_undo(fault, &kinds, 1))
+}
+
+#[test]
+fn an_undo_in_a_build_folder_killed_anywhere_is_done_or_not_and_can_be_done_again() {
+    let strikes = strike_tree_undo(Fault::Kill);
+    assert!(strikes == 0 || strikes > 8, "{strikes}");
+}
+
+#[test]
+fn an_undo_in_a_build_folder_in_which_any_call_fails_says_truly_whether_it_was_done() {
+    let strikes = strike_tree_undo(Fault::Error("ENOSPC"));
+    assert!(strikes == 0 || strikes > 8, "{strikes}");
+}
+
+#[test]
+fn an_undo_in_a_build_folder_in_which_every_call_from_one_on_fails_says_truly_what_stands() {
+    let strikes = strike_tree_undo(Fault::ErrorFrom("EIO"));
+    assert!(strikes == 0 || strikes > 8, "{strikes}");
 }
 
 impl Ground {

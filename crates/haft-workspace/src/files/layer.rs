@@ -122,7 +122,11 @@ impl Layers {
     fn trim_stores(&self) {
         let mut bases: Vec<&StoreBase> = self.bases.iter().filter_map(|base| base.get()?.as_ref()).collect();
         bases.dedup();
-        bases.iter().for_each(|base| self.stores.trim(self.root.path(), base, self.journal.limits().trees));
+        for base in bases {
+            // What a person removes to get room must not fill the disk for long.
+            let room = self.stores.free_room(self.root.path(), base).map_or(u64::MAX, |free| free / 2);
+            self.stores.trim(self.root.path(), base, room.min(self.journal.limits().trees));
+        }
     }
 
     fn mount_below(&self) -> Option<PathBuf> {

@@ -89,11 +89,6 @@ impl TreeChange {
         Self { record, kind: Arc::new(Kind::Back) }
     }
 
-    /// Returns whether nothing is left of the tree afterwards.
-    pub(crate) fn removes(&self) -> bool {
-        matches!(self.record.counts, [0, 0, removed] if removed > 0)
-    }
-
     /// Removes the store of a commit that was given up.
     pub(super) fn discard(&self) {
         if let Kind::Commit(commit) = &*self.kind
@@ -199,6 +194,13 @@ fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &
     let overtaken = exchange.apply(&operations)?;
     store.note_end(record.exchange)?;
     Ok(kept_note(kept + overtaken, "since; its newest version stays"))
+}
+
+/// Returns how many entries of a tree would stay if an exchange were taken back now.
+pub(crate) fn would_keep(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<usize> {
+    let (exchange, manifest) = opened(root, stores, (place, record))?;
+    let put_back = || stores.put_back_after(root.path(), &record.store);
+    plan::back(&exchange, &manifest, &put_back).map(|(_, kept)| kept)
 }
 
 /// How far an exchange came that was cut off.

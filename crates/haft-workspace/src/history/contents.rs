@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use super::sets::Sets;
 use super::{FileChange, Side};
 use crate::files::open::Root;
-use crate::files::tree::TreeStores;
+use crate::files::tree::{TreeStores, would_keep};
 use crate::state::journal::{ContentHash, Inline, Journal, Kept, Objects, State, Step, TreeRecord};
 
 /// Larger contents are not merged and not shown; nor is more than this of one change set.
@@ -37,6 +37,12 @@ impl<'a> Contents<'a> {
     /// Returns whether the before-images of an ignored tree are kept.
     pub(super) fn has_store(&self, tree: &TreeRecord) -> bool {
         self.stores.has(self.root.path(), &tree.store)
+    }
+
+    /// Returns whether nothing is left of an ignored tree when its exchange is taken back: nothing was changed since.
+    pub(super) fn vanishes(&self, path: &Path, tree: &TreeRecord) -> bool {
+        matches!(tree.counts, [created, 0, 0] if created > 0)
+            && would_keep(self.root, &self.stores, (path, tree)).is_ok_and(|kept| kept == 0)
     }
 
     /// Returns the content of a file before or after a step, if it was kept and is sound.

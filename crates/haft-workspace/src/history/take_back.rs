@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
     /// Folders that the changes had made; they go when they are empty again.
     folders: Vec<(PathBuf, State)>,
+    /// Ignored trees of which nothing is left.
+    vanishing_trees: Vec<PathBuf>,
     /// Folders that something else shall take the place of.
     replaced_folders: Vec<PathBuf>,
 }
@@ -291,6 +293,9 @@ impl Plan {
             [0, 0, _] => Became::Returned,
             _ => Became::Restored,
         };
+        if contents.vanishes(&path, tree) {
+            self.vanishing_trees.push(path.clone());
+        }
         let (place, action) = (path.clone(), Action::Tree(TreeChange::back(tree)));
         self.deeds.push(Deed { place, action, expected: Expected::Anything });
         self.files.push((path, became));
@@ -369,15 +374,18 @@ impl Plan {
         }
     }
 
+    /// Returns the places at which nothing is left.
+    fn leaving(&self) -> HashSet<PathBuf> {
+        let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
+        let leaving = self.deeds.iter().filter(leaves).map(|deed| &deed.place);
+        leaving.chain(&self.vanishing_trees).cloned().collect()
+    }
+
     /// Lets the folders go that hold nothing but what goes too, the deepest first.
     fn remove_folders(&mut self, contents: &Contents<'_>) {
         let mut folders = std::mem::take(&mut self.folders);
         folders.sort_by(|(one, _), (other, _)| other.cmp(one));
-        let leaves = |deed: &&Deed| match &deed.action {
-            Action::Tree(change) => change.removes(),
-            action => matches!(action, Action::Remove | Action::Rename(_)),
-        };
-        let mut going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
+        let mut going = self.leaving();
         for (folder, now) in folders {
             let is_empty = contents.holds_only(&folder, &going);
             if is_empty {
@@ -400,11 +408,7 @@ impl Plan {
         if self.replaced_folders.is_empty() {
             return Ok(());
         }
-        let leaves = |deed: &&Deed| match &deed.action {
-            Action::Tree(change) => change.removes(),
-            action => matches!(action, Action::Remove | Action::Rename(_)),
-        };
-        let going: HashSet<PathBuf> = self.deeds.iter().filter(leaves).map(|deed| deed.place.clone()).collect();
+        let going = self.leaving();
         match self.replaced_folders.iter().find(|folder| !contents.holds_only(folder, &going)) {
             Some(folder) => Err(HistoryError::InTheWay(folder.display().to_string())),
             None => Ok(()),

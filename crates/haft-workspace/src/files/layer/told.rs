@@ -123,6 +123,14 @@ pub(super) fn of_names(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(apart)
 }
 
+/// Says that what a command removed still takes room on a disk that has little left.
+pub(super) fn of_much_kept(tree: &Target, bytes: u64) -> String {
+    format!(
+        "What was in {tree} ({}) is kept for undo, and the disk has little room left; \"haft gc\" frees it.",
+        size(bytes)
+    )
+}
+
 /// Says that a tree stays as it is because another program changed what the command changed.
 pub(super) fn of_kept(tree: &Target, kept: usize) -> Option<String> {
     let entries = if kept == 1 { "1 entry was".to_owned() } else { format!("{kept} entries were") };

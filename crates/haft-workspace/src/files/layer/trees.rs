@@ -20,6 +20,9 @@ use super::read::is_opaque;
 use super::settle::{OpenRoot, Settling};
 use super::{AsFd, told};
 
+/// So many bytes that are kept for undo are worth a word where the disk is full.
+const MUCH: u64 = 100_000_000;
+
 /// An ignored tree that a command changed, and what is to be done.
 pub(super) struct PlannedTree {
     spot: Spot,
@@ -28,6 +31,8 @@ pub(super) struct PlannedTree {
     /// Nothing where every entry stays because another program changed it.
     pub(super) change: Option<TreeChange>,
     kept: usize,
+    /// How many bytes of the disk what it replaced or removed takes.
+    going: u64,
 }
 
 impl PlannedTree {
@@ -69,11 +74,11 @@ impl Settling<'_> {
             (true, false) => Change::Replace,
         };
         let counts = ChangeCounts { created, replaced, removed };
-        let (kept, is_empty) = (plan.kept, plan.is_empty());
+        let (kept, going, is_empty) = (plan.kept, plan.going, plan.is_empty());
         let source = has.then(|| Brought { from: root.layered.clone(), path: spot.path.clone() });
         let stores = &self.layers.stores;
         let change = (!is_empty).then(|| TreeChange::commit(plan, source, (&self.layers.root, stores)));
-        Ok(Some(PlannedTree { spot: spot.clone(), kind, counts, change, kept }))
+        Ok(Some(PlannedTree { spot: spot.clone(), kind, counts, change, kept, going }))
     }
 
     /// Returns what a transaction does with a tree.
@@ -89,6 +94,11 @@ impl Settling<'_> {
             if tree.change.is_none() {
                 settled.notes.extend(told::of_kept(&target, tree.kept));
                 continue;
+            }
+            let base = self.layers.store_base(tree.spot.root);
+            let free = base.and_then(|base| self.layers.stores.free_room(self.layers.root.path(), &base));
+            if tree.going > MUCH && free.is_some_and(|free| tree.going > free / 2) {
+                settled.notes.push(told::of_much_kept(&target, tree.going));
             }
             self.receipts.note(Receipt::Changed(target.clone(), tree.kind));
             settled.changes.push(Settlement {

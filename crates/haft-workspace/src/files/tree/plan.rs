@@ -34,7 +34,9 @@ pub(in crate::files) struct CommitPlan {
     /// How many entries stay because another program changed them meanwhile.
     pub(in crate::files) kept: usize,
     /// How much of the disk the store will take.
-    pub(super) bytes: u64,
+    pub(in crate::files) bytes: u64,
+    /// How much of it was in the workspace before.
+    pub(in crate::files) going: u64,
 }
 
 impl CommitPlan {
@@ -116,7 +118,7 @@ impl<'a> Planner<'a> {
         }
         planner.operations.append(&mut planner.folders);
         let Self { operations, counts, kept, coming, going, .. } = planner;
-        Ok(Some(CommitPlan { base, operations, counts, kept, bytes: coming.max(going) }))
+        Ok(Some(CommitPlan { base, operations, counts, kept, bytes: coming.max(going), going }))
     }
 
     /// Plans one entry: what comes, and what is in the workspace.

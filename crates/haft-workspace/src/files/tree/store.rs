@@ -124,6 +124,12 @@ impl TreeStores {
         remove_from(&base, &name.id);
     }
 
+    /// Returns how many bytes are free on the file system of the stores.
+    pub(in crate::files) fn free_room(&self, root: &Path, base: &StoreBase) -> Option<u64> {
+        let facts = rustix::fs::statvfs(&self.folder_of(root, base)).ok()?;
+        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+
     /// Removes the oldest stores until the rest fits into so many bytes. The newest always stays.
     pub(in crate::files) fn trim(&self, root: &Path, base: &StoreBase, room: u64) {
         let folder = self.folder_of(root, base);

@@ -400,3 +400,16 @@ fn a_move_of_a_folder_in_which_another_program_worked_loses_nothing() {
     assert_eq!(scene.content("target/debug/app"), "theirs");
     assert_eq!(scene.content("target.old/debug/deps/one.o"), "one");
 }
+
+#[test]
+fn a_new_folder_stays_when_its_tree_was_worked_in_since() {
+    let scene = target_scene();
+    scene.run(|upper| {
+        upper.write("app/node_modules/x", "x");
+        upper.write("app/package.json", "{}");
+    });
+    scene.write("app/node_modules/since", "since");
+    undo(&scene, Which::Newest);
+    assert_eq!(scene.content("app/node_modules/since"), "since");
+    assert!(!scene.has("app/node_modules/x") && !scene.has("app/package.json"));
+}
