@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use haft::call::{CallId, Origin, RawArguments, ToolCall};
 use haft::door::{Errand, Permit, SessionName};
 use haft::effect::{CommandLine, Effect};
-use haft::process::{Ground, Level, Processes, Settle, Wanted};
+use haft::process::{Ground, Level, Processes, Wanted};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
@@ -137,7 +137,7 @@ impl Workshop {
     }
 
     async fn ground(&self, permit: &Permit) -> Result<Box<dyn Ground>, String> {
-        let ground = self.doors.files.ground(permit, Wanted::Quick, Settle::Keep).await;
+        let ground = self.doors.files.ground(permit, Wanted::Quick).await;
         ground.map_err(|error| error.to_string())
     }
 }
