@@ -72,10 +72,10 @@ fn ways(us: u32) -> Vec<Attempt> {
         // Laid out with the bit that lets it run as its owner, who is root where the suite runs as somebody else.
         Attempt::new("a program of another user", probe_of("./set-id-prober", "identity", "")),
         Attempt::new(
-            "a program that gives its owner's rights, where real files are written",
+            "a program that gives its owner's rights, in a build folder",
             "cp /bin/sh target/s; chmod 4755 target/s && echo ESCAPED; chmod u+s target/s && echo ESCAPED; install -m 4755 /bin/sh target/i && echo ESCAPED; find . -not -name set-id-prober -perm /4000 | grep . && echo ESCAPED; echo done",
         )
-        .explained("written at once"),
+        .explained("set-uid bit"),
         Attempt::new("groups", probe("setgroups", "")),
         Attempt::new("a new user namespace", probe("unshare", "268435456")),
         Attempt::new("a new mount namespace", probe("unshare", "131072")),
