@@ -67,6 +67,12 @@ impl Desk {
         Self::on(common, Ground::open(common, Manner::Silent)?)
     }
 
+    /// Gets everything ready for looking at it, also where settings are broken: mistakes are reported.
+    pub(crate) fn salvage(common: &Common) -> anyhow::Result<Self> {
+        let folder = common.workspace.as_deref().unwrap_or(Path::new("."));
+        Self::on(common, Ground::salvage(common, folder)?)
+    }
+
     /// Gets everything ready for calls. What the project brings along and nobody trusts is asked about, or said.
     pub(crate) fn open_for(common: &Common, caller: Caller) -> anyhow::Result<Self> {
         let manner = match caller {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use haft::process::Level;
+use haft_config::file::Mistake;
 use haft_config::settings::Settings;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::rule::{EffectSort, Pattern, Rule};
@@ -41,6 +42,33 @@ impl Ground {
         // Who is told, and not asked, is a program that stays.
         let again = (manner == Manner::Telling).then(|| Again::new(common, &settings, (workspace.path(), &loaded)));
         Self::with(settings, workspace, loaded, again)
+    }
+
+    /// Opens this folder for commands that must work with broken settings too. Every mistake is reported, and the file
+    /// that has it counts as empty.
+    pub(crate) fn salvage(common: &Common, folder: &Path) -> anyhow::Result<Self> {
+        let (settings, mistake) = Settings::salvage(common.profile())?;
+        let workspace = open_workspace(common, folder, &settings)?;
+        let mut mistakes: Vec<String> = mistake.iter().map(ToString::to_string).collect();
+        let loaded = brought::load(common, &settings, workspace.path(), Manner::Silent).unwrap_or_else(|error| {
+            mistakes.push(format!("{error:#}"));
+            Loaded::default()
+        });
+        let file = |name: &str| workspace.path().join(name);
+        let with_project = loaded.config.as_ref().map(|(text, held)| {
+            let settings = settings.clone().with_project(&file(brought::CONFIG), text)?;
+            Ok::<_, Mistake>((settings, Some(held.clone())))
+        });
+        let (settings, held) = with_project.unwrap_or_else(|| Ok((settings.clone(), None))).unwrap_or_else(|mistake| {
+            mistakes.push(mistake.to_string());
+            (settings, None)
+        });
+        let rules = file(brought::RULES);
+        let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
+        let (rulebook, found) = Rulebook::salvage(&settings, workspace.path(), project);
+        mistakes.extend(found.iter().map(ToString::to_string));
+        report(&mistakes);
+        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), again: None, held })
     }
 
     /// Opens a copy of a workspace as that would be opened: what was trusted there is trusted here, where it is the same.
@@ -82,6 +110,16 @@ impl Ground {
         rulebook.named = named_by_code(workspace.path(), &loaded.trusted);
         workspace.protect(rulebook.named.iter().cloned());
         Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), again, held })
+    }
+}
+
+/// Reports mistakes in settings that a command works without.
+fn report(mistakes: &[String]) {
+    mistakes.iter().for_each(|mistake| screen::talk(&format!("warning: {mistake}")));
+    if !mistakes.is_empty() {
+        screen::talk(
+            "warning: this command ignores the settings above; commands that call tools stop until they are fixed",
+        );
     }
 }
 

@@ -16,6 +16,7 @@ mod hooked;
 mod live;
 mod prompt;
 mod replay;
+mod rescue;
 mod rulebook;
 mod screen;
 mod shown_diff;

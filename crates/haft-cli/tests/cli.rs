@@ -39,6 +39,8 @@ mod own_dialects;
 mod prompts;
 #[path = "cli/reload.rs"]
 mod reload;
+#[path = "cli/rescue.rs"]
+mod rescue;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]
@@ -217,7 +219,8 @@ fn pipes_in_the_place_of_files_are_answered_at_once() {
     pipe(&place.path("ws/tools.json"));
     assert!(place.haft(&["check", "tools.json"], "").out.contains("not a regular file"));
     pipe(&place.path("home/.config/haft/config.toml"));
-    let said = place.haft(&["doctor"], "");
+    assert!(place.haft(&["doctor"], "").err.contains("not a regular file"));
+    let said = place.haft(&["tools"], "");
     assert_eq!((said.code, said.err.contains("not a regular file")), (2, true), "{}", said.err);
 }
 

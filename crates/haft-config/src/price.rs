@@ -172,7 +172,7 @@ mod tests {
     fn mistakes_in_a_price_have_their_line() {
         assert_eq!(
             told("input = -3\noutput = 1"),
-            "2: \"-3\" is no amount; use a number such as 3 or 0.25; mend or remove this line"
+            "2: \"-3\" is no amount; use a number such as 3 or 0.25; fix or remove this line"
         );
         assert_eq!(told("input = \"3\"\noutput = 1"), "2: invalid type: string \"3\"; use a number such as 3 or 0.25");
         assert!(told("input = nan\noutput = 1").starts_with("2: \"NaN\" is no amount"));

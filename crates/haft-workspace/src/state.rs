@@ -15,7 +15,7 @@ mod store;
 pub mod trust;
 
 pub use config_file::{
-    list_config_folder, read_config_file, read_named_file, read_secret_file, real_path_of, stamps_of,
+    NotUtf8, list_config_folder, read_config_file, read_named_file, read_secret_file, real_path_of, stamps_of,
 };
 pub use journal::JournalLimits;
 pub use new_files::{create_new_files, link_below};

@@ -20,7 +20,7 @@ use crate::screen::{self, Part};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Desk::salvage(common)?;
     match &doctor.tool {
         None => workspace(common, &desk),
         Some(name) => tool(common, &desk, name),
@@ -30,8 +30,11 @@ pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
 fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     let environment = &desk.settings.environment;
     let config = &desk.settings.config_file;
-    let found =
-        if haft_workspace::state::read_config_file(config)?.is_some() { "" } else { " (not there; all defaults)" };
+    let found = match haft_workspace::state::read_config_file(config) {
+        Ok(Some(_)) => "",
+        Ok(None) => " (does not exist; all defaults)",
+        Err(_) => " (cannot be read; all defaults)",
+    };
     fact("workspace", &desk.workspace.display().to_string())?;
     fact("profile", desk.settings.profile.name())?;
     fact("dialect", common.dialect.as_deref().unwrap_or("haft"))?;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::undo::numbers;
 use crate::arguments::{Common, Log};
-use crate::desk::Desk;
 use crate::exit::Exit;
+use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 
 /// Most files named in one line.
@@ -21,7 +21,7 @@ const NOTHING: &str = "Nothing was changed here through haft.";
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Rescue::open(common)?;
     let log = desk.history.log()?;
     let shown = &log.sets[..log.sets.len().min(arguments.most)];
     if common.json {

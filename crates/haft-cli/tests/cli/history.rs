@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::Place;
 
 impl Place {
-    fn write(&self, path: &str, content: &str) {
+    pub(super) fn write(&self, path: &str, content: &str) {
         let call = serde_json::json!({ "path": path, "content": content, "write_mode": "overwrite" });
         let said = self.haft(&["--yes", "call", "write_file", &call.to_string()], "");
         assert_eq!(said.code, 0, "{}", said.err);
     }
 
-    fn record(&self, arguments: &[&str]) -> Value {
+    pub(super) fn record(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.haft(arguments, "").out).expect("it is a record")
     }
 }

@@ -1,0 +1,41 @@
+//! Opens a workspace for the commands that must work when settings are broken: undo, redo, log, diff, gc.
+//!
+//! A person needs them most when something went wrong, and a mistake in a settings file may be part of that. They need
+//! the workspace and haft's own folders; hooks, tools and a runtime are not loaded, which also saves time. Mistakes are
+//! reported. All other commands stop at them, because rules that were not read cannot refuse anything.
+//!
+//! Not here: `haft doctor`, which tries tools and commands (`Desk::salvage`).
+
+use std::path::{Path, PathBuf};
+
+use haft::door::Look;
+use haft::path::{Extent, RawPath, Target};
+use haft_workspace::files::Workspace;
+use haft_workspace::history::History;
+use haft_workspace::state::WorkspaceState;
+
+use crate::arguments::Common;
+use crate::ground::Ground;
+
+/// A workspace whose history can be read and changed.
+pub(crate) struct Rescue {
+    pub(crate) state: WorkspaceState,
+    pub(crate) history: History,
+    workspace: Workspace,
+}
+
+impl Rescue {
+    /// Opens the workspace that the command line names.
+    pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
+        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        let Ground { settings, workspace, .. } = Ground::salvage(common, &folder)?;
+        let state = WorkspaceState::new(&settings.environment.state_folder, workspace.path());
+        let history = workspace.history(&state);
+        Ok(Self { state, history, workspace })
+    }
+
+    /// Finds the file that a person named.
+    pub(crate) fn locate(&self, path: &Path) -> anyhow::Result<Target> {
+        Ok(self.workspace.locate(&RawPath::new(path.to_string_lossy()), Extent::Entry)?)
+    }
+}
