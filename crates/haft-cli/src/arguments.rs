@@ -1,6 +1,6 @@
 //! The command line as data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use haft::schema_rules::is_safe_name;
@@ -201,6 +201,11 @@ pub(crate) struct Doctor {
 }
 
 impl Common {
+    /// Returns the folder that the command line names; else the current one.
+    pub(crate) fn folder(&self) -> &Path {
+        self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+
     /// Returns the profile that is meant: the one that is named, or that of the dialect.
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile.or_else(|| Profile::named(self.dialect.as_deref()?))

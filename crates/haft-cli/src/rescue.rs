@@ -12,30 +12,33 @@ use haft::door::Look;
 use haft::path::{Extent, RawPath, Target};
 use haft_workspace::files::Workspace;
 use haft_workspace::history::History;
-use haft_workspace::state::WorkspaceState;
+use haft_workspace::state::{WorkspaceState, real_path_of};
 
 use crate::arguments::Common;
-use crate::ground::Ground;
+use crate::ground::{Ground, Search};
 
 /// A workspace whose history can be read and changed.
 pub(crate) struct Rescue {
     pub(crate) state: WorkspaceState,
     pub(crate) history: History,
     workspace: Workspace,
+    /// Where the person is: paths that they name begin here.
+    folder: PathBuf,
 }
 
 impl Rescue {
-    /// Opens the workspace that the command line names.
+    /// Opens the nearest workspace with history, from the folder that the command line names upwards.
     pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
-        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let Ground { settings, workspace, .. } = Ground::salvage(common, &folder)?;
+        let Ground { settings, workspace, .. } = Ground::salvage(common, Search::NearestWithHistory)?;
         let state = WorkspaceState::new(&settings.environment.state_folder, workspace.path());
         let history = workspace.history(&state);
-        Ok(Self { state, history, workspace })
+        let folder = real_path_of(common.folder());
+        Ok(Self { state, history, workspace, folder })
     }
 
     /// Finds the file that a person named.
     pub(crate) fn locate(&self, path: &Path) -> anyhow::Result<Target> {
+        let path = if self.folder == self.workspace.path() { path.to_owned() } else { self.folder.join(path) };
         Ok(self.workspace.locate(&RawPath::new(path.to_string_lossy()), Extent::Entry)?)
     }
 }

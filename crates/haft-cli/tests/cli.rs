@@ -47,6 +47,8 @@ mod rules;
 mod terminal;
 #[path = "cli/trust.rs"]
 mod trust;
+#[path = "cli/which_workspace.rs"]
+mod which_workspace;
 #[path = "cli/written_rules.rs"]
 mod written_rules;
 

@@ -11,12 +11,17 @@ use haft::manual::Example;
 use haft_model::lower::Provider;
 use haft_policy::policy::Mode;
 use haft_runtime::entry::Entry;
+use haft_workspace::state::{read_config_file, real_path_of};
 
 use super::tools::{find, lowered};
 use crate::arguments::{Common, Doctor};
 use crate::desk::{Desk, block_on, mode};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
+
+/// What it means that the home is in the workspace.
+const CONTAINS_HOME: &str = "contains your home folder: commands can change everything in it, and undo covers all of it. \
+                             haft asks once before the first command, and --yes does not answer. Safer: work in a folder below.";
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
@@ -30,12 +35,15 @@ pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
 fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     let environment = &desk.settings.environment;
     let config = &desk.settings.config_file;
-    let found = match haft_workspace::state::read_config_file(config) {
+    let found = match read_config_file(config) {
         Ok(Some(_)) => "",
         Ok(None) => " (does not exist; all defaults)",
         Err(_) => " (cannot be read; all defaults)",
     };
     fact("workspace", &desk.workspace.display().to_string())?;
+    if real_path_of(&desk.settings.surroundings.home).starts_with(&desk.workspace) {
+        fact("", CONTAINS_HOME)?;
+    }
     fact("profile", desk.settings.profile.name())?;
     fact("dialect", common.dialect.as_deref().unwrap_or("haft"))?;
     fact("config", &format!("{}{found}", config.display()))?;

@@ -28,6 +28,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::private;
+use super::registry::Claim;
 use frame::Head;
 
 /// Contents up to this size are kept in the journal itself.
@@ -55,16 +56,29 @@ impl Default for JournalLimits {
 pub(crate) struct Journal {
     folder: PathBuf,
     limits: JournalLimits,
+    claim: Option<Claim>,
 }
 
 impl Journal {
     pub(super) fn new(folder: PathBuf, limits: JournalLimits) -> Self {
-        Self { folder, limits }
+        Self { folder, limits, claim: None }
+    }
+
+    /// Records whose journal this is when the first change is made.
+    pub(super) fn claiming(mut self, claim: Claim) -> Self {
+        self.claim = Some(claim);
+        self
+    }
+
+    /// Returns whether anything was ever written to the journal.
+    pub(super) fn exists(&self) -> bool {
+        self.path().symlink_metadata().is_ok_and(|facts| facts.len() > 0)
     }
 
     /// Takes the lock, waiting for others; cuts a torn end. `stopped` is asked while waiting.
     pub(crate) fn lock(&self, stopped: &dyn Fn() -> bool) -> io::Result<Writing<'_>> {
         private::create_folder(&self.folder)?;
+        self.claim.iter().for_each(Claim::stake);
         let mut waiting = Waiting::begin(self.limits.patience);
         loop {
             let file = private::append_file(&self.path())?;
