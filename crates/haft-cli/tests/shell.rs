@@ -11,6 +11,8 @@
 
 #[path = "shell/ground.rs"]
 mod ground;
+#[path = "shell/looking.rs"]
+mod looking;
 #[path = "shell/outside.rs"]
 mod outside;
 #[path = "shell/owners.rs"]

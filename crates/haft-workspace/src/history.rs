@@ -7,7 +7,7 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
-mod git_index;
+pub(crate) mod git_index;
 mod sets;
 pub(crate) mod since;
 mod take_back;
