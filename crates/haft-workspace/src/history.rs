@@ -285,7 +285,7 @@ impl History {
         let job = Job {
             root: &self.root,
             journal: &self.journal,
-            by: By { tool: tool.into(), call: String::new(), session: String::new(), run: String::new(), turn: 0 },
+            by: By { tool: tool.into(), agent: Some("person".into()), ..By::default() },
             set: None,
             takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
             shut: Shut::Opens,

@@ -21,6 +21,14 @@ pub struct ChangeSet {
     pub call: String,
     /// The session that made it.
     pub session: String,
+    /// The number of the turn in that session.
+    pub turn: u64,
+    /// Who made it: a person, a script, a model, or the name of a program; nothing in records of earlier versions.
+    pub agent: Option<String>,
+    /// The command that was run.
+    pub command: Option<String>,
+    /// What was done, where no command was run.
+    pub description: Option<String>,
     /// Whether it is a change, or takes others back.
     pub kind: Kind,
     /// What it changed.
@@ -58,6 +66,10 @@ pub struct ChangedFile {
     pub path: String,
     /// What happened to it.
     pub change: Change,
+    /// Whether it is a folder, or was one where it is gone.
+    pub is_folder: bool,
+    /// Whether something of another kind has taken its place, such as a file that of a folder.
+    pub is_replaced: bool,
 }
 
 /// All change sets of a journal.
@@ -153,17 +165,18 @@ impl Sets {
     }
 
     /// Returns the paths of a change set and what happened to each, from its beginning to its end.
-    fn paths_of(&self, number: u64) -> BTreeMap<PathBuf, (bool, bool)> {
-        let mut paths: BTreeMap<PathBuf, (bool, bool)> = BTreeMap::new();
+    fn paths_of(&self, number: u64) -> BTreeMap<PathBuf, (Option<Node>, Option<Node>)> {
+        let mut paths: BTreeMap<PathBuf, (Option<Node>, Option<Node>)> = BTreeMap::new();
         for step in self.intents_of(number).flat_map(|(intent, _)| &intent.steps) {
             match step {
                 Step::Change { path, before, after, .. } => {
-                    let (was, is) = (*before != State::Absent, *after != State::Absent);
+                    let (was, is) = (Node::of(before), Node::of(after));
                     paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
                 }
                 Step::Move { from, to } => {
-                    paths.entry(from.path()).and_modify(|(_, ends)| *ends = false).or_insert((true, false));
-                    paths.entry(to.path()).and_modify(|(_, ends)| *ends = true).or_insert((false, true));
+                    let moved = paths.get(&from.path()).map_or(Some(Node::File), |(_, is)| *is);
+                    paths.entry(from.path()).and_modify(|(_, ends)| *ends = None).or_insert((moved, None));
+                    paths.entry(to.path()).and_modify(|(_, ends)| *ends = moved).or_insert((None, moved));
                 }
             }
         }
@@ -298,11 +311,16 @@ impl Sets {
         let (intent, _) = self.intents_of(number).next()?;
         let files = self.paths_of(number).into_iter().map(|(path, (was, is))| {
             let change = match (was, is) {
-                (false, _) => Change::Create,
-                (true, true) => Change::Replace,
-                (true, false) => Change::Remove,
+                (None, _) => Change::Create,
+                (Some(_), Some(_)) => Change::Replace,
+                (Some(_), None) => Change::Remove,
             };
-            ChangedFile { path: path.display().to_string(), change }
+            ChangedFile {
+                path: path.display().to_string(),
+                change,
+                is_folder: is.or(was) == Some(Node::Folder),
+                is_replaced: was.zip(is).is_some_and(|(was, is)| was != is),
+            }
         });
         Some(ChangeSet {
             number,
@@ -310,10 +328,33 @@ impl Sets {
             tool: intent.by.tool.clone(),
             call: intent.by.call.clone(),
             session: intent.by.session.clone(),
+            turn: intent.by.turn,
+            agent: intent.by.agent.clone(),
+            command: intent.by.command.clone(),
+            description: intent.by.description.clone(),
             kind: self.kind(number),
             files: files.collect(),
             undone: self.undone(number),
         })
+    }
+}
+
+/// What is at a path. The journal does not say what was moved; it counts as a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Node {
+    File,
+    Link,
+    Folder,
+}
+
+impl Node {
+    fn of(state: &State) -> Option<Self> {
+        match state {
+            State::Absent => None,
+            State::File { .. } => Some(Node::File),
+            State::Link { .. } => Some(Node::Link),
+            State::Folder { .. } => Some(Node::Folder),
+        }
     }
 }
 

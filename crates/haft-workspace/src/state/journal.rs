@@ -244,7 +244,7 @@ impl<'j> Writing<'j> {
     /// Writes down what is about to be done. It is safe once it is synced.
     pub(crate) fn intend(&mut self, intent: &Intent, inline: &[u8]) -> io::Result<()> {
         let sets = self.head.sets.max(intent.set);
-        self.append(&Record::Intent(intent.clone()), inline, sets)
+        self.append(&Record::Intent(Box::new(intent.clone())), inline, sets)
     }
 
     /// Makes sure that everything written so far outlives a power cut.
@@ -341,7 +341,7 @@ impl Reading {
             match parsed(&body) {
                 Some((Record::Intent(intent), inline)) => {
                     let inline = Inline { begin: frame.body.start + inline as u64, end: frame.body.end };
-                    reading.intents.push((intent, inline));
+                    reading.intents.push((*intent, inline));
                     reading.is_unfinished = true;
                 }
                 Some((Record::Outcome(outcome), _)) => {

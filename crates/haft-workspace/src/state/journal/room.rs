@@ -144,7 +144,8 @@ mod tests {
     fn changed(journal: &Journal, size: usize, steps: Vec<Step>) -> (u64, Writing<'_>) {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
         let set = writing.next_set();
-        let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
+        let by =
+            By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
         let intent = Intent { set, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         writing.intend(&intent, &vec![7; size]).expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");
