@@ -8,6 +8,7 @@ use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
 use crate::agent::flags::ModelFlags;
+use crate::commands::gc::Gc;
 use crate::commands::guard::Guard;
 use crate::commands::mcp::McpArguments;
 use crate::commands::new_tool::New;
@@ -93,6 +94,8 @@ pub(crate) enum Command {
     Undo(Undo),
     /// Take the last undo back
     Redo,
+    /// Show what haft keeps on the disk, and free what you choose
+    Gc(Gc),
     /// Let a model work on a task
     Run(Run),
     /// Go on with a session

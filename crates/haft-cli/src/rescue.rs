@@ -21,6 +21,8 @@ use crate::ground::{Ground, Search};
 pub(crate) struct Rescue {
     pub(crate) state: WorkspaceState,
     pub(crate) history: History,
+    /// Where haft keeps the state of all workspaces.
+    pub(crate) state_folder: PathBuf,
     workspace: Workspace,
     /// Where the person is: paths that they name begin here.
     folder: PathBuf,
@@ -30,10 +32,11 @@ impl Rescue {
     /// Opens the nearest workspace with history, from the folder that the command line names upwards.
     pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
         let Ground { settings, workspace, .. } = Ground::salvage(common, Search::NearestWithHistory)?;
-        let state = WorkspaceState::new(&settings.environment.state_folder, workspace.path());
+        let state_folder = settings.environment.state_folder;
+        let state = WorkspaceState::new(&state_folder, workspace.path());
         let history = workspace.history(&state);
         let folder = real_path_of(common.folder());
-        Ok(Self { state, history, workspace, folder })
+        Ok(Self { state, history, state_folder, workspace, folder })
     }
 
     /// Finds the file that a person named.

@@ -17,6 +17,8 @@ mod dialects;
 mod driver;
 #[path = "cli/from_environment.rs"]
 mod from_environment;
+#[path = "cli/gc.rs"]
+mod gc;
 #[path = "cli/guard.rs"]
 mod guard;
 #[path = "cli/history.rs"]

@@ -2,6 +2,7 @@
 //!
 //! Not here: where those folders are (`haft-config`).
 
+mod cleanup;
 mod config_file;
 pub(crate) mod held;
 pub(crate) mod journal;
@@ -15,17 +16,20 @@ pub mod sessions;
 mod spill;
 mod store;
 pub mod trust;
+mod usage;
 
+pub use cleanup::{Selection, remove_leftovers};
 pub use config_file::{
     NotUtf8, list_config_folder, read_config_file, read_named_file, read_secret_file, real_path_of, stamps_of,
 };
-pub use journal::JournalLimits;
+pub use journal::{JournalLimits, Reach};
 pub use new_files::{create_new_files, link_below};
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
 pub use results::Results;
 pub use spill::Spills;
 pub use store::StateStore;
+pub use usage::{Standing, StateKind, WorkspaceUsage};
 
 use std::path::{Path, PathBuf};
 
@@ -51,6 +55,11 @@ impl WorkspaceState {
         let registry = Registry::new(state_folder);
         let has_history = |root: &&Path| Self::of(registry.assign(root)).has_history();
         folder.canonicalize().ok()?.ancestors().find(has_history).map(Path::to_owned)
+    }
+
+    /// Returns what this state takes of the disk.
+    pub fn usage(&self) -> WorkspaceUsage {
+        WorkspaceUsage::of(self.claim.folder())
     }
 
     fn of(claim: Claim) -> Self {

@@ -11,8 +11,10 @@ use haft::manual::Example;
 use haft_model::lower::Provider;
 use haft_policy::policy::Mode;
 use haft_runtime::entry::Entry;
-use haft_workspace::state::{read_config_file, real_path_of};
+use haft_workspace::state::{Reach, WorkspaceUsage, read_config_file, real_path_of};
 
+use super::gc::size;
+use super::log::ago;
 use super::tools::{find, lowered};
 use crate::arguments::{Common, Doctor};
 use crate::desk::{Desk, block_on, mode};
@@ -48,6 +50,7 @@ fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     fact("dialect", common.dialect.as_deref().unwrap_or("haft"))?;
     fact("config", &format!("{}{found}", config.display()))?;
     fact("state", &environment.state_folder.display().to_string())?;
+    kept(desk)?;
     fact("hidden values", &format!("{} from the environment", environment.secrets.len()))?;
     let entries = desk.runtime.catalog().list();
     fact("tools", &format!("{}", entries.len()))?;
@@ -61,6 +64,26 @@ fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     }
     let commands = commands::show(desk)?;
     Ok(if exit == Exit::Ok { commands } else { exit })
+}
+
+/// Says how much haft keeps on the disk, and how far back undo reaches.
+fn kept(desk: &Desk) -> anyhow::Result<()> {
+    let here = desk.state.usage();
+    let all = WorkspaceUsage::of_all(&desk.settings.environment.state_folder);
+    let total: u64 = all.iter().map(WorkspaceUsage::total).sum();
+    let noun = if all.len() == 1 { "workspace" } else { "workspaces" };
+    let (here_size, all_size) = (size(here.total()), size(total));
+    fact("", &format!("{here_size} for this workspace, {all_size} for {} {noun}: haft gc", all.len()))?;
+    let reach = match here.reach {
+        None => "there is nothing to undo".to_owned(),
+        Some(Reach { oldest, newest, oldest_ms }) if oldest == newest => {
+            format!("reaches back to change set {oldest}, {}", ago(oldest_ms))
+        }
+        Some(Reach { oldest, newest, oldest_ms }) => {
+            format!("reaches back to change set {oldest} of {newest}, {}", ago(oldest_ms))
+        }
+    };
+    fact("undo", &reach)
 }
 
 fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {

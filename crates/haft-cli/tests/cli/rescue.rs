@@ -74,6 +74,8 @@ fn rescue_commands_report_a_mistake_in_the_settings_and_work() {
             (&["log", "--json"], 0, true),
             (&["diff"], 0, true),
             (&["doctor"], healthy, true),
+            (&["gc"], 0, true),
+            (&["gc", "--json"], 0, true),
             (&["undo"], 0, false),
             (&["redo"], 0, true),
         ] {
@@ -94,7 +96,7 @@ fn without_a_mistake_rescue_commands_say_nothing_of_settings() {
     let place = Place::new();
     place.put(CONFIG, "[limits]\nread_lines = 7\n");
     place.write("a", "1\n");
-    for command in ["log", "diff", "undo", "redo", "doctor"] {
+    for command in ["log", "diff", "undo", "redo", "doctor", "gc"] {
         assert_eq!(place.haft(&[command], "").err, "", "{command}");
     }
 }

@@ -40,7 +40,7 @@ fn from_a_subfolder_the_nearest_parent_with_history_is_used_and_named() {
     let place = Place::new();
     place.write("src/a.rs", "1\n");
     let told = format!("Workspace: {} (parent of the current folder)\n", place.real("ws"));
-    for command in [&["log"][..], &["diff"], &["undo"], &["redo"], &["log", "--json"]] {
+    for command in [&["log"][..], &["diff"], &["undo"], &["redo"], &["log", "--json"], &["gc"]] {
         let said = place.haft_in("ws/src", command);
         assert_eq!((said.code, said.err.as_str()), (0, told.as_str()), "{command:?}");
     }
@@ -131,6 +131,10 @@ fn a_new_folder_in_the_place_of_a_deleted_one_has_no_history() {
     assert_eq!(place.haft(&["log"], "").err, NOTHING);
     assert_eq!(place.haft(&["undo"], "").code, 1);
     assert!(!place.path("ws/a").exists());
+    let kept = place.record(&["gc", "--json"]);
+    let gone = kept["workspaces"].as_array().expect("it is a list").iter().find(|kept| kept["exists"] == false);
+    let gone = gone.expect("the deleted one is listed");
+    assert_eq!((&gone["path"], &gone["undo"]["newest"]), (&place.real("ws").into(), &1.into()));
 }
 
 #[test]

@@ -404,6 +404,11 @@ pub(super) fn ignored(root: &Root, state: &WorkspaceState) -> Vec<Target> {
     through::targets(root, &agreed.unwrap_or_default())
 }
 
+/// Removes the layers in a folder that were left behind by a haft that was killed.
+pub(super) fn remove_left_behind(layers: &Path) {
+    folder::sweep(layers);
+}
+
 /// Makes a private folder; one that somebody else has put there is refused.
 fn private_folder(folder: &Path) -> io::Result<()> {
     private::create_folder(folder)?;

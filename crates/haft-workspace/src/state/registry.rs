@@ -68,9 +68,23 @@ impl Registry {
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.workspaces).into_iter().flatten().flatten();
         let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let mut paths: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+        let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let mut paths: Vec<PathBuf> = folders.map(|entry| entry.path()).filter(|path| !is_hidden(path)).collect();
         paths.sort_unstable();
         paths
+    }
+
+    /// Returns the folders whose names begin so: a clean-up was interrupted while it removed them.
+    pub(super) fn removed(&self, beginning: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.workspaces).into_iter().flatten().flatten();
+        let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(beginning));
+        named.map(|entry| entry.path()).filter(|path| private::is_folder(path)).collect()
+    }
+
+    /// Returns whether a folder that only leads to another one leads to one that exists.
+    pub(super) fn leads_somewhere(&self, folder: &Path) -> bool {
+        let leads_to = RootRecord::read(folder).and_then(|record| record.lives_in);
+        leads_to.is_some_and(|name| private::is_folder(&self.workspaces.join(name)))
     }
 
     fn names_of(&self, root: &Path, mine: &RootRecord) -> impl Iterator<Item = String> + use<> {
@@ -91,7 +105,7 @@ impl Registry {
 }
 
 /// Returns whether anything but a record is kept in a folder: another process may be writing one at this moment.
-fn holds_state(folder: &Path) -> bool {
+pub(super) fn holds_state(folder: &Path) -> bool {
     let is_kept = |entry: std::fs::DirEntry| {
         let name = entry.file_name();
         name != root_record::NAME && !name.as_encoded_bytes().starts_with(b".")
