@@ -138,7 +138,9 @@ pub enum HistoryError {
     )]
     AlreadyUndone(u64),
     /// It had to make room.
-    #[error("change set {0} can no longer be taken back: it was dropped to keep the journal within its room")]
+    #[error(
+        "change set {0} can no longer be taken back: it was dropped to save room, by the limit of the journal or by \"haft gc\""
+    )]
     Dropped(u64),
     /// Its record is damaged.
     #[error("change set {0} cannot be taken back: its record in the journal is damaged")]
