@@ -1,6 +1,6 @@
 //! The command line as data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use haft::schema_rules::is_safe_name;
@@ -8,6 +8,7 @@ use haft_config::profile::Profile;
 use haft_model::lower::Provider;
 
 use crate::agent::flags::ModelFlags;
+use crate::commands::gc::Gc;
 use crate::commands::guard::Guard;
 use crate::commands::mcp::McpArguments;
 use crate::commands::new_tool::New;
@@ -93,6 +94,8 @@ pub(crate) enum Command {
     Undo(Undo),
     /// Take the last undo back
     Redo,
+    /// Show what haft keeps on the disk, and free what you choose
+    Gc(Gc),
     /// Let a model work on a task
     Run(Run),
     /// Go on with a session
@@ -201,6 +204,11 @@ pub(crate) struct Doctor {
 }
 
 impl Common {
+    /// Returns the folder that the command line names; else the current one.
+    pub(crate) fn folder(&self) -> &Path {
+        self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+
     /// Returns the profile that is meant: the one that is named, or that of the dialect.
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile.or_else(|| Profile::named(self.dialect.as_deref()?))

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod gc;
 pub(crate) mod guard;
 pub(crate) mod log;
 pub(crate) mod mcp;

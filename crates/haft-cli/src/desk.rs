@@ -8,6 +8,7 @@ use haft::call::Origin;
 use haft::dialect::Dialect;
 use haft::door::Doors;
 use haft::limits::Limits;
+use haft::path::one_line;
 use haft::spec::Spec;
 use haft_config::settings::Settings;
 use haft_config::surroundings::Surroundings;
@@ -22,13 +23,13 @@ use haft_runtime::toolset::{ToolList, ToolsetExt};
 use haft_sandbox::{Launcher, Network, Sandbox};
 use haft_workspace::history::History;
 use haft_workspace::replica::Replica;
-use haft_workspace::state::WorkspaceState;
+use haft_workspace::state::{WorkspaceState, real_path_of};
 
 use crate::again::Again;
 use crate::arguments::Common;
 use crate::brought::Manner;
 use crate::defined::{self, Found};
-use crate::ground::{Ground, open_workspace};
+use crate::ground::{Ground, Search, open_workspace};
 use crate::hooked::with_hooks;
 use crate::live::LiveLine;
 use crate::prompt::{AtTerminal, somebody_is_there};
@@ -67,6 +68,11 @@ impl Desk {
         Self::on(common, Ground::open(common, Manner::Silent)?)
     }
 
+    /// Gets everything ready for looking at it, also where settings are broken: mistakes are reported.
+    pub(crate) fn salvage(common: &Common) -> anyhow::Result<Self> {
+        Self::on(common, Ground::salvage(common, Search::Named)?)
+    }
+
     /// Gets everything ready for calls. What the project brings along and nobody trusts is asked about, or said.
     pub(crate) fn open_for(common: &Common, caller: Caller) -> anyhow::Result<Self> {
         let manner = match caller {
@@ -74,7 +80,11 @@ impl Desk {
             Caller::Lines => Manner::Telling,
             Caller::Agent => Manner::AskingForWords,
         };
-        Self::on(common, Ground::open(common, manner)?)
+        let ground = Ground::open(common, manner)?;
+        if common.workspace.is_some() && ground.workspace.path() != real_path_of(Path::new(".")) {
+            screen::talk(&one_line(&format!("Workspace: {}", ground.workspace.path().display())));
+        }
+        Self::on(common, ground)
     }
 
     /// Gets everything ready in a copy of a workspace, with the rules and tools of that. Nothing outside of it is changed.

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use haft::path::one_line;
 use haft::process::Level;
+use haft_config::file::Mistake;
 use haft_config::settings::Settings;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::rule::{EffectSort, Pattern, Rule};
 use haft_workspace::files::{Bounds, Workspace};
 use haft_workspace::project::{Held, named_by_code};
 use haft_workspace::replica::Replica;
+use haft_workspace::state::{WorkspaceState, real_path_of};
 
 use crate::again::Again;
 use crate::arguments::Common;
@@ -34,13 +37,40 @@ impl Ground {
     /// Opens the workspace that the command line names, with the user's settings and rules and those of a project that
     /// is trusted.
     pub(crate) fn open(common: &Common, manner: Manner) -> anyhow::Result<Self> {
-        let folder = common.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let settings = Settings::read(common.profile())?;
-        let workspace = open_workspace(common, &folder, &settings)?;
+        let workspace = open_workspace(common, common.folder(), &settings)?;
         let loaded = brought::load(common, &settings, workspace.path(), manner)?;
         // Who is told, and not asked, is a program that stays.
         let again = (manner == Manner::Telling).then(|| Again::new(common, &settings, (workspace.path(), &loaded)));
         Self::with(settings, workspace, loaded, again)
+    }
+
+    /// Opens the workspace for commands that must work with broken settings too. Every mistake is reported, and the
+    /// file that has it counts as empty.
+    pub(crate) fn salvage(common: &Common, search: Search) -> anyhow::Result<Self> {
+        let (settings, mistake) = Settings::salvage(common.profile())?;
+        let folder = search.folder(common, &settings.environment.state_folder);
+        let workspace = open_workspace(common, &folder, &settings)?;
+        let mut mistakes: Vec<String> = mistake.iter().map(ToString::to_string).collect();
+        let loaded = brought::load(common, &settings, workspace.path(), Manner::Silent).unwrap_or_else(|error| {
+            mistakes.push(format!("{error:#}"));
+            Loaded::default()
+        });
+        let file = |name: &str| workspace.path().join(name);
+        let with_project = loaded.config.as_ref().map(|(text, held)| {
+            let settings = settings.clone().with_project(&file(brought::CONFIG), text)?;
+            Ok::<_, Mistake>((settings, Some(held.clone())))
+        });
+        let (settings, held) = with_project.unwrap_or_else(|| Ok((settings.clone(), None))).unwrap_or_else(|mistake| {
+            mistakes.push(mistake.to_string());
+            (settings, None)
+        });
+        let rules = file(brought::RULES);
+        let project = loaded.rules.as_deref().map(|text| (rules.as_path(), text));
+        let (rulebook, found) = Rulebook::salvage(&settings, workspace.path(), project);
+        mistakes.extend(found.iter().map(ToString::to_string));
+        report(&mistakes);
+        Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), again: None, held })
     }
 
     /// Opens a copy of a workspace as that would be opened: what was trusted there is trusted here, where it is the same.
@@ -82,6 +112,40 @@ impl Ground {
         rulebook.named = named_by_code(workspace.path(), &loaded.trusted);
         workspace.protect(rulebook.named.iter().cloned());
         Ok(Self { settings, workspace, rulebook, loaded: Some(loaded), again, held })
+    }
+}
+
+/// Which folder is the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The one that the command line names, or the current one.
+    Named,
+    /// The nearest of that one and its parents that has history; the named one where none has.
+    NearestWithHistory,
+}
+
+impl Search {
+    /// Finds the folder, and says which it is where it is not the named one.
+    fn folder(self, common: &Common, state_folder: &Path) -> PathBuf {
+        let named = common.folder();
+        let found = match self {
+            Search::Named => None,
+            Search::NearestWithHistory => WorkspaceState::nearest_with_history(state_folder, named),
+        };
+        let Some(found) = found.filter(|found| *found != real_path_of(named)) else { return named.to_owned() };
+        let of = common.workspace.as_ref().map_or("the current folder".into(), |named| named.to_string_lossy());
+        screen::talk(&one_line(&format!("Workspace: {} (parent of {of})", found.display())));
+        found
+    }
+}
+
+/// Reports mistakes in settings that a command works without.
+fn report(mistakes: &[String]) {
+    mistakes.iter().for_each(|mistake| screen::talk(&format!("warning: {mistake}")));
+    if !mistakes.is_empty() {
+        screen::talk(
+            "warning: this command ignores the settings above; commands that call tools stop until they are fixed",
+        );
     }
 }
 

@@ -16,6 +16,7 @@ mod hooked;
 mod live;
 mod prompt;
 mod replay;
+mod rescue;
 mod rulebook;
 mod screen;
 mod shown_diff;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
         Some(Command::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
         Some(Command::Redo) => commands::undo::run_redo(&arguments.common),
+        Some(Command::Gc(ref gc)) => commands::gc::run(&arguments.common, gc),
         Some(Command::Run(ref run)) => commands::run::run(&arguments.common, run),
         Some(Command::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
         Some(Command::Replay(ref replay)) => commands::replay::run(&arguments.common, replay),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use haft_config::file::Mistake;
 use haft_config::rules::{self, FiledRule, Mistakes};
 use haft_config::settings::Settings;
 use haft_policy::policy::Policy;
@@ -42,6 +43,28 @@ impl Rulebook {
             }
         };
         Ok(Self { own, project, named: BTreeSet::new(), besides: Vec::new() })
+    }
+
+    /// Reads what can be read of both files, for commands that must work with broken settings too; returns the mistakes.
+    pub(crate) fn salvage(
+        settings: &Settings,
+        workspace: &Path,
+        project: Option<(&Path, &str)>,
+    ) -> (Self, Vec<Mistake>) {
+        let tools = tools();
+        let roots = Roots { home: settings.surroundings.home.clone(), workspace: Some(workspace.to_owned()) };
+        let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+        let mut mistakes = Vec::new();
+        let mut read = |rules: Result<Vec<FiledRule>, Mistakes>| {
+            rules.unwrap_or_else(|Mistakes(found)| {
+                mistakes.extend(found);
+                Vec::new()
+            })
+        };
+        let own = read(rules::load(&settings.environment.rules_file(), known));
+        let project = project.map(|(file, text)| read(rules::parse(file, text, known))).unwrap_or_default();
+        let project = rules::of_project(project).0;
+        (Self { own, project, ..Self::default() }, mistakes)
     }
 
     /// Returns the judge.

@@ -17,6 +17,8 @@ mod dialects;
 mod driver;
 #[path = "cli/from_environment.rs"]
 mod from_environment;
+#[path = "cli/gc.rs"]
+mod gc;
 #[path = "cli/guard.rs"]
 mod guard;
 #[path = "cli/history.rs"]
@@ -39,12 +41,16 @@ mod own_dialects;
 mod prompts;
 #[path = "cli/reload.rs"]
 mod reload;
+#[path = "cli/rescue.rs"]
+mod rescue;
 #[path = "cli/rules.rs"]
 mod rules;
 #[path = "cli/terminal.rs"]
 mod terminal;
 #[path = "cli/trust.rs"]
 mod trust;
+#[path = "cli/which_workspace.rs"]
+mod which_workspace;
 #[path = "cli/written_rules.rs"]
 mod written_rules;
 
@@ -217,7 +223,8 @@ fn pipes_in_the_place_of_files_are_answered_at_once() {
     pipe(&place.path("ws/tools.json"));
     assert!(place.haft(&["check", "tools.json"], "").out.contains("not a regular file"));
     pipe(&place.path("home/.config/haft/config.toml"));
-    let said = place.haft(&["doctor"], "");
+    assert!(place.haft(&["doctor"], "").err.contains("not a regular file"));
+    let said = place.haft(&["tools"], "");
     assert_eq!((said.code, said.err.contains("not a regular file")), (2, true), "{}", said.err);
 }
 

@@ -13,6 +13,8 @@
 mod build_folders;
 #[path = "shell/ground.rs"]
 mod ground;
+#[path = "shell/looking.rs"]
+mod looking;
 #[path = "shell/owners.rs"]
 mod owners;
 #[path = "survival/place.rs"]

@@ -1,8 +1,10 @@
 //! `config.toml`: what the user has set, with the place of every mistake.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use haft_workspace::state::NotUtf8;
 use serde::Deserialize;
 
 use crate::hooks::HooksSection;
@@ -10,6 +12,7 @@ use crate::model::ModelSection;
 use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
 use crate::surroundings::SandboxSection;
+use crate::toml_words;
 
 /// What a configuration file may say.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -37,8 +40,24 @@ pub struct Mistake {
     pub line: usize,
     /// What is wrong.
     pub problem: String,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
+}
+
+impl Mistake {
+    /// Says why a file cannot be read.
+    pub(crate) fn unreadable(file: &Path, error: &io::Error) -> Self {
+        let not_text = error.get_ref().and_then(|inner| inner.downcast_ref::<NotUtf8>());
+        let line = not_text.map_or(1, |not_text| not_text.line);
+        let (problem, fix) = match (not_text, error.kind()) {
+            (Some(_), _) => ("this line is not text in UTF-8".to_owned(), "save the file as UTF-8"),
+            (None, io::ErrorKind::PermissionDenied) => {
+                ("cannot be read: permission denied".to_owned(), "give yourself the right to read it")
+            }
+            (None, _) => (format!("cannot be read: {error}"), "make it a readable text file"),
+        };
+        Self { file: file.into(), line, problem, fix: fix.to_owned() }
+    }
 }
 
 impl fmt::Display for Mistake {
@@ -55,7 +74,7 @@ pub(crate) fn load(path: &Path) -> Result<ConfigFile, Mistake> {
     match haft_workspace::state::read_config_file(path) {
         Ok(None) => Ok(ConfigFile::default()),
         Ok(Some(text)) => parse(&text).map_err(|(line, problem, fix)| mistake(line, problem, &fix)),
-        Err(error) => Err(mistake(1, format!("cannot be read: {error}"), "make it a readable text file")),
+        Err(error) => Err(Mistake::unreadable(path, &error)),
     }
 }
 
@@ -68,7 +87,7 @@ pub(crate) fn parse(text: &str) -> Result<ConfigFile, (usize, String, String)> {
     let file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-        let (problem, fix) = explain(error.message());
+        let (problem, fix) = toml_words::explain(error.message());
         (line, problem, fix)
     })?;
     let no_room = file.model.no_room().map(|mistake| ("reply_tokens", mistake));
@@ -84,31 +103,6 @@ pub(crate) fn line_with(text: &str, word: &str) -> usize {
     text.lines().position(|line| line.contains(word)).map_or(1, |line| line + 1)
 }
 
-/// Splits the parser's words into what is wrong and what to do.
-fn explain(message: &str) -> (String, String) {
-    let message = message.trim().replace('\n', " ");
-    match message.split_once(", expected ") {
-        Some((problem, expected)) => {
-            let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-            let wrong = problem.split('`').nth(1).unwrap_or_default();
-            match haft::closest::closest(wrong, known.iter().copied()) {
-                Some(near) => (problem.to_owned(), format!("did you mean `{near}`?")),
-                None => (problem.to_owned(), format!("use {}", in_words(expected))),
-            }
-        }
-        None => (message, "mend or remove this line".to_owned()),
-    }
-}
-
-/// Says which type is meant, for people.
-fn in_words(expected: &str) -> &str {
-    match expected {
-        "f64" | "f32" => "a number",
-        "u64" | "u32" | "u16" | "u8" | "usize" | "i64" | "i32" => "a whole number",
-        other => other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +116,7 @@ mod tests {
     fn a_mistake_is_told_with_its_line_and_the_fix() {
         assert_eq!(told("profile = \"haft\"\n\n[limts]\n"), "3: unknown field `limts`; did you mean `limits`?");
         assert_eq!(told("[limits]\nread_line = 3\n"), "2: unknown field `read_line`; did you mean `read_lines`?");
-        assert_eq!(told("[limits]\nread_lines = 0\n"), "2: must be at least 1; mend or remove this line");
+        assert_eq!(told("[limits]\nread_lines = 0\n"), "2: must be at least 1; fix or remove this line");
         assert!(told("profile = \"haf\"\n").ends_with("did you mean `haft`?"));
         assert!(told("a = [\n").starts_with("2: ") || told("a = [\n").starts_with("1: "));
     }

@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(told(&hook("name = \"\"")), "3: a name has 1 to 64 characters on one line");
         assert!(told(&hook("comand = \"a\"")).starts_with("3: unknown field `comand`"));
         assert_eq!(told("[[hooks.PreToolUse]]\ncommand = \" \"\n"), "2: the command is empty");
-        assert!(told("[[hooks.PreToolUse]]\nname = \"a\"\n").contains("missing field `command`"));
+        assert!(told("[[hooks.PreToolUse]]\nname = \"a\"\n").contains("`command` is missing"));
         assert!(told("[[hooks.PreTool]]\ncommand = \"a\"\n").contains("unknown field `PreTool`"));
     }
 

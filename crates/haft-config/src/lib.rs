@@ -17,3 +17,4 @@ pub mod proxy;
 pub mod rules;
 pub mod settings;
 pub mod surroundings;
+mod toml_words;

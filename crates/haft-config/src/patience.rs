@@ -86,7 +86,7 @@ mod tests {
             assert_eq!(told(&format!("tries = {tries}")), "3: must be between 1 and 100", "{tries}");
         }
         for wrong in ["tries = 2.5", "tries = \"6\"", "idle_seconds = \"300\"", "total_seconds = true"] {
-            assert!(told(wrong).starts_with("3: invalid type: "), "{wrong}: {}", told(wrong));
+            assert!(told(wrong).starts_with("3: this value has the wrong type: "), "{wrong}: {}", told(wrong));
         }
     }
 }

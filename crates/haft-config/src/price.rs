@@ -172,12 +172,15 @@ mod tests {
     fn mistakes_in_a_price_have_their_line() {
         assert_eq!(
             told("input = -3\noutput = 1"),
-            "2: \"-3\" is no amount; use a number such as 3 or 0.25; mend or remove this line"
+            "2: \"-3\" is no amount; use a number such as 3 or 0.25; fix or remove this line"
         );
-        assert_eq!(told("input = \"3\"\noutput = 1"), "2: invalid type: string \"3\"; use a number such as 3 or 0.25");
+        assert_eq!(
+            told("input = \"3\"\noutput = 1"),
+            "2: this value has the wrong type: string \"3\"; use a number such as 3 or 0.25"
+        );
         assert!(told("input = nan\noutput = 1").starts_with("2: \"NaN\" is no amount"));
         assert!(told("input = 1e30\noutput = 1").starts_with("2: an amount is at most"));
-        assert!(told("input = 3").contains("missing field `output`"));
+        assert!(told("input = 3").contains("`output` is missing"));
         assert_eq!(told("inptu = 3\noutput = 1"), "2: unknown field `inptu`; did you mean `input`?");
         let currency = |name: &str| told(&format!("input = 1\noutput = 1\ncurrency = {name:?}"));
         for name in [" ", "a\tb", "a currency with a long name"] {

@@ -15,6 +15,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::file::Mistake;
+use crate::toml_words;
 
 /// A rule, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +46,7 @@ pub fn load(file: &Path, known: Known<'_>) -> Result<Vec<FiledRule>, Mistakes> {
     match haft_workspace::state::read_config_file(file) {
         Ok(None) => Ok(Vec::new()),
         Ok(Some(text)) => parse(file, &text, known),
-        Err(error) => {
-            let (problem, fix) = (format!("cannot be read: {error}"), "make it a readable text file".to_owned());
-            Err(Mistakes(vec![Mistake { file: file.into(), line: 1, problem, fix }]))
-        }
+        Err(error) => Err(Mistakes(vec![Mistake::unreadable(file, &error)])),
     }
 }
 
@@ -58,7 +56,8 @@ pub fn parse(file: &Path, text: &str, known: Known<'_>) -> Result<Vec<FiledRule>
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
-        reading.mistake(at, error.message().trim().replace('\n', " "), "mend or remove this line");
+        let (problem, fix) = toml_words::explain(error.message());
+        reading.mistake(at, problem, fix);
     }
     let mut rules: Vec<FiledRule> = Vec::new();
     if reading.mistakes.is_empty() {

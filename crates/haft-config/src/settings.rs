@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use haft::limits::Limits;
 
 use crate::environment::{Environment, NoHome, variable};
-use crate::file::{Mistake, line_with, load, parse};
+use crate::file::{ConfigFile, Mistake, line_with, load, parse};
 use crate::hooks::HookSetting;
 use crate::model::ModelSection;
 use crate::price::Prices;
@@ -55,28 +55,31 @@ pub enum SettingsError {
 impl Settings {
     /// Reads environment and files. A profile that a flag names goes before the one of the file.
     pub fn read(profile: Option<Profile>) -> Result<Self, SettingsError> {
+        match Self::salvage(profile)? {
+            (settings, None) => Ok(settings),
+            (_, Some(mistake)) => Err(mistake.into()),
+        }
+    }
+
+    /// Reads environment and files, for commands that must work with broken settings too: a file with a mistake counts
+    /// as empty, and the mistake is returned.
+    pub fn salvage(profile: Option<Profile>) -> Result<(Self, Option<Mistake>), NoHome> {
         let variables: Vec<_> = std::env::vars_os().collect();
         let mut environment = Environment::of(&variables)?;
         let config_file = environment.config_folder.join("config.toml");
-        let file = load(&config_file)?;
+        let (file, mistake) = match load(&config_file).and_then(|file| checked(file, profile, &config_file)) {
+            Ok(file) => (file, None),
+            Err(mistake) => (ConfigFile::default(), Some(mistake)),
+        };
         // Whatever the variable is called: a key is not for commands, and not to be shown.
         environment.secrets.extend(file.model.key_env.as_deref().and_then(variable).filter(|key| !key.is_empty()));
         let own = Own { profile: profile.or(file.profile), limits: file.limits };
         let (profile, limits) = own.over(None, SomeLimits::default());
-        is_in_order(&limits, &config_file)?;
         let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
-        Ok(Self {
-            profile,
-            limits,
-            config_file,
-            environment,
-            surroundings,
-            hooks,
-            model: file.model,
-            prices: file.prices,
-            own,
-        })
+        let (model, prices) = (file.model, file.prices);
+        let settings = Self { profile, limits, config_file, environment, surroundings, hooks, model, prices, own };
+        Ok((settings, mistake))
     }
 
     /// Puts the settings of a project that is trusted beneath the user's: profile, limits and hooks.
@@ -116,6 +119,13 @@ impl Own {
         let profile = self.profile.or(profile).unwrap_or_default();
         (profile, self.limits.clone().over(limits.over(profile.limits())))
     }
+}
+
+/// Makes sure that the limits of the user's file fit together, whichever profile they are put over.
+fn checked(file: ConfigFile, profile: Option<Profile>, path: &Path) -> Result<ConfigFile, Mistake> {
+    let own = Own { profile: profile.or(file.profile), limits: file.limits.clone() };
+    is_in_order(&own.over(None, SomeLimits::default()).1, path)?;
+    Ok(file)
 }
 
 fn is_in_order(limits: &Limits, file: &Path) -> Result<(), Mistake> {

@@ -17,6 +17,9 @@ use crate::progress::Progress;
 use crate::server::{Server, signed};
 use crate::toolbox::Toolbox;
 
+/// Where a request says which client it comes from, in the era without handshakes.
+const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+
 /// How many calls are under way.
 #[derive(Default)]
 pub(crate) struct Turns {
@@ -67,6 +70,9 @@ pub(crate) async fn call(
         place = server.places.acquire() => place.ok(),
     };
     let _under_way = server.turns.enter(&toolbox.session);
+    if let Some(client) = client_name(&context) {
+        toolbox.session.set_agent(&client);
+    }
     let about = server.asking.about(&id, way);
     let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
     let call = ToolCall::new(request.name, arguments).with_id(id.as_str()).by(Origin::Model);
@@ -82,6 +88,13 @@ pub(crate) async fn call(
     answer.meta = signed(answer.meta, &context);
     server.notes.add(toolbox.books.clone(), result);
     Ok(answer.into())
+}
+
+/// Returns what the client calls itself, in its handshake or with the request.
+fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
+    let shaken = context.peer.peer_info().map(|client| client.client_info.name.clone());
+    let told = || context.meta.get(CLIENT)?.get("name")?.as_str().map(str::to_owned);
+    shaken.or_else(told).filter(|name| !name.trim().is_empty())
 }
 
 /// Runs a call to its end. Whoever does not want it any more stops it, and it says so.

@@ -29,6 +29,7 @@ use crate::entry::Entry;
 use crate::events::What;
 use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Remembered, Went};
+use crate::purpose;
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::session::{Readers, Session};
 use crate::stage::{Halt, Stage};
@@ -254,6 +255,7 @@ impl<'a> CallContext<'a> {
             session: self.session.name.clone(),
             run: self.session.run.clone(),
             turn: self.turn.number,
+            purpose: purpose::of_call(self, &planned.plan.effects),
         };
         let permit = Permit::issue(errand, planned.plan.effects.clone(), planned.basis.clone(), stop);
         let permit = match authorized.rests_on() {

@@ -21,6 +21,7 @@ mod gate;
 pub mod hooks;
 mod kept;
 mod memory;
+mod purpose;
 mod question;
 pub mod record;
 pub mod redact;

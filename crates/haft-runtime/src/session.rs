@@ -41,6 +41,7 @@ pub struct Session {
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
     keeping: Keeping,
     readers: Readers,
+    agent: Mutex<Option<String>>,
 }
 
 /// Whether kept results serve identical calls, where their plan says that they may.
@@ -82,7 +83,17 @@ impl Session {
             agent_state: Mutex::default(),
             keeping: Keeping::default(),
             readers: Readers::default(),
+            agent: Mutex::default(),
         }
+    }
+
+    /// Names the program or model that makes the calls from now on, for the log.
+    pub fn set_agent(&self, name: &str) {
+        *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
+    }
+
+    pub(crate) fn agent(&self) -> Option<String> {
+        self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Lets kept results serve, or lets every call run.
@@ -150,7 +161,14 @@ impl Session {
     pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
         let spill = Spill { session: &self.name, id };
         let (tool, run) = ("spill".to_owned(), self.run.clone());
-        let errand = Errand { call: CallId::fresh(), tool, session: self.name.clone(), run, turn: self.turn().number };
+        let errand = Errand {
+            call: CallId::fresh(),
+            tool,
+            session: self.name.clone(),
+            run,
+            turn: self.turn().number,
+            purpose: haft::door::Purpose::default(),
+        };
         let permit = Permit::issue(errand, [spill.effect()].into(), Vec::new(), CancellationToken::new());
         self.ground.doors.store.spilled(&permit, spill, request).await
     }

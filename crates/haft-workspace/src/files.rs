@@ -144,6 +144,11 @@ impl Workspace {
     }
 }
 
+/// Removes the layers in a folder of them that a haft left behind when it was killed; those in use stay.
+pub(crate) fn remove_layers_left_behind(layers: &Path) {
+    layer::remove_left_behind(layers);
+}
+
 impl Look for Workspace {
     fn locate(&self, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
         locate::locate(&self.root, raw, extent)

@@ -7,7 +7,7 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
-mod git_index;
+pub(crate) mod git_index;
 mod sets;
 pub(crate) mod since;
 mod take_back;
@@ -138,7 +138,9 @@ pub enum HistoryError {
     )]
     AlreadyUndone(u64),
     /// It had to make room.
-    #[error("change set {0} can no longer be taken back: it was dropped to keep the journal within its room")]
+    #[error(
+        "change set {0} can no longer be taken back: it was dropped to save room, by the limit of the journal or by \"haft gc\""
+    )]
     Dropped(u64),
     /// Its record is damaged.
     #[error("change set {0} cannot be taken back: its record in the journal is damaged")]
@@ -285,7 +287,7 @@ impl History {
         let job = Job {
             root: &self.root,
             journal: &self.journal,
-            by: By { tool: tool.into(), call: String::new(), session: String::new(), run: String::new(), turn: 0 },
+            by: By { tool: tool.into(), agent: Some("person".into()), ..By::default() },
             set: None,
             takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
             shut: Shut::Opens,

@@ -2,49 +2,73 @@
 //!
 //! Not here: where those folders are (`haft-config`).
 
+mod cleanup;
 mod config_file;
 pub(crate) mod held;
 pub(crate) mod journal;
 mod new_files;
 pub(crate) mod private;
 mod recent;
+mod registry;
 mod results;
+mod root_record;
 pub mod sessions;
 mod spill;
 mod store;
 pub mod trust;
+mod usage;
 
+pub use cleanup::{Selection, remove_leftovers};
 pub use config_file::{
-    list_config_folder, read_config_file, read_named_file, read_secret_file, real_path_of, stamps_of,
+    NotUtf8, list_config_folder, read_config_file, read_named_file, read_secret_file, real_path_of, stamps_of,
 };
-pub use journal::JournalLimits;
+pub use journal::{JournalLimits, Reach};
 pub use new_files::{create_new_files, link_below};
 pub use private::ScratchFolder;
 pub use recent::RecentCalls;
 pub use results::Results;
 pub use spill::Spills;
 pub use store::StateStore;
+pub use usage::{Standing, StateKind, WorkspaceUsage};
 
 use std::path::{Path, PathBuf};
 
 use journal::Journal;
+use registry::{Claim, Registry};
 use sessions::Sessions;
 
 /// The state of one workspace, in a private folder of its own.
 #[derive(Clone, Debug)]
 pub struct WorkspaceState {
-    folder: PathBuf,
+    claim: Claim,
     journal_limits: JournalLimits,
 }
 
 impl WorkspaceState {
-    /// Names the state of the workspace at `root` beneath haft's state folder. Creates nothing yet.
+    /// Finds the state of the workspace at `root` beneath haft's state folder. Where there is none yet, creates nothing.
     pub fn new(state_folder: &Path, root: &Path) -> Self {
-        let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-        let name: String = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let safe: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(32).collect();
-        let folder = state_folder.join("workspaces").join(format!("{safe}-{}", &hash[..16]));
-        Self { folder, journal_limits: JournalLimits::default() }
+        Self::of(Registry::new(state_folder).assign(root))
+    }
+
+    /// Returns the nearest of a folder and its parents that has history or sessions in haft's state.
+    pub fn nearest_with_history(state_folder: &Path, folder: &Path) -> Option<PathBuf> {
+        let registry = Registry::new(state_folder);
+        let has_history = |root: &&Path| Self::of(registry.assign(root)).has_history();
+        folder.canonicalize().ok()?.ancestors().find(has_history).map(Path::to_owned)
+    }
+
+    /// Returns what this state takes of the disk.
+    pub fn usage(&self) -> WorkspaceUsage {
+        WorkspaceUsage::of(self.claim.folder())
+    }
+
+    fn of(claim: Claim) -> Self {
+        Self { claim, journal_limits: JournalLimits::default() }
+    }
+
+    /// Returns whether something was changed here, or a model has worked here.
+    fn has_history(&self) -> bool {
+        self.journal().exists() || self.sessions().exist()
     }
 
     /// Gives the journal of changes other limits than the default ones.
@@ -55,12 +79,12 @@ impl WorkspaceState {
 
     /// Returns the outputs that were too long to show.
     pub fn spills(&self) -> Spills {
-        Spills::new(self.folder.join("spill"))
+        Spills::new(self.claim.folder().join("spill"))
     }
 
     /// Returns the results that may serve identical calls.
     pub fn results(&self) -> Results {
-        Results::new(self.folder.join("cache"))
+        Results::new(self.claim.folder().join("cache"))
     }
 
     /// Returns everything that the store keeps.
@@ -70,31 +94,31 @@ impl WorkspaceState {
 
     /// Returns the journal of changes.
     pub(crate) fn journal(&self) -> Journal {
-        Journal::new(self.folder.join("journal"), self.journal_limits)
+        Journal::new(self.claim.folder().join("journal"), self.journal_limits).claiming(self.claim.clone())
     }
 
     /// Returns where the layers lie that commands work on.
     pub(crate) fn layers(&self) -> PathBuf {
-        self.folder.join("layers")
+        self.claim.folder().join("layers")
     }
 
     /// Returns where it is remembered that layers are refused here.
     pub(crate) fn layerless(&self) -> PathBuf {
-        self.folder.join("layerless")
+        self.claim.folder().join("layerless")
     }
 
     /// Returns where it is remembered which wide folders commands may write, because a person said so.
     pub(crate) fn agreed(&self) -> PathBuf {
-        self.folder.join("agreed")
+        self.claim.folder().join("agreed")
     }
 
     /// Returns the sessions of agents in the workspace.
     pub fn sessions(&self) -> Sessions {
-        Sessions::new(self.folder.join("sessions"))
+        Sessions::new(self.claim.folder().join("sessions")).claiming(self.claim.clone())
     }
 
     /// Returns the last calls of the workspace.
     pub fn recent_calls(&self) -> RecentCalls {
-        RecentCalls::new(self.folder.join("recent.jsonl"))
+        RecentCalls::new(self.claim.folder().join("recent.jsonl"), self.claim.clone())
     }
 }

@@ -82,6 +82,7 @@ impl Work<'_> {
         let unseen = WaitingLine::unseen(&teller.waiting);
         let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
         let session = desk.session_of_agent(&id, common, teller.line.clone());
+        session.set_agent(&model);
         let connection: Connection = tuning.over(chosen.connection());
         let agent = Agent::new(&desk.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());

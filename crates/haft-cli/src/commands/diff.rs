@@ -7,8 +7,8 @@ use haft_workspace::history::{FileChange, Side};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Diff as Arguments};
-use crate::desk::Desk;
 use crate::exit::Exit;
+use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 use crate::shown_diff;
 
@@ -21,7 +21,7 @@ const MOST_LINES: usize = 2_000;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Rescue::open(common)?;
     let (number, changes) = match desk.history.diff(arguments.number) {
         Ok(found) => found,
         Err(error) => return super::undo::refused(common, &error),

@@ -11,16 +11,23 @@ use haft::manual::Example;
 use haft_model::lower::Provider;
 use haft_policy::policy::Mode;
 use haft_runtime::entry::Entry;
+use haft_workspace::state::{Reach, WorkspaceUsage, read_config_file, real_path_of};
 
+use super::gc::size;
+use super::log::ago;
 use super::tools::{find, lowered};
 use crate::arguments::{Common, Doctor};
 use crate::desk::{Desk, block_on, mode};
 use crate::exit::Exit;
 use crate::screen::{self, Part};
 
+/// What it means that the home is in the workspace.
+const CONTAINS_HOME: &str = "contains your home folder: commands can change everything in it, and undo covers all of it. \
+                             haft asks once before the first command, and --yes does not answer. Safer: work in a folder below.";
+
 /// Runs the command.
 pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Desk::salvage(common)?;
     match &doctor.tool {
         None => workspace(common, &desk),
         Some(name) => tool(common, &desk, name),
@@ -30,13 +37,20 @@ pub(crate) fn run(common: &Common, doctor: &Doctor) -> anyhow::Result<Exit> {
 fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     let environment = &desk.settings.environment;
     let config = &desk.settings.config_file;
-    let found =
-        if haft_workspace::state::read_config_file(config)?.is_some() { "" } else { " (not there; all defaults)" };
+    let found = match read_config_file(config) {
+        Ok(Some(_)) => "",
+        Ok(None) => " (does not exist; all defaults)",
+        Err(_) => " (cannot be read; all defaults)",
+    };
     fact("workspace", &desk.workspace.display().to_string())?;
+    if real_path_of(&desk.settings.surroundings.home).starts_with(&desk.workspace) {
+        fact("", CONTAINS_HOME)?;
+    }
     fact("profile", desk.settings.profile.name())?;
     fact("dialect", common.dialect.as_deref().unwrap_or("haft"))?;
     fact("config", &format!("{}{found}", config.display()))?;
     fact("state", &environment.state_folder.display().to_string())?;
+    kept(desk)?;
     fact("hidden values", &format!("{} from the environment", environment.secrets.len()))?;
     let entries = desk.runtime.catalog().list();
     fact("tools", &format!("{}", entries.len()))?;
@@ -50,6 +64,26 @@ fn workspace(common: &Common, desk: &Desk) -> anyhow::Result<Exit> {
     }
     let commands = commands::show(desk)?;
     Ok(if exit == Exit::Ok { commands } else { exit })
+}
+
+/// Says how much haft keeps on the disk, and how far back undo reaches.
+fn kept(desk: &Desk) -> anyhow::Result<()> {
+    let here = desk.state.usage();
+    let all = WorkspaceUsage::of_all(&desk.settings.environment.state_folder);
+    let total: u64 = all.iter().map(WorkspaceUsage::total).sum();
+    let noun = if all.len() == 1 { "workspace" } else { "workspaces" };
+    let (here_size, all_size) = (size(here.total()), size(total));
+    fact("", &format!("{here_size} for this workspace, {all_size} for {} {noun}: haft gc", all.len()))?;
+    let reach = match here.reach {
+        None => "there is nothing to undo".to_owned(),
+        Some(Reach { oldest, newest, oldest_ms }) if oldest == newest => {
+            format!("reaches back to change set {oldest}, {}", ago(oldest_ms))
+        }
+        Some(Reach { oldest, newest, oldest_ms }) => {
+            format!("reaches back to change set {oldest} of {newest}, {}", ago(oldest_ms))
+        }
+    };
+    fact("undo", &reach)
 }
 
 fn tool(common: &Common, desk: &Desk, name: &str) -> anyhow::Result<Exit> {

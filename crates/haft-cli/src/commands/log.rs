@@ -1,5 +1,7 @@
 //! `haft log`: what was changed in this workspace, the newest first.
 
+mod summary;
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use haft::effect::Change;
@@ -9,19 +11,27 @@ use serde_json::{Value, json};
 
 use super::undo::numbers;
 use crate::arguments::{Common, Log};
-use crate::desk::Desk;
 use crate::exit::Exit;
+use crate::rescue::Rescue;
 use crate::screen::{self, Part};
+use summary::Counts;
 
-/// Most files named in one line.
-const MOST_FILES: usize = 4;
+/// Where the words of a line begin, behind the number.
+const INDENT: usize = 7;
+/// A terminal with fewer columns has no room for who made a change.
+const NARROW: usize = 60;
+/// Fewer columns than these are not enough for a command, or for files: they get a line of their own.
+const LEAST_COMMAND: usize = 12;
+const LEAST_FILES: usize = 24;
+/// How wide the text for programs is.
+const TEXT_WIDTH: usize = 120;
 
 /// What is said of a workspace without changes.
 const NOTHING: &str = "Nothing was changed here through haft.";
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Rescue::open(common)?;
     let log = desk.history.log()?;
     let shown = &log.sets[..log.sets.len().min(arguments.most)];
     if common.json {
@@ -35,7 +45,7 @@ pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
         screen::talk(NOTHING);
     }
     for set in shown {
-        line(set)?;
+        show(set)?;
     }
     match log.sets.len() - shown.len() {
         0 => {}
@@ -45,64 +55,79 @@ pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn line(set: &ChangeSet) -> anyhow::Result<()> {
-    let number = format!("{:>5}  ", set.number);
-    let number = if set.undone == Undone::Yes { Part::Faint(&number) } else { Part::Strong(&number) };
-    screen::line(&[
-        number,
-        Part::Faint(&format!("{:<11} ", ago(set.at))),
-        Part::Plain(&format!("{:<11} ", what(set))),
-        Part::Plain(&files(set)),
-        Part::Faint(undone(set)),
-    ])?;
+/// Shows a change set: a line, and a second one below a command.
+fn show(set: &ChangeSet) -> anyhow::Result<()> {
+    let rows = rows(set, screen::width());
+    for (index, row) in rows.iter().enumerate() {
+        let (number, rest) = row.split_at(row.len().min(INDENT));
+        let is_faint = set.undone == Undone::Yes;
+        let number = if is_faint { Part::Faint(number) } else { Part::Strong(number) };
+        let rest = if is_faint || index > 0 { Part::Faint(rest) } else { Part::Plain(rest) };
+        screen::line(&[number, rest])?;
+    }
     Ok(())
 }
 
-/// Writes the newest change sets as text, a line each.
+/// Writes the newest change sets as text.
 pub(crate) fn as_text(log: &haft_workspace::history::Log, most: usize) -> String {
     let shown = &log.sets[..log.sets.len().min(most)];
-    let row = |set: &ChangeSet| {
-        format!("{:>5}  {:<11} {:<11} {}{}\n", set.number, ago(set.at), what(set), files(set), undone(set))
-    };
-    let mut text: String = shown.iter().map(row).collect();
+    let mut lines: Vec<String> = shown.iter().flat_map(|set| rows(set, TEXT_WIDTH)).collect();
     if shown.is_empty() {
-        text.push_str(NOTHING);
-        text.push('\n');
+        lines.push(NOTHING.to_owned());
     }
     if log.sets.len() > shown.len() {
-        text.push_str(&format!("[{} older ones; \"haft log\" lists them]\n", log.sets.len() - shown.len()));
+        lines.push(format!("[{} older ones; \"haft log\" lists them]", log.sets.len() - shown.len()));
     }
-    text.extend(log.warnings.iter().map(|warning| format!("{warning}\n")));
-    text
+    lines.extend(log.warnings.iter().cloned());
+    lines.join("\n") + "\n"
+}
+
+/// Says what a change set is in at most so many columns: who made it, with which command, and what that did.
+fn rows(set: &ChangeSet, columns: usize) -> Vec<String> {
+    let is_narrow = columns < NARROW;
+    let when = if is_narrow { format!("{}  ", ago(set.at)) } else { format!("{:<11} ", ago(set.at)) };
+    let by = set.agent.as_deref().filter(|_| !is_narrow);
+    let by = by.map(|agent| format!(" by {}", one_line(agent))).unwrap_or_default();
+    let head = format!("{:>5}  {when}{}{by}{}  ", set.number, what(set), undone(set));
+    let indent = " ".repeat(INDENT);
+    let below = || format!("{indent}{}", summary::line(set, columns.saturating_sub(INDENT)));
+    let room = columns.saturating_sub(summary::width(&head));
+    let mut rows = match &set.command {
+        Some(command) if room < LEAST_COMMAND => vec![head, format!("{indent}{}", one_line(command)), below()],
+        Some(command) => vec![format!("{head}{}", one_line(command)), below()],
+        None if room < LEAST_FILES => vec![head, below()],
+        None => vec![format!("{head}{}", summary::line(set, room))],
+    };
+    rows.iter_mut().for_each(|row| *row = cut(row.trim_end(), columns));
+    rows
+}
+
+/// Cuts a line where the terminal ends.
+fn cut(line: &str, columns: usize) -> String {
+    if summary::width(line) <= columns {
+        return line.to_owned();
+    }
+    let mut used = 1;
+    let fits = |c: &char| {
+        used += screen::columns_of(*c);
+        used <= columns
+    };
+    line.chars().take_while(fits).chain(['…']).collect()
 }
 
 fn undone(set: &ChangeSet) -> &'static str {
     match set.undone {
         Undone::No => "",
-        Undone::Partly => "  (partly taken back)",
-        Undone::Yes => "  (taken back)",
+        Undone::Partly => " (partly undone)",
+        Undone::Yes => " (undone)",
     }
 }
 
 fn what(set: &ChangeSet) -> String {
     match &set.kind {
-        Kind::Change => set.tool.clone(),
+        Kind::Change => one_line(&set.tool).into_owned(),
         Kind::Undo(sets) => format!("undo of {}", numbers(sets)),
         Kind::Redo(sets) => format!("redo of {}", numbers(sets)),
-    }
-}
-
-fn files(set: &ChangeSet) -> String {
-    let sign = |change| match change {
-        Change::Create => "+",
-        Change::Replace => "~",
-        Change::Remove => "−",
-    };
-    let one = |file: &haft_workspace::history::ChangedFile| format!("{}{}", sign(file.change), one_line(&file.path));
-    let named: Vec<String> = set.files.iter().take(MOST_FILES).map(one).collect();
-    match set.files.len().saturating_sub(MOST_FILES) {
-        0 => named.join(" "),
-        more => format!("{} and {more} more", named.join(" ")),
     }
 }
 
@@ -123,25 +148,115 @@ fn record(set: &ChangeSet) -> Value {
         Change::Replace => "replace",
         Change::Remove => "remove",
     };
-    let files: Vec<Value> =
-        set.files.iter().map(|file| json!({ "path": file.path, "change": change(file.change) })).collect();
+    let files: Vec<Value> = summary::by_importance(set)
+        .iter()
+        .map(|file| match file.inside {
+            None => json!({ "path": file.path, "change": change(file.change) }),
+            Some([created, changed, removed]) => json!({
+                "path": file.path,
+                "change": change(file.change),
+                "inside": { "removed": removed, "changed": changed, "created": created },
+            }),
+        })
+        .collect();
+    let Counts { removed, replaced, changed, created } = Counts::of(set);
     let mut record = json!({
-        "change_set": set.number,
-        "at_ms": set.at,
+        "number": set.number,
+        "time": utc(set.at),
+        "agent": set.agent,
+        "session": set.session,
+        "turn": set.turn,
         "tool": set.tool,
         "call": set.call,
-        "session": set.session,
+        "changes": { "removed": removed, "replaced": replaced, "changed": changed, "created": created },
         "files": files,
-        "taken_back": match set.undone {
-            Undone::No => "no",
-            Undone::Partly => "partly",
-            Undone::Yes => "yes",
-        },
+        "undone": set.undone == Undone::Yes,
     });
+    match (&set.command, &set.kind) {
+        (Some(command), _) => record["command"] = command.as_str().into(),
+        (None, Kind::Change) => record["description"] = set.description.as_deref().unwrap_or(&set.tool).into(),
+        (None, Kind::Undo(_) | Kind::Redo(_)) => record["description"] = what(set).into(),
+    }
+    if set.undone == Undone::Partly {
+        record["partly_undone"] = true.into();
+    }
     match &set.kind {
         Kind::Change => {}
         Kind::Undo(sets) => record["undo_of"] = sets.clone().into(),
         Kind::Redo(sets) => record["redo_of"] = sets.clone().into(),
     }
     record
+}
+
+/// Writes a moment, given in milliseconds since 1970, as RFC 3339 does.
+pub(super) fn utc(at: u64) -> String {
+    let (seconds, milliseconds) = (at / 1_000, at % 1_000);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March here, so that the leap day is the last one; an era has 400 years.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z", year + era * 400)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haft_workspace::history::ChangedFile;
+
+    #[test]
+    fn moments_are_written_as_programs_read_them() {
+        for (at, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
+            (4_102_444_800_001, "2100-01-01T00:00:00.001Z"),
+        ] {
+            assert_eq!(utc(at), expected);
+        }
+    }
+
+    #[test]
+    fn every_width_shows_the_command_and_what_it_did() {
+        let file = |path: &str| ChangedFile {
+            path: path.to_owned(),
+            change: Change::Remove,
+            is_folder: false,
+            is_replaced: false,
+            inside: None,
+        };
+        let set = ChangeSet {
+            number: 12,
+            at: 0,
+            tool: "bash".into(),
+            call: "1".into(),
+            session: "s".into(),
+            turn: 1,
+            agent: Some("some-client".into()),
+            command: Some("rm -r src/old && cargo test --workspace".into()),
+            description: None,
+            kind: Kind::Change,
+            files: vec![file("src/old/first.rs"), file("src/old/second.rs"), file(".git/index")],
+            undone: Undone::Partly,
+        };
+        for columns in [20, 40, 60, 80, 200] {
+            let rows = rows(&set, columns);
+            assert!(rows.iter().all(|row| summary::width(row) <= columns), "{columns}: {rows:#?}");
+            assert!(rows.iter().any(|row| row.contains("rm -r src")), "{columns}: {rows:#?}");
+            assert!(rows.last().is_some_and(|row| row.contains("−3  −")), "{columns}: {rows:#?}");
+        }
+        let wide = rows(&set, 200);
+        assert!(wide[0].ends_with("bash by some-client (partly undone)  rm -r src/old && cargo test --workspace"));
+        assert_eq!(wide[1], "       −3  −src/old/first.rs −src/old/second.rs  git: 1 file");
+    }
+
+    #[test]
+    fn a_line_is_cut_where_the_terminal_ends() {
+        assert_eq!((cut("abc", 3), cut("abcd", 3)), ("abc".to_owned(), "ab…".to_owned()));
+    }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::log::ago;
 use crate::arguments::Common;
-use crate::desk::Desk;
 use crate::exit::Exit;
+use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 
 /// Most characters of the first words.
@@ -28,7 +28,7 @@ pub(crate) struct Sessions {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit> {
-    let desk = Desk::open(common)?;
+    let desk = Rescue::open(common)?;
     let all = desk.state.sessions().list()?;
     let shown = &all[..all.len().min(arguments.most)];
     if common.json {

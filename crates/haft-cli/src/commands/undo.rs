@@ -2,14 +2,14 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
-use haft::path::{Extent, RawPath, one_line};
+use haft::path::one_line;
 use haft_workspace::history::{Became, HistoryError, Side, TakenBack, Which};
 use serde_json::{Value, json};
 
 use super::diff::{Compared, between};
 use crate::arguments::{Common, Undo};
-use crate::desk::Desk;
 use crate::exit::Exit;
+use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 use crate::shown_diff;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
     if common.plan {
         return plan_mode(common);
     }
-    let desk = Desk::open(common)?;
+    let desk = Rescue::open(common)?;
     let which = match (arguments.number, arguments.turn, arguments.session) {
         (Some(number), ..) => Which::Number(number),
         (None, true, _) => Which::Turn,
@@ -31,10 +31,7 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
         (None, false, false) => Which::Newest,
     };
     let only = match &arguments.file {
-        Some(path) => {
-            let raw = RawPath::new(path.to_string_lossy());
-            Some(desk.runtime.doors().look.locate(&raw, Extent::Entry)?)
-        }
+        Some(path) => Some(desk.locate(path)?),
         None => None,
     };
     told(common, desk.history.undo(which, only.as_ref()), "Took back")
@@ -45,7 +42,7 @@ pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
     if common.plan {
         return plan_mode(common);
     }
-    let desk = Desk::open(common)?;
+    let desk = Rescue::open(common)?;
     told(common, desk.history.redo(), "Took back the undo,")
 }
 

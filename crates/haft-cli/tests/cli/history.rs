@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::Place;
 
 impl Place {
-    fn write(&self, path: &str, content: &str) {
+    pub(super) fn write(&self, path: &str, content: &str) {
         let call = serde_json::json!({ "path": path, "content": content, "write_mode": "overwrite" });
         let said = self.haft(&["--yes", "call", "write_file", &call.to_string()], "");
         assert_eq!(said.code, 0, "{}", said.err);
     }
 
-    fn record(&self, arguments: &[&str]) -> Value {
+    pub(super) fn record(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.haft(arguments, "").out).expect("it is a record")
     }
 }
@@ -26,7 +26,7 @@ fn the_log_says_how_much_it_does_not_show() {
     let said = place.haft(&["log", "-n", "0"], "");
     assert_eq!((said.out.as_str(), said.err.as_str()), ("", "[3 older ones; show them with -n 3]\n"));
     let record = place.record(&["log", "-n", "1", "--json"]);
-    assert_eq!((&record["change_sets"][0]["change_set"], &record["older"]), (&3.into(), &2.into()));
+    assert_eq!((&record["change_sets"][0]["number"], &record["older"]), (&3.into(), &2.into()));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn many_change_sets_are_named_as_a_range() {
     let said = place.haft(&["undo", "--session"], "");
     assert!(said.out.starts_with("Took back change sets 30–1\n"), "{}", said.out);
     let log = place.haft(&["log", "-n", "1"], "");
-    assert!(log.out.contains("undo of 30–1 −f0 −f1"), "{}", log.out);
+    assert!(log.out.contains("undo of 30–1 by person  −30  −f0 −f1"), "{}", log.out);
 }
 
 #[test]
@@ -100,4 +100,45 @@ fn the_tour_ends_well_with_every_profile_and_mode() {
         let told = if flags == ["--plan"] { "nothing to take back" } else { "src/main.rs: as it was before" };
         assert!(said.out.contains(told), "{flags:?}: {}", said.out);
     }
+}
+
+#[test]
+fn the_log_says_who_did_what_with_which_command_and_hides_secrets() {
+    let place = Place::new();
+    place.put("ws/old/a", "a\n");
+    let command = "rm -r old; echo 1 > new; echo more >> src/main.rs; : correct-horse-battery";
+    let said = place.haft(&["--yes", "call", "bash", &format!("command={command}")], "");
+    assert_eq!(said.code, 0, "{}", said.err);
+    place.write("b", "1\n");
+    let record = place.record(&["log", "--json"]);
+    let sets = &record["change_sets"];
+    let shown = "rm -r old; echo 1 > new; echo more >> src/main.rs; : [secret]";
+    assert_eq!((&sets[1]["command"], &sets[1]["agent"]), (&shown.into(), &"script".into()));
+    assert_eq!((&sets[1]["number"], &sets[1]["turn"], &sets[1]["undone"]), (&1.into(), &1.into(), &false.into()));
+    let changes = serde_json::json!({ "removed": 2, "replaced": 0, "changed": 1, "created": 1 });
+    assert_eq!(sets[1]["changes"], changes);
+    let paths: Vec<&str> = (0..4).filter_map(|at| sets[1]["files"][at]["path"].as_str()).collect();
+    assert_eq!(paths, ["old", "old/a", "src/main.rs", "new"]);
+    assert!(sets[1]["time"].as_str().is_some_and(|time| time.ends_with('Z') && time.len() == 24), "{sets}");
+    assert_eq!((&sets[0]["description"], &sets[0]["command"]), (&"create b".into(), &Value::Null));
+    let log = place.haft(&["log"], "").out;
+    assert!(log.contains(&format!("bash by script  {shown}\n       −2 ~1 +1  −old/ (1) ~src/main.rs +new\n")), "{log}");
+    assert!(log.contains("write_file by script  +1  +b\n"), "{log}");
+    place.haft(&["undo"], "");
+    let record = place.record(&["log", "--json"]);
+    assert_eq!(
+        (&record["change_sets"][0]["description"], &record["change_sets"][0]["agent"]),
+        (&"undo of 2".into(), &"person".into())
+    );
+    assert_eq!(record["change_sets"][1]["undone"], true);
+}
+
+#[test]
+fn a_long_command_is_cut_in_the_journal() {
+    let place = Place::new();
+    let command = format!("command=echo 1 > a; : {}", "x".repeat(500));
+    assert_eq!(place.haft(&["--yes", "call", "bash", &command], "").code, 0);
+    let record = place.record(&["log", "--json"]);
+    let kept = record["change_sets"][0]["command"].as_str().expect("it is text");
+    assert!(kept.starts_with("echo 1 > a; : xxx") && kept.ends_with("x…") && kept.chars().count() == 201, "{kept}");
 }

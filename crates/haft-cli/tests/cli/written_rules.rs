@@ -202,9 +202,11 @@ fn what_belongs_to_haft_is_refused_as_that_also_where_the_workspace_holds_it() {
     for path in [".config/haft/rules.toml", ".local/state/haft/x"] {
         let said =
             place.haft(&["-C", "../home", "--yes", "call", "write_file", &format!("path={path}"), "content=x"], "");
+        let home = place.path("home").canonicalize().expect("it is there");
         let text = format!(
-            "The rule \"changes outside\" refuses this call. It would create {path}, which belongs to haft itself.\n\
-             Nothing was changed.\nNext: do without it, or ask the user to do it by hand\n"
+            "Workspace: {}\nThe rule \"changes outside\" refuses this call. It would create {path}, which belongs to haft itself.\n\
+             Nothing was changed.\nNext: do without it, or ask the user to do it by hand\n",
+            home.display()
         );
         assert_eq!((said.code, said.err), (3, text));
     }

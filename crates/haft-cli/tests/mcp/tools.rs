@@ -64,7 +64,7 @@ fn a_change_is_made_recorded_and_can_be_taken_back_from_outside() {
     assert_eq!(place.get("ws/a.txt").as_deref(), Some("one\n"));
     let log = server.request("resources/read", json!({ "uri": "haft://log" }));
     let log = log["result"]["contents"][0]["text"].as_str().expect("text").to_owned();
-    assert!(log.contains("undo of 2") && log.contains("write_file"), "{log}");
+    assert!(log.contains("undo of 2") && log.contains("write_file by test "), "{log}");
 }
 
 #[test]

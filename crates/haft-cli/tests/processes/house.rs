@@ -267,7 +267,7 @@ fn run(command: &Command) -> Effect {
 
 fn errand() -> Errand {
     let (call, session) = (CallId::new("1"), SessionName::new("s"));
-    Errand { call, tool: "bash".into(), session, run: "r".into(), turn: 1 }
+    Errand { call, tool: "bash".into(), session, run: "r".into(), turn: 1, purpose: haft::door::Purpose::default() }
 }
 
 fn settings(folder: &Path, required: Level) -> Settings {

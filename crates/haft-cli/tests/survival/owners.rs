@@ -74,6 +74,7 @@ fn remove(place: &Place, name: &str) {
         session: SessionName::new("s"),
         run: "r".into(),
         turn: 1,
+        purpose: haft::door::Purpose::default(),
     };
     let effects: Arc<[Effect]> = [Effect::Change(target.clone(), Change::Remove)].into();
     let permit = Permit::issue(errand, effects, Vec::new(), Default::default());

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn what_can_only_be_a_mistake_is_told_with_its_line() {
         assert_eq!(told("effort = \"hihg\""), "2: unknown variant `hihg`; did you mean `high`?");
-        assert_eq!(told("window = 4095"), "2: must be between 4096 and 100000000 tokens; mend or remove this line");
+        assert_eq!(told("window = 4095"), "2: must be between 4096 and 100000000 tokens; fix or remove this line");
         assert!(told("window = 100000001").starts_with("2: must be between"));
         assert!(told("window = -1").starts_with("2: "));
         assert!(told("reply_tokens = 0").starts_with("2: must be between 1 and"));

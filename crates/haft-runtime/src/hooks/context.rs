@@ -87,6 +87,7 @@ impl<'a> HookContext<'a> {
             session: session.name.clone(),
             run: session.run.clone(),
             turn: self.cx.turn.number,
+            purpose: haft::door::Purpose::default(),
         };
         let mut effects = vec![Effect::Run(CommandLine(command.line.clone()))];
         effects.extend((reach == Reach::Network).then(|| connects(command)));

@@ -338,6 +338,11 @@ impl Drop for LayeredGround {
     }
 }
 
+/// Removes the layers in a folder that were left behind by a haft that was killed.
+pub(super) fn remove_left_behind(layers: &Path) {
+    folder::sweep(layers);
+}
+
 /// Makes a private folder; one that somebody else has put there is refused.
 fn private_folder(folder: &Path) -> io::Result<()> {
     private::create_folder(folder)?;

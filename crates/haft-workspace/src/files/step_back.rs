@@ -143,7 +143,12 @@ struct Old {
 /// A step may be back although not everything went well: a failed sync comes last.
 fn is_as_before(root: &Root, stores: &TreeStores, step: &Step) -> bool {
     match step {
-        Step::Tree { path, tree } => tree::progress(root, stores, (&path.path(), tree)) == Progress::None,
+        // What an undo moved only in part is found by the next one, entry by entry; of a commit the store must be kept.
+        Step::Tree { path, tree } => match tree::progress(root, stores, (&path.path(), tree)) {
+            Progress::None => true,
+            Progress::Some => tree.exchange > 0,
+            Progress::All => false,
+        },
         Step::Move { from, to } => {
             let is_absent = |seen: io::Result<Seen>| seen.is_ok_and(|seen| seen.state == State::Absent);
             is_absent(image::glance(root, &to.path())) && !is_absent(image::glance(root, &from.path()))

@@ -10,6 +10,7 @@
 //!
 //! Not here: which trees are ignored (`layer::generated`), the order of a transaction (`performance`).
 
+mod back;
 mod clean;
 mod exchange;
 mod manifest;
@@ -17,7 +18,7 @@ mod plan;
 mod store;
 
 pub(super) use plan::{CommitPlan, Hides, Planner};
-pub(crate) use store::TreeStores;
+pub(crate) use store::{TreeStores, bytes_of, folders_in, remove_from_folder};
 pub(super) use store::{hidden_places, hide_stores};
 
 use std::io;
@@ -189,7 +190,7 @@ fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &
     let before = store.read(record.exchange.saturating_sub(1))?;
     let exchange = Exchange::open(root, &store, place)?;
     let put_back = || stores.put_back_after(root.path(), &record.store);
-    let (operations, kept) = plan::back(&exchange, &before, &put_back)?;
+    let (operations, kept) = back::back(&exchange, &before, &put_back)?;
     store.write(record.exchange, &operations)?;
     let overtaken = exchange.apply(&operations)?;
     store.note_end(record.exchange)?;
@@ -200,7 +201,7 @@ fn take_back(root: &Root, (stores, record): (&TreeStores, &TreeRecord), place: &
 pub(crate) fn would_keep(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<usize> {
     let (exchange, manifest) = opened(root, stores, (place, record))?;
     let put_back = || stores.put_back_after(root.path(), &record.store);
-    plan::back(&exchange, &manifest, &put_back).map(|(_, kept)| kept)
+    back::back(&exchange, &manifest, &put_back).map(|(_, kept)| kept)
 }
 
 /// How far an exchange came that was cut off.

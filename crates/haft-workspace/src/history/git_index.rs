@@ -1,51 +1,156 @@
 //! Whether two states of git's index say the same.
 //!
-//! The index is also a cache: git writes it anew whenever it has looked at files, with their times and numbers in it. An
-//! undo must not take that for work of the user.
+//! The index is also a cache: git writes it anew whenever it has looked at files, with their times and numbers in it. That
+//! is no work of the user, and a command that only looks has changed nothing.
+//!
+//! Versions 2, 3 and 4 are read, with names of contents by SHA-1 and SHA-256. A split index is not understood.
 
 use std::path::Path;
 
-/// Returns whether a path is git's index.
-pub(super) fn is_index(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "index") && path.iter().any(|part| part == ".git")
+/// Returns whether a path is git's index, of a repository, a submodule or a worktree.
+pub(crate) fn is_index(path: &Path) -> bool {
+    let is_git = |part: &std::ffi::OsStr| part.as_encoded_bytes().ends_with(b".git");
+    path.file_name().is_some_and(|name| name == "index") && path.iter().any(is_git)
 }
 
 /// Returns whether both list the same contents under the same names. What is not understood is not the same.
-pub(super) fn says_the_same(one: &[u8], other: &[u8]) -> bool {
-    matches!((entries(one), entries(other)), (Some(one), Some(other)) if one == other)
+pub(crate) fn says_the_same(one: &[u8], other: &[u8]) -> bool {
+    [20, 32].into_iter().any(|hash| {
+        let read = |index| Index::read(index, hash);
+        matches!((read(one), read(other)), (Some(one), Some(other)) if one == other)
+    })
 }
 
-/// The mode, the name of the content, the flags, and the path.
-type Entry<'a> = ([u8; 4], [u8; 20], u16, &'a [u8]);
+/// What an index says.
+#[derive(PartialEq, Eq)]
+struct Index<'a> {
+    entries: Vec<Entry<'a>>,
+    /// The extensions that are more than a cache, with their names.
+    extensions: Vec<&'a [u8]>,
+}
 
-/// Times, numbers, owner and size have 40 bytes, four of which are the mode.
+/// One path of an index.
+#[derive(PartialEq, Eq)]
+struct Entry<'a> {
+    mode: &'a [u8],
+    content: &'a [u8],
+    flags: u16,
+    extended: u16,
+    path: Vec<u8>,
+}
+
+/// Where the mode stands in an entry, and where the name of the content: times, numbers, owner and size are the rest.
 const MODE: usize = 24;
 const CONTENT: usize = 40;
-const FLAGS: usize = 60;
-/// Everything but the length of the path.
-const TOLD: u16 = 0xf000;
+/// The flags without the length of the path.
+const FLAGS: u16 = 0xf000;
+/// The flag that more flags follow.
+const EXTENDED: u16 = 0x4000;
+/// Extensions that git makes anew whenever it likes.
+const CACHES: [&[u8]; 5] = [b"TREE", b"UNTR", b"FSMN", b"EOIE", b"IEOT"];
 
-/// Reads the entries of an index of the usual versions, in which paths are written out.
-fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
-    let number = |at: usize| Some(u32::from_be_bytes(*index.get(at..)?.first_chunk()?));
-    let version = number(4)?;
-    if !index.starts_with(b"DIRC") || !(2..=3).contains(&version) {
-        return None;
+impl<'a> Index<'a> {
+    /// Reads an index whose names of contents have so many bytes; nothing where it is not one.
+    fn read(index: &'a [u8], hash: usize) -> Option<Self> {
+        // A checksum as long as the names of contents ends it.
+        let mut reader = Reader { bytes: index.get(..index.len().checked_sub(hash)?)?, at: 0 };
+        if reader.take(4)? != b"DIRC" {
+            return None;
+        }
+        let version = reader.number()?;
+        let count = reader.number()?;
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        for _ in 0..count {
+            let last = entries.last().map_or(&[][..], |entry| &entry.path);
+            let entry = match version {
+                2 | 3 => reader.entry(hash)?,
+                4 => reader.compressed_entry(hash, last)?,
+                _ => return None,
+            };
+            entries.push(entry);
+        }
+        let mut extensions = Vec::new();
+        while reader.at < reader.bytes.len() {
+            let name = reader.take(4)?;
+            let length = usize::try_from(reader.number()?).ok()?;
+            let content = reader.take(length)?;
+            match name {
+                // The entries are elsewhere.
+                b"link" => return None,
+                cache if CACHES.contains(&cache) => {}
+                name => extensions.extend([name, content]),
+            }
+        }
+        Some(Self { entries, extensions })
     }
-    let mut at = 12;
-    let mut entries = Vec::new();
-    for _ in 0..number(8)? {
-        let flags = u16::from_be_bytes(*index.get(at + FLAGS..)?.first_chunk()?);
-        let is_extended = version == 3 && flags & 0x4000 != 0;
-        let name = at + FLAGS + if is_extended { 4 } else { 2 };
-        let length = memchr::memchr(0, index.get(name..)?)?;
-        let (mode, content) = (*index[at + MODE..].first_chunk()?, *index[at + CONTENT..].first_chunk()?);
-        entries.push((mode, content, flags & TOLD, &index[name..name + length]));
-        // An entry is filled up with one to eight zeros to a multiple of eight bytes.
-        at += (name + length - at) / 8 * 8 + 8;
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(taken)
     }
-    // A split index has entries elsewhere.
-    (!index.get(at..)?.starts_with(b"link")).then_some(entries)
+
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(*self.take(4)?.first_chunk()?))
+    }
+
+    fn short(&mut self) -> Option<u16> {
+        Some(u16::from_be_bytes(*self.take(2)?.first_chunk()?))
+    }
+
+    /// Reads an entry up to its path, which is empty yet.
+    fn beginning(&mut self, hash: usize) -> Option<Entry<'a>> {
+        let facts = self.take(CONTENT)?;
+        let content = self.take(hash)?;
+        let flags = self.short()?;
+        let extended = if flags & EXTENDED == 0 { 0 } else { self.short()? };
+        Some(Entry { mode: &facts[MODE..MODE + 4], content, flags: flags & FLAGS, extended, path: Vec::new() })
+    }
+
+    /// Reads the rest of a path, to its end mark.
+    fn path(&mut self) -> Option<&'a [u8]> {
+        let length = memchr::memchr(0, self.bytes.get(self.at..)?)?;
+        let path = self.take(length)?;
+        self.take(1)?;
+        Some(path)
+    }
+
+    /// Reads an entry whose path is written out.
+    fn entry(&mut self, hash: usize) -> Option<Entry<'a>> {
+        let begin = self.at;
+        let mut entry = self.beginning(hash)?;
+        entry.path = self.path()?.to_owned();
+        // It is filled up with zeros to a multiple of eight bytes; one of them ended the path.
+        let length = self.at - begin;
+        self.take(length.next_multiple_of(8) - length)?;
+        Some(entry)
+    }
+
+    /// Reads an entry that says how much of the last path is dropped, and what follows instead.
+    fn compressed_entry(&mut self, hash: usize, last: &[u8]) -> Option<Entry<'a>> {
+        let mut entry = self.beginning(hash)?;
+        let kept = last.len().checked_sub(self.dropped()?)?;
+        entry.path = [&last[..kept], self.path()?].concat();
+        Some(entry)
+    }
+
+    /// Reads a number in sevens of bits, the highest first, each but the last one less than it says.
+    fn dropped(&mut self) -> Option<usize> {
+        let mut byte = *self.take(1)?.first()?;
+        let mut number = usize::from(byte & 127);
+        while byte & 128 != 0 {
+            byte = *self.take(1)?.first()?;
+            number = number.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 127))?;
+        }
+        Some(number)
+    }
 }
 
 #[cfg(test)]
@@ -53,31 +158,71 @@ mod tests {
     use super::*;
 
     fn index(entries: &[(&str, u8, u8)]) -> Vec<u8> {
-        let mut index =
-            [b"DIRC", &2_u32.to_be_bytes()[..], &u32::try_from(entries.len()).unwrap().to_be_bytes()].concat();
+        index_of(2, 20, entries)
+    }
+
+    fn index_of(version: u32, hash: usize, entries: &[(&str, u8, u8)]) -> Vec<u8> {
+        let count = u32::try_from(entries.len()).unwrap();
+        let mut index = [b"DIRC", &version.to_be_bytes()[..], &count.to_be_bytes()].concat();
+        let mut last = "";
         for (path, time, content) in entries {
             let begin = index.len();
             index.extend([*time; 24]);
             index.extend(0o100_644_u32.to_be_bytes());
             index.extend([*time; 12]);
-            index.extend([*content; 20]);
+            index.extend(vec![*content; hash]);
             index.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
-            index.extend(path.as_bytes());
-            let length = index.len() - begin;
-            index.resize(begin + length / 8 * 8 + 8, 0);
+            if version == 4 {
+                index.push(u8::try_from(last.len()).unwrap());
+                index.extend(path.as_bytes());
+                index.push(0);
+            } else {
+                index.extend(path.as_bytes());
+                let length = index.len() - begin;
+                index.resize(begin + length / 8 * 8 + 8, 0);
+            }
+            last = path;
         }
-        index.extend([7; 20]);
+        index.extend(vec![7; hash]);
         index
     }
 
     #[test]
     fn times_do_not_matter_and_contents_and_paths_do() {
-        let one = index(&[("a", 1, 1), ("src/long/name", 1, 2)]);
-        assert!(says_the_same(&one, &index(&[("a", 9, 1), ("src/long/name", 8, 2)])));
-        assert!(!says_the_same(&one, &index(&[("a", 1, 1), ("src/long/name", 1, 3)])));
-        assert!(!says_the_same(&one, &index(&[("a", 1, 1), ("src/long/nama", 1, 2)])));
-        assert!(!says_the_same(&one, &index(&[("a", 1, 1)])));
-        assert!(!says_the_same(b"", b""));
-        assert!(!says_the_same(&one[..40], &one[..40]));
+        for (version, hash) in [(2, 20), (2, 32), (3, 20), (4, 20), (4, 32)] {
+            let index = |entries: &[(&str, u8, u8)]| index_of(version, hash, entries);
+            let one = index(&[("a", 1, 1), ("src/long/name", 1, 2)]);
+            assert!(says_the_same(&one, &index(&[("a", 9, 1), ("src/long/name", 8, 2)])), "{version} {hash}");
+            assert!(!says_the_same(&one, &index(&[("a", 1, 1), ("src/long/name", 1, 3)])));
+            assert!(!says_the_same(&one, &index(&[("a", 1, 1), ("src/long/nama", 1, 2)])));
+            assert!(!says_the_same(&one, &index(&[("a", 1, 1)])));
+            assert!(!says_the_same(b"", b""));
+            assert!(!says_the_same(&one[..40], &one[..40]));
+        }
+    }
+
+    #[test]
+    fn caches_do_not_matter_and_other_extensions_do() {
+        let with = |name: &[u8], content: &[u8]| {
+            let mut index = index(&[("a", 1, 1)]);
+            let end = index.len() - 20;
+            let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+            index.splice(end..end, [name, &length, content].concat());
+            index
+        };
+        let plain = index(&[("a", 2, 1)]);
+        assert!(says_the_same(&plain, &with(b"TREE", b"anything")));
+        assert!(!says_the_same(&plain, &with(b"REUC", b"resolved")));
+        assert!(!says_the_same(&with(b"link", b"shared"), &with(b"link", b"shared")));
+    }
+
+    #[test]
+    fn the_index_of_a_submodule_and_of_a_worktree_is_one() {
+        for path in [".git/index", "sub/.git/index", ".git/modules/a/index", ".git/worktrees/w/index"] {
+            assert!(is_index(Path::new(path)), "{path}");
+        }
+        for path in ["index", "src/index", ".git/HEAD", ".git/index/a"] {
+            assert!(!is_index(Path::new(path)), "{path}");
+        }
     }
 }

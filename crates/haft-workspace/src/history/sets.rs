@@ -21,6 +21,14 @@ pub struct ChangeSet {
     pub call: String,
     /// The session that made it.
     pub session: String,
+    /// The number of the turn in that session.
+    pub turn: u64,
+    /// Who made it: a person, a script, a model, or the name of a program; nothing in records of earlier versions.
+    pub agent: Option<String>,
+    /// The command that was run.
+    pub command: Option<String>,
+    /// What was done, where no command was run.
+    pub description: Option<String>,
     /// Whether it is a change, or takes others back.
     pub kind: Kind,
     /// What it changed.
@@ -58,6 +66,12 @@ pub struct ChangedFile {
     pub path: String,
     /// What happened to it.
     pub change: Change,
+    /// Whether it is a folder, or was one where it is gone.
+    pub is_folder: bool,
+    /// Whether something of another kind has taken its place, such as a file that of a folder.
+    pub is_replaced: bool,
+    /// How many files in it were created, replaced and removed, where it is an ignored tree.
+    pub inside: Option<[u64; 3]>,
 }
 
 /// All change sets of a journal.
@@ -153,22 +167,24 @@ impl Sets {
     }
 
     /// Returns the paths of a change set and what happened to each, from its beginning to its end.
-    fn paths_of(&self, number: u64) -> BTreeMap<PathBuf, (bool, bool)> {
-        let mut paths: BTreeMap<PathBuf, (bool, bool)> = BTreeMap::new();
+    fn paths_of(&self, number: u64) -> BTreeMap<PathBuf, (Option<Node>, Option<Node>)> {
+        let mut paths: BTreeMap<PathBuf, (Option<Node>, Option<Node>)> = BTreeMap::new();
         for step in self.intents_of(number).flat_map(|(intent, _)| &intent.steps) {
             match step {
                 Step::Change { path, before, after, .. } => {
-                    let (was, is) = (*before != State::Absent, *after != State::Absent);
+                    let (was, is) = (Node::of(before), Node::of(after));
                     paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
                 }
                 Step::Tree { path, tree } => {
                     let [created, replaced, removed] = tree.counts;
-                    let (was, is) = (replaced + removed > 0, replaced + created > 0);
+                    let folder = |is_there: bool| is_there.then_some(Node::Folder);
+                    let (was, is) = (folder(replaced + removed > 0), folder(replaced + created > 0));
                     paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
                 }
                 Step::Move { from, to } => {
-                    paths.entry(from.path()).and_modify(|(_, ends)| *ends = false).or_insert((true, false));
-                    paths.entry(to.path()).and_modify(|(_, ends)| *ends = true).or_insert((false, true));
+                    let moved = paths.get(&from.path()).map_or(Some(Node::File), |(_, is)| *is);
+                    paths.entry(from.path()).and_modify(|(_, ends)| *ends = None).or_insert((moved, None));
+                    paths.entry(to.path()).and_modify(|(_, ends)| *ends = moved).or_insert((None, moved));
                 }
             }
         }
@@ -277,9 +293,7 @@ impl Sets {
         let mut warnings = Vec::new();
         if self.reading.dropped > 0 {
             let up_to = self.reading.dropped;
-            warnings.push(format!(
-                "Change sets up to {up_to} were dropped to keep within the room; they cannot be undone."
-            ));
+            warnings.push(format!("Change sets up to {up_to} were dropped to save room; they cannot be undone."));
         }
         if !self.reading.damaged.is_empty() {
             let bytes: u64 = self.reading.damaged.iter().sum();
@@ -301,13 +315,26 @@ impl Sets {
 
     fn shown_set(&self, number: u64) -> Option<ChangeSet> {
         let (intent, _) = self.intents_of(number).next()?;
+        let mut inside: BTreeMap<PathBuf, [u64; 3]> = BTreeMap::new();
+        for step in self.intents_of(number).flat_map(|(intent, _)| &intent.steps) {
+            if let Step::Tree { path, tree } = step {
+                let counts = inside.entry(path.path()).or_default();
+                counts.iter_mut().zip(tree.counts).for_each(|(count, more)| *count += more);
+            }
+        }
         let files = self.paths_of(number).into_iter().map(|(path, (was, is))| {
             let change = match (was, is) {
-                (false, _) => Change::Create,
-                (true, true) => Change::Replace,
-                (true, false) => Change::Remove,
+                (None, _) => Change::Create,
+                (Some(_), Some(_)) => Change::Replace,
+                (Some(_), None) => Change::Remove,
             };
-            ChangedFile { path: path.display().to_string(), change }
+            ChangedFile {
+                path: path.display().to_string(),
+                change,
+                is_folder: is.or(was) == Some(Node::Folder),
+                is_replaced: was.zip(is).is_some_and(|(was, is)| was != is),
+                inside: inside.get(&path).copied(),
+            }
         });
         Some(ChangeSet {
             number,
@@ -315,10 +342,33 @@ impl Sets {
             tool: intent.by.tool.clone(),
             call: intent.by.call.clone(),
             session: intent.by.session.clone(),
+            turn: intent.by.turn,
+            agent: intent.by.agent.clone(),
+            command: intent.by.command.clone(),
+            description: intent.by.description.clone(),
             kind: self.kind(number),
             files: files.collect(),
             undone: self.undone(number),
         })
+    }
+}
+
+/// What is at a path. The journal does not say what was moved; it counts as a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Node {
+    File,
+    Link,
+    Folder,
+}
+
+impl Node {
+    fn of(state: &State) -> Option<Self> {
+        match state {
+            State::Absent => None,
+            State::File { .. } => Some(Node::File),
+            State::Link { .. } => Some(Node::Link),
+            State::Folder { .. } => Some(Node::Folder),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ impl Since {
         let is_older_left = self.first > 0 && reading.intents[self.first - 1].0.at < self.at_ms;
         if reading.dropped > 0 && !is_older_left {
             warnings.push(format!(
-                "Change sets up to {} were dropped to keep the journal within its room; what they changed since then cannot be taken back.",
+                "Change sets up to {} were dropped to save room; what they changed since then cannot be taken back.",
                 reading.dropped
             ));
         }

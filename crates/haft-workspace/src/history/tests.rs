@@ -62,6 +62,7 @@ impl Ground {
             session: SessionName::new("s"),
             run: self.run.into(),
             turn: self.turn,
+            purpose: haft::door::Purpose::default(),
         };
         Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
     }

@@ -58,6 +58,7 @@ impl Ground {
             session: SessionName::new(session),
             run: session.into(),
             turn: 1,
+            purpose: haft::door::Purpose::default(),
         };
         let permit = Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new());
         let target = Target::Inside(Place::new(name, Extent::Entry));

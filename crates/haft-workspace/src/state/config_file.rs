@@ -50,13 +50,25 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Says that a file is not text, and from which line on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} is not text in UTF-8")]
+pub struct NotUtf8 {
+    /// The line, from 1.
+    pub line: usize,
+}
+
 fn text_of(file: File) -> io::Result<String> {
-    let mut text = String::new();
-    file.take(LARGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST {
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MiB"));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = memchr::memchr_iter(b'\n', valid).count() + 1;
+        io::Error::new(io::ErrorKind::InvalidData, NotUtf8 { line })
+    })
 }
 
 /// Returns where a file really is, from `/` and without links; as it was named where that cannot be said.

@@ -29,6 +29,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::private;
+use super::registry::Claim;
 use crate::files::tree::TreeStores;
 use frame::Head;
 
@@ -62,16 +63,29 @@ impl Default for JournalLimits {
 pub(crate) struct Journal {
     folder: PathBuf,
     limits: JournalLimits,
+    claim: Option<Claim>,
 }
 
 impl Journal {
     pub(super) fn new(folder: PathBuf, limits: JournalLimits) -> Self {
-        Self { folder, limits }
+        Self { folder, limits, claim: None }
+    }
+
+    /// Records whose journal this is when the first change is made.
+    pub(super) fn claiming(mut self, claim: Claim) -> Self {
+        self.claim = Some(claim);
+        self
+    }
+
+    /// Returns whether anything was ever written to the journal.
+    pub(super) fn exists(&self) -> bool {
+        self.path().symlink_metadata().is_ok_and(|facts| facts.len() > 0)
     }
 
     /// Takes the lock, waiting for others; cuts a torn end. `stopped` is asked while waiting.
     pub(crate) fn lock(&self, stopped: &dyn Fn() -> bool) -> io::Result<Writing<'_>> {
         private::create_folder(&self.folder)?;
+        self.claim.iter().for_each(Claim::stake);
         let mut waiting = Waiting::begin(self.limits.patience);
         loop {
             let file = private::append_file(&self.path())?;
@@ -117,6 +131,29 @@ impl Journal {
         matches!(last, Ok(Some((_, body))) if matches!(parsed(&body), Some((Record::Intent(_), _))))
     }
 
+    /// Returns how far back undo reaches; nothing where there is nothing to undo. Only the ends of the file are read.
+    pub(super) fn reach(&self) -> io::Result<Option<Reach>> {
+        let file = match private::read_file(&self.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let length = file.metadata()?.len();
+        let Some((last, _)) = frame::last(&file, length)? else { return Ok(None) };
+        let mut offset = 0;
+        while let Some((frame, body)) = frame::frame_at(&file, offset, length)? {
+            if let Some((Record::Intent(intent), _)) = parsed(&body) {
+                return Ok(Some(Reach { oldest: intent.set, newest: last.head.sets, oldest_ms: intent.at }));
+            }
+            offset = frame.end();
+        }
+        Ok(None)
+    }
+
+    /// Returns how many bytes it would free to drop the change sets made before a moment, or all of them, about.
+    pub(super) fn room_of_older(&self, before_ms: Option<u64>) -> io::Result<u64> {
+        Ok(room::room_of_older(&self.read()?, &self.objects(), before_ms))
+    }
+
     pub(crate) fn objects(&self) -> Objects {
         Objects::new(self.folder.join("objects"))
     }
@@ -139,6 +176,17 @@ impl Journal {
         let there = self.path().metadata().map(|facts| (facts.dev(), facts.ino()));
         matches!((here, there), (Ok(here), Ok(there)) if here == there)
     }
+}
+
+/// How far back undo reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The oldest change set in the journal.
+    pub oldest: u64,
+    /// The newest one.
+    pub newest: u64,
+    /// When the oldest was made, in milliseconds since 1970.
+    pub oldest_ms: u64,
 }
 
 /// Waits for somebody else, in growing steps and not for ever: the other one may have been stopped.
@@ -246,7 +294,7 @@ impl<'j> Writing<'j> {
     /// Writes down what is about to be done. It is safe once it is synced.
     pub(crate) fn intend(&mut self, intent: &Intent, inline: &[u8]) -> io::Result<()> {
         let sets = self.head.sets.max(intent.set);
-        self.append(&Record::Intent(intent.clone()), inline, sets)
+        self.append(&Record::Intent(Box::new(intent.clone())), inline, sets)
     }
 
     /// Makes sure that everything written so far outlives a power cut.
@@ -279,6 +327,11 @@ impl<'j> Writing<'j> {
     /// Drops the oldest change sets when the room is used up; returns up to which, where any went.
     pub(crate) fn make_room(self) -> io::Result<Option<u64>> {
         room::make_room(self)
+    }
+
+    /// Drops the change sets that were made before a moment, or all of them; returns up to which, where any went.
+    pub(super) fn drop_older(self, before_ms: Option<u64>) -> io::Result<Option<u64>> {
+        room::drop_older(&self, before_ms)
     }
 
     fn append(&mut self, record: &Record, inline: &[u8], sets: u64) -> io::Result<()> {
@@ -348,7 +401,7 @@ impl Reading {
             match parsed(&body) {
                 Some((Record::Intent(intent), inline)) => {
                     let inline = Inline { begin: frame.body.start + inline as u64, end: frame.body.end };
-                    reading.intents.push((intent, inline));
+                    reading.intents.push((*intent, inline));
                     reading.is_unfinished = true;
                 }
                 Some((Record::Outcome(outcome), _)) => {

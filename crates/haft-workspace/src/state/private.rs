@@ -39,6 +39,11 @@ pub(crate) fn read_file(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
 }
 
+/// Returns whether a folder is at a path; a link to one is none.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|facts| facts.is_dir())
+}
+
 /// Neither through a link that somebody put there, nor waiting for the other end of a pipe.
 fn no_tricks() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()

@@ -9,6 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
 use super::private;
+use super::registry::Claim;
 
 /// When the file is larger, it starts anew and the old one is kept beside it.
 const LARGEST: u64 = 512 * 1024;
@@ -17,11 +18,12 @@ const LARGEST: u64 = 512 * 1024;
 #[derive(Clone, Debug)]
 pub struct RecentCalls {
     path: PathBuf,
+    claim: Claim,
 }
 
 impl RecentCalls {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path }
+    pub(super) fn new(path: PathBuf, claim: Claim) -> Self {
+        Self { path, claim }
     }
 
     /// Adds the record of a call.
@@ -29,6 +31,7 @@ impl RecentCalls {
         if let Some(folder) = self.path.parent() {
             private::create_folder(folder)?;
         }
+        self.claim.stake();
         let mut file = private::append_file(&self.path)?;
         flock(&file, FlockOperation::LockExclusive)?;
         if file.metadata()?.len() > LARGEST {

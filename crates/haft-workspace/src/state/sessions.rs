@@ -28,6 +28,7 @@ use serde_json::value::RawValue;
 
 use super::journal::frame::{self, Head};
 use super::private;
+use super::registry::Claim;
 
 /// Most sessions of a workspace; the oldest go when there are more.
 const MOST_SESSIONS: usize = 500;
@@ -44,6 +45,7 @@ pub struct Sessions {
     folder: PathBuf,
     room: u64,
     most: usize,
+    claim: Option<Claim>,
 }
 
 /// How far a session is, as the last record says.
@@ -123,7 +125,18 @@ pub enum SessionError {
 
 impl Sessions {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, room: ROOM, most: MOST_SESSIONS }
+        Self { folder, room: ROOM, most: MOST_SESSIONS, claim: None }
+    }
+
+    /// Records whose sessions these are when the first one begins.
+    pub(super) fn claiming(mut self, claim: Claim) -> Self {
+        self.claim = Some(claim);
+        self
+    }
+
+    /// Returns whether there is any session.
+    pub(super) fn exist(&self) -> bool {
+        std::fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_some())
     }
 
     /// Begins a session with these words. The oldest ones go where there are too many.
@@ -175,6 +188,7 @@ impl Sessions {
 
     fn create(&self, words: &str) -> io::Result<SessionLog> {
         private::create_folder(&self.folder)?;
+        self.claim.iter().for_each(Claim::stake);
         self.make_room();
         let (id, file) = loop {
             let id = SessionId::new();

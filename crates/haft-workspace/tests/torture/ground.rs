@@ -167,7 +167,14 @@ pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> P
         [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change)).into();
     effects.push(Effect::Read(root));
     let (call, session) = (CallId::new("1"), SessionName::new("s"));
-    let errand = Errand { call, tool: "write_file".into(), session, run: "one".into(), turn: 1 };
+    let errand = Errand {
+        call,
+        tool: "write_file".into(),
+        session,
+        run: "one".into(),
+        turn: 1,
+        purpose: haft::door::Purpose::default(),
+    };
     Permit::issue(errand, effects.into(), found, stop.clone())
 }
 

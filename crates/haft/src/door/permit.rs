@@ -38,6 +38,19 @@ pub struct Errand {
     pub run: Arc<str>,
     /// The number of the turn in this run.
     pub turn: u64,
+    /// Who wanted it, and what it does.
+    pub purpose: Purpose,
+}
+
+/// Who wanted a call, and what it does, in words for the log. Each is one short line without secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Purpose {
+    /// A person, a script, a model, or the name of the program that made the call.
+    pub agent: Option<String>,
+    /// The command that is run.
+    pub command: Option<String>,
+    /// What is done, where no command is run.
+    pub description: Option<String>,
 }
 
 /// Most bytes of contents that are noted for one call.
@@ -193,7 +206,7 @@ mod tests {
 
     fn permit(effects: &[Effect]) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("s"));
-        let errand = Errand { call, tool: "t".into(), session, run: "r".into(), turn: 1 };
+        let errand = Errand { call, tool: "t".into(), session, run: "r".into(), turn: 1, purpose: Purpose::default() };
         Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
     }
 

@@ -44,8 +44,14 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
     let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;
     lines.extend(plan.effects.iter().map(|effect| format!("would {effect}")));
     let session = SessionName::new("scene");
-    let errand =
-        Errand { call: CallId::new("1"), tool: "t".into(), session: session.clone(), run: "r".into(), turn: 1 };
+    let errand = Errand {
+        call: CallId::new("1"),
+        tool: "t".into(),
+        session: session.clone(),
+        run: "r".into(),
+        turn: 1,
+        purpose: haft::door::Purpose::default(),
+    };
     let permit = Permit::issue(errand, plan.effects, Vec::new(), CancellationToken::new());
     let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;
     lines.extend(output.for_model.iter().filter_map(|content| content.text().map(str::to_owned)));

@@ -84,6 +84,7 @@ async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
         session: session.clone(),
         run: "doctor".into(),
         turn: 1,
+        purpose: haft::door::Purpose::default(),
     };
     let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
     let cx = RunContext::new(&permit, doors, &Unheard, (&session, &desk.settings.limits));

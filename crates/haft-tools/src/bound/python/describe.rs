@@ -26,8 +26,14 @@ pub(in super::super) async fn describe(
 ) -> Result<Description, ToolError> {
     let line = format!("describe {}:{}", function.module, function.function);
     let (call, session) = (CallId::new("describe"), SessionName::new("describe"));
-    let errand =
-        Errand { call, tool: function.spec.name.clone(), session: session.clone(), run: "describe".into(), turn: 1 };
+    let errand = Errand {
+        call,
+        tool: function.spec.name.clone(),
+        session: session.clone(),
+        run: "describe".into(),
+        turn: 1,
+        purpose: haft::door::Purpose::default(),
+    };
     let effects = [Effect::Run(CommandLine(line.clone()))];
     let permit = Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new());
     let cx = RunContext::new(&permit, doors, &Unheard, (&session, limits)).settling(Settle::Show);

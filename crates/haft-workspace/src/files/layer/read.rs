@@ -23,11 +23,14 @@ use super::super::folder::{Names, stat_name};
 use super::super::open::open_name;
 use super::difference::{Below, Caps, Clash, Comes, Difference, Found, LeftOut, NewFile, Spot};
 use super::folder::open_anyway;
+use crate::history::git_index;
 
 /// Deepest folder that is entered: every level holds two descriptors.
 const DEEPEST: usize = 200;
 /// How much of two files is compared at once.
 const STEP: usize = 64 * 1024;
+/// The largest index of git that is read: one of a million files has 100 MiB.
+const LARGEST_INDEX: u64 = 256 * 1024 * 1024;
 /// The bits of a mode that are compared and brought in.
 pub(in crate::files) const MODE: u32 = 0o1777;
 /// Those of a folder: there a bit says to which group belongs what is made in it.
@@ -257,8 +260,8 @@ impl Reader<'_> {
         let size = u64::try_from(upper.st_size).unwrap_or(0);
         let shared = (upper.st_nlink > 1).then_some(upper.st_ino);
         if let (Some(lower), Some(folder)) = (lower, &level.lower)
-            && lower.st_size == upper.st_size
-            && self.is_same_content(level, folder, name)?
+            && (lower.st_size == upper.st_size && self.is_same_content(level, folder, name)?
+                || git_index::is_index(&self.path) && is_refreshed(level, folder, name))
         {
             if upper.st_mode & !lower.st_mode & 0o6000 != 0 {
                 self.leave_out(LeftOut::SetId);
@@ -444,6 +447,17 @@ fn attribute(file: impl AsFd, name: &str) -> Option<Vec<u8>> {
     let length = rustix::fs::fgetxattr(file, name, &mut value).ok()?;
     value.truncate(length);
     Some(value)
+}
+
+/// Returns whether git has only refreshed its index: the times in it changed, and nothing that it says.
+fn is_refreshed(level: &Level, lower: &OwnedFd, name: &[u8]) -> bool {
+    let content = |folder: BorrowedFd<'_>| {
+        let mut bytes = Vec::new();
+        let read = open_file(folder, name).ok()?.take(LARGEST_INDEX + 1).read_to_end(&mut bytes).ok()?;
+        (read as u64 <= LARGEST_INDEX).then_some(bytes)
+    };
+    let both = content(level.upper.as_fd()).zip(content(lower.as_fd()));
+    both.is_some_and(|(new, old)| git_index::says_the_same(&new, &old))
 }
 
 fn is_same(mut one: File, mut other: File, stopped: &dyn Fn() -> bool) -> io::Result<bool> {

@@ -95,7 +95,14 @@ impl Scene {
 
     fn open<'g>(&self, ground: &'g LayeredGround) -> Result<Settling<'g>, ToolError> {
         let (call, session) = (CallId::new("1"), SessionName::new("s"));
-        let errand = Errand { call, tool: "bash".into(), session, run: "r".into(), turn: 1 };
+        let errand = Errand {
+            call,
+            tool: "bash".into(),
+            session,
+            run: "r".into(),
+            turn: 1,
+            purpose: haft::door::Purpose::default(),
+        };
         ground.settling(errand, self.receipts.clone(), CancellationToken::new())
     }
 

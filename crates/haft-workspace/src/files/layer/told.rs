@@ -126,7 +126,7 @@ pub(super) fn of_names(names: &[String]) -> Option<String> {
 /// Says that what a command removed still takes room on a disk that has little left.
 pub(super) fn of_much_kept(tree: &Target, bytes: u64) -> String {
     format!(
-        "What was in {tree} ({}) is kept for undo, and the disk has little room left; \"haft gc\" frees it.",
+        "What was in {tree} ({}) is kept for undo, and the disk has little room left; \"haft gc --trees\" frees it.",
         size(bytes)
     )
 }

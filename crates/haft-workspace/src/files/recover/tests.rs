@@ -53,7 +53,8 @@ impl Ground {
 
     /// Writes an intent down, as somebody does who is killed then.
     fn intended(&self, steps: Vec<Step>) -> Intent {
-        let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
+        let by =
+            By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
         let intent = Intent { set: 1, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         let journal = self.journal();
         journal.lock(&|| false).expect("it is free").intend(&intent, &self.inline).expect("it can be written");

@@ -72,7 +72,14 @@ impl Scene {
 
     fn attempt(&self, deeds: &[Deed]) -> Result<Done, Refused> {
         let (root, journal) = (Root::open(&self.at("ws")).expect("it is there"), self.state().journal());
-        let by = By { tool: "bash".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
+        let by = By {
+            tool: "bash".into(),
+            call: "1".into(),
+            session: "s".into(),
+            run: "r".into(),
+            turn: 1,
+            ..By::default()
+        };
         let (shut, stopped) = (Shut::Opens, &|| false);
         let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, shut, stopped };
         attempt(&job, deeds)

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
@@ -20,8 +20,8 @@ use super::super::folder::{Names, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name};
 use super::super::open::open_name;
 use super::clean::{DEEPEST, TreeSize, clean_file, clean_folder, clean_new_tree, disk_use, too_deep};
-use super::exchange::{Exchange, Found, is_whiteout};
-use super::manifest::{FolderFacts, Identity, Manifest, Operation};
+use super::exchange::is_whiteout;
+use super::manifest::{FolderFacts, Identity, Operation};
 use crate::state::journal::{PathText, StoreBase};
 
 /// What a commit will do.
@@ -48,7 +48,7 @@ impl CommitPlan {
 
 /// What an entry comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum From {
+pub(super) enum From {
     /// A layer: it has marks, and what does not come in is removed from it.
     Layer,
     /// The store: everything in it stays there unless it comes.
@@ -61,34 +61,34 @@ pub(in crate::files) struct Planner<'a> {
     /// What has a later time of change was changed by another program.
     since: Moment,
     stopped: &'a dyn Fn() -> bool,
-    path: PathBuf,
-    operations: Vec<Operation>,
-    folders: Vec<Operation>,
+    pub(super) path: PathBuf,
+    pub(super) operations: Vec<Operation>,
+    pub(super) folders: Vec<Operation>,
     counts: [u64; 3],
-    kept: usize,
+    pub(super) kept: usize,
     coming: u64,
     going: u64,
     /// The entries that undos of later changes put back, looked up when they are needed.
     put_back: OnceCell<HashSet<Identity>>,
-    find_put_back: &'a dyn Fn() -> HashSet<Identity>,
+    pub(super) find_put_back: &'a dyn Fn() -> HashSet<Identity>,
 }
 
 /// An entry of a folder.
 #[derive(Clone, Copy)]
-struct Side<'a> {
-    folder: BorrowedFd<'a>,
-    name: &'a [u8],
-    stat: &'a Stat,
+pub(super) struct Side<'a> {
+    pub(super) folder: BorrowedFd<'a>,
+    pub(super) name: &'a [u8],
+    pub(super) stat: &'a Stat,
 }
 
 impl Side<'_> {
-    fn is_folder(&self) -> bool {
+    pub(super) fn is_folder(&self) -> bool {
         FileType::from_raw_mode(self.stat.st_mode) == FileType::Directory
     }
 }
 
 impl<'a> Planner<'a> {
-    fn new(from: From, since: Moment, stopped: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn new(from: From, since: Moment, stopped: &'a dyn Fn() -> bool) -> Self {
         let (path, operations, folders, put_back) = Default::default();
         let (counts, kept, coming, going) = ([0; 3], 0, 0, 0);
         let find_put_back = &HashSet::new;
@@ -122,7 +122,12 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans one entry: what comes, and what is in the workspace.
-    fn pair(&mut self, upper: Option<Side<'_>>, lower: Option<Side<'_>>, (hides, depth): Level) -> io::Result<()> {
+    pub(super) fn pair(
+        &mut self,
+        upper: Option<Side<'_>>,
+        lower: Option<Side<'_>>,
+        (hides, depth): Level,
+    ) -> io::Result<()> {
         if (self.stopped)() {
             return Err(io::ErrorKind::Interrupted.into());
         }
@@ -223,7 +228,7 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    fn bring(&mut self, upper: Side<'_>) -> io::Result<()> {
+    pub(super) fn bring(&mut self, upper: Side<'_>) -> io::Result<()> {
         let kind = FileType::from_raw_mode(upper.stat.st_mode);
         let is_kept = matches!(kind, FileType::Directory | FileType::RegularFile | FileType::Symlink);
         if self.from == From::Layer && !is_kept {
@@ -369,7 +374,7 @@ impl<'a> Planner<'a> {
 }
 
 /// Whether what is in the workspace and does not come goes, and how deep the entry is.
-type Level = (Hides, usize);
+pub(super) type Level = (Hides, usize);
 
 /// Whether a folder replaces the one in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -395,115 +400,9 @@ fn side_of<'a>((place, stat): (&'a (OwnedFd, &OsStr), &'a Stat)) -> Side<'a> {
     Side { folder: place.0.as_fd(), name: place.1.as_bytes(), stat }
 }
 
-fn stat_if_there(folder: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<Stat>> {
+pub(super) fn stat_if_there(folder: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<Stat>> {
     match stat_name(folder, name) {
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         stat => Ok(Some(stat?)),
-    }
-}
-
-/// Plans to take an exchange back; also returns how many entries stay because they were changed since.
-pub(super) fn back(
-    exchange: &Exchange,
-    done: &Manifest,
-    find_put_back: &dyn Fn() -> HashSet<Identity>,
-) -> io::Result<(Vec<Operation>, usize)> {
-    let mut planner = Planner { find_put_back, ..Planner::new(From::Store, done.since(), &|| false) };
-    let mut made: Vec<PathBuf> = Vec::new();
-    for operation in done.operations.iter().rev().filter(|operation| operation.moves()) {
-        let path = operation.path();
-        planner.path = path.path();
-        let (in_workspace, in_store) = exchange.both(path);
-        let is = |found: &Option<Found>, identity: &Identity| {
-            found.as_ref().is_some_and(|found| Identity::of(&found.stat) == *identity)
-        };
-        match operation {
-            // It is gone by now, and so it should be.
-            Operation::Bring { .. } if in_workspace.is_none() => {}
-            // A file is recognised by itself; in a folder something may have been changed.
-            Operation::Bring { comes, .. } if is(&in_workspace, comes) && comes.content.is_some() => {
-                planner.operations.push(Operation::Take { path: path.clone(), goes: *comes });
-            }
-            Operation::Bring { comes, .. } if is(&in_workspace, comes) => {
-                planner.pair(None, in_workspace.as_ref().map(Found::side), (Hides::Yes, 0))?;
-            }
-            Operation::Take { goes, .. } if is(&in_store, goes) => {
-                planner.make_folders(exchange, &mut made)?;
-                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
-                planner.returning(both)?;
-            }
-            Operation::Exchange { comes, goes, .. }
-                if is(&in_workspace, comes) && is(&in_store, goes) && comes.content.is_some() =>
-            {
-                planner.operations.push(Operation::Exchange { path: path.clone(), comes: *goes, goes: *comes });
-            }
-            Operation::Exchange { comes, goes, .. } if is(&in_workspace, comes) && is(&in_store, goes) => {
-                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
-                planner.pair(both.0, both.1, (Hides::Yes, 0))?;
-            }
-            _ => planner.kept += 1,
-        }
-    }
-    for operation in &done.operations {
-        if let Operation::Folder { path, before, after } = operation {
-            planner.folders.push(Operation::Folder { path: path.clone(), before: *after, after: *before });
-        }
-    }
-    let mut operations = planner.operations;
-    operations.append(&mut planner.folders);
-    Ok((operations, planner.kept))
-}
-
-impl Planner<'_> {
-    /// Plans the return of an entry: where something is by now, that stays, and what is missing in it returns.
-    fn returning(&mut self, (upper, lower): (Option<Side<'_>>, Option<Side<'_>>)) -> io::Result<()> {
-        match (upper, lower) {
-            (Some(upper), None) => self.bring(upper),
-            (Some(upper), Some(lower)) if upper.is_folder() && lower.is_folder() => {
-                let open = |side: Side<'_>| open_name(side.folder, side.name, OFlags::DIRECTORY | OFlags::RDONLY);
-                let (opened, below) = (open(upper)?, open(lower)?);
-                let mut names = Names::default();
-                names.read(&opened)?;
-                let mut index = 0;
-                while let Some((name, _)) = names.at(index) {
-                    index += 1;
-                    let (up, low) = (stat_if_there(opened.as_fd(), name)?, stat_if_there(below.as_fd(), name)?);
-                    self.path.push(OsStr::from_bytes(name));
-                    let upper = up.as_ref().map(|stat| Side { folder: opened.as_fd(), name, stat });
-                    let lower = low.as_ref().map(|stat| Side { folder: below.as_fd(), name, stat });
-                    let planned = self.returning((upper, lower));
-                    self.path.pop();
-                    planned?;
-                }
-                Ok(())
-            }
-            (Some(_), Some(_)) => {
-                self.kept += 1;
-                Ok(())
-            }
-            (None, _) => Ok(()),
-        }
-    }
-
-    /// Plans the folders of the workspace that an entry returns into and that are gone by now.
-    fn make_folders(&mut self, exchange: &Exchange, made: &mut Vec<PathBuf>) -> io::Result<()> {
-        let path = self.path.clone();
-        let above: Vec<&Path> = path.ancestors().skip(1).collect();
-        for folder in above.into_iter().rev() {
-            let is_missing = !exchange.has_parent(&folder.join("x")) && !made.iter().any(|known| known == folder);
-            if is_missing {
-                let path = PathText::from(folder);
-                let mode = exchange.both(&path).1.map_or(0o755, |found| found.stat.st_mode & 0o7777);
-                self.operations.push(Operation::Make { path, mode });
-                made.push(folder.to_owned());
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Found {
-    fn side(&self) -> Side<'_> {
-        Side { folder: self.folder.as_fd(), name: self.name.as_encoded_bytes(), stat: &self.stat }
     }
 }

@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, StatxFlags, Uid};
 use rustix::io::Errno;
@@ -161,6 +162,30 @@ impl TreeStores {
             StoreBase::Workspace(place) => root.join(place.path()),
         }
     }
+}
+
+/// Returns the folders in a workspace that may hold stores.
+pub(crate) fn folders_in(root: &Path) -> [PathBuf; 2] {
+    [root.join(IN_REPOSITORY), root.join(IN_WORKSPACE)]
+}
+
+/// Returns how many bytes the stores in a folder take that are older than a moment.
+pub(crate) fn bytes_of(folder: &Path, before: Option<SystemTime>) -> u64 {
+    stores_in(folder).iter().filter(|(id, _)| is_older(folder, id, before)).map(|(_, bytes)| bytes).sum()
+}
+
+/// Removes the stores in a folder that are older than a moment; without one, all.
+pub(crate) fn remove_from_folder(folder: &Path, before: Option<SystemTime>) {
+    for (id, _) in stores_in(folder) {
+        if is_older(folder, &id, before) {
+            remove_from(folder, &id);
+        }
+    }
+}
+
+fn is_older(folder: &Path, id: &str, before: Option<SystemTime>) -> bool {
+    let modified = || folder.join(id).symlink_metadata().and_then(|facts| facts.modified());
+    before.is_none_or(|before| modified().is_ok_and(|modified| modified < before))
 }
 
 /// Returns the stores in a folder with their sizes, the oldest first. What a killed process was removing goes.

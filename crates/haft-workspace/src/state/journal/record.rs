@@ -18,7 +18,7 @@ use crate::state::sessions::SessionId;
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(crate) enum Record {
     /// Somebody is about to do this. Synced before anything is done.
-    Intent(Intent),
+    Intent(Box<Intent>),
     /// How it ended.
     Outcome(Outcome),
     /// Everything up to here was dropped to keep within the room.
@@ -48,13 +48,22 @@ pub(crate) struct Intent {
 }
 
 /// For whom.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct By {
     pub(crate) tool: String,
     pub(crate) call: String,
     pub(crate) session: String,
     pub(crate) run: String,
     pub(crate) turn: u64,
+    /// A person, a script, a model, or the name of the program that made the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    /// The command that was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<String>,
+    /// What was done, where no command was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
 }
 
 impl By {
@@ -74,6 +83,9 @@ impl From<&Errand> for By {
             session: errand.session.as_str().to_owned(),
             run: errand.run.to_string(),
             turn: errand.turn,
+            agent: errand.purpose.agent.clone(),
+            command: errand.purpose.command.clone(),
+            description: errand.purpose.description.clone(),
         }
     }
 }
@@ -328,5 +340,30 @@ impl From<&Path> for PathText {
             Some(text) => PathText::Text(text.to_owned()),
             None => PathText::Bytes { bytes: path.as_os_str().as_bytes().to_vec() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_an_earlier_version_is_read_without_command_and_agent() {
+        let text = r#"{"record":"intent","set":1,"part":0,"at":5,"steps":[],
+            "by":{"tool":"bash","call":"1","session":"s","run":"r","turn":2}}"#;
+        let by = By {
+            tool: "bash".into(),
+            call: "1".into(),
+            session: "s".into(),
+            run: "r".into(),
+            turn: 2,
+            ..By::default()
+        };
+        match serde_json::from_str(text).expect("it is a record") {
+            Record::Intent(intent) => assert_eq!(intent.by, by),
+            other => panic!("{other:?}"),
+        }
+        let written = serde_json::to_string(&by).expect("it can be written");
+        assert!(!written.contains("command") && !written.contains("agent"), "{written}");
     }
 }

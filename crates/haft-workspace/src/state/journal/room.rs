@@ -24,9 +24,44 @@ pub(super) fn make_room(writing: Writing<'_>) -> io::Result<Option<u64>> {
     }
     let reading = writing.reading()?;
     let keep_from = oldest_that_fits(&reading, &objects, Share { all: room / 4 * 3, older: room / 4 });
+    drop_below(&writing, &reading, keep_from)
+}
+
+/// Drops the change sets that were made before a moment, or all of them; returns up to which, where any went.
+pub(super) fn drop_older(writing: &Writing<'_>, before_ms: Option<u64>) -> io::Result<Option<u64>> {
+    let reading = writing.reading()?;
+    drop_below(writing, &reading, oldest_since(&reading, before_ms))
+}
+
+/// Returns how many bytes dropping would free, about.
+pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Option<u64>) -> u64 {
+    let keep_from = oldest_since(reading, before_ms);
+    let (mut dropped, mut needed, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for (intent, inline) in &reading.intents {
+        let hashes = intent.steps.iter().flat_map(objects_of);
+        if intent.set >= keep_from {
+            needed.extend(hashes);
+        } else {
+            bytes += inline.end - inline.begin;
+            dropped.extend(hashes);
+        }
+    }
+    bytes + dropped.difference(&needed).filter_map(|hash| objects.room_of(*hash)).sum::<u64>()
+}
+
+/// Returns the oldest change set that was made since a moment; one beyond the newest where there is none.
+fn oldest_since(reading: &Reading, before_ms: Option<u64>) -> u64 {
+    let is_kept = |at: u64| before_ms.is_some_and(|before| at >= before);
+    let kept = reading.intents.iter().filter(|(intent, _)| is_kept(intent.at)).map(|(intent, _)| intent.set);
+    kept.min().unwrap_or(reading.sets + 1)
+}
+
+/// Drops the change sets below this one, and the contents that nothing refers to any more.
+fn drop_below(writing: &Writing<'_>, reading: &Reading, keep_from: u64) -> io::Result<Option<u64>> {
+    let objects = writing.journal.objects();
     let dropped = (keep_from > reading.dropped + 1).then(|| keep_from - 1);
     // Until the last content is gone the new journal is locked too: what the next one keeps there must stay.
-    let _lock = dropped.map(|dropped| write_anew(&writing, dropped)).transpose()?;
+    let _lock = dropped.map(|dropped| write_anew(writing, dropped)).transpose()?;
     if dropped.is_some() && File::open(&writing.journal.folder).and_then(|folder| folder.sync_all()).is_err() {
         // After a power cut the old journal may be there again, with all that it refers to.
         return Ok(dropped);
@@ -144,7 +179,8 @@ mod tests {
     fn changed(journal: &Journal, size: usize, steps: Vec<Step>) -> (u64, Writing<'_>) {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
         let set = writing.next_set();
-        let by = By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1 };
+        let by =
+            By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
         let intent = Intent { set, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         writing.intend(&intent, &vec![7; size]).expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use haft::effect::Danger;
-use haft::path::{Extent, Place, Target};
 use haft::process::Level;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::rule::EffectSort;

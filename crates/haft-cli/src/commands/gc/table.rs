@@ -1,0 +1,144 @@
+//! What is kept for each workspace, as a table, as lines for a narrow terminal, and as a record.
+
+use haft::path::one_line;
+use haft_workspace::state::{Reach, Standing, StateKind, WorkspaceUsage};
+use serde_json::{Value, json};
+
+use super::super::log::{ago, utc};
+use crate::screen::columns_of;
+
+/// The columns of a number.
+const NUMBER: usize = 9;
+/// The columns of how far undo reaches.
+const REACH: usize = 14;
+/// A table needs so many columns; a terminal with fewer gets lines.
+const TABLE: usize = NUMBER * (StateKind::ALL.len() + 1) + REACH + 20;
+
+/// Shows everything in at most so many columns where that is possible.
+pub(super) fn lines(usages: &[WorkspaceUsage], columns: usize) -> Vec<String> {
+    if columns < TABLE { below_each_other(usages, columns) } else { side_by_side(usages, columns) }
+}
+
+fn side_by_side(usages: &[WorkspaceUsage], columns: usize) -> Vec<String> {
+    let numbers = |numbers: Vec<String>| numbers.iter().map(|number| format!("{number:>NUMBER$}")).collect::<String>();
+    let head: Vec<String> = StateKind::ALL.iter().map(|kind| kind.name().to_owned()).chain(["total".into()]).collect();
+    let reach = |reach: &str| format!("  {reach:<REACH$}");
+    let mut lines = vec![format!("{}{}workspace", numbers(head), reach("undo reaches"))];
+    let room = columns.saturating_sub(NUMBER * (StateKind::ALL.len() + 1) + REACH + 2);
+    for usage in usages {
+        let row = StateKind::ALL.iter().map(|kind| bytes_of(usage, *kind)).chain([usage.total()]).map(size).collect();
+        let oldest = usage.reach.map_or("–".to_owned(), |reach| ago(reach.oldest_ms));
+        lines.push(format!("{}{}{}", numbers(row), reach(&oldest), end_of(&place(usage), room)));
+    }
+    let totals = totals(usages).into_iter().map(size).collect();
+    lines.push(format!("{}{}{}", numbers(totals), reach(""), "all"));
+    lines
+}
+
+fn below_each_other(usages: &[WorkspaceUsage], columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for usage in usages {
+        lines.push(end_of(&place(usage), columns));
+        let kinds = StateKind::ALL.iter().filter(|kind| bytes_of(usage, **kind) > 0);
+        lines.extend(kinds.map(|kind| format!("  {:<9}{:>10}", kind.name(), size(bytes_of(usage, *kind)))));
+        lines.push(format!("  {:<9}{:>10}", "total", size(usage.total())));
+        lines.extend(usage.reach.map(|reach| format!("  undo: {}", ago(reach.oldest_ms))));
+    }
+    let all: u64 = usages.iter().map(WorkspaceUsage::total).sum();
+    lines.push(format!("{:<11}{:>10}", "all", size(all)));
+    lines
+}
+
+/// Names a workspace, and says whether it is there.
+pub(super) fn place(usage: &WorkspaceUsage) -> String {
+    let path = usage.path.as_ref().map(|path| one_line(&path.to_string_lossy()).into_owned());
+    match (path, usage.standing) {
+        (Some(path), Standing::Exists) => path,
+        (Some(path), _) => format!("{path} (no longer exists)"),
+        (None, _) => format!("{} (path not recorded)", usage.name()),
+    }
+}
+
+pub(super) fn record(usages: &[WorkspaceUsage]) -> Value {
+    let numbers = |bytes: &dyn Fn(StateKind) -> u64| {
+        StateKind::ALL.iter().map(|kind| (kind.name().to_owned(), bytes(*kind).into())).collect()
+    };
+    let one = |usage: &WorkspaceUsage| {
+        let mut record = Value::Object(numbers(&|kind| bytes_of(usage, kind)));
+        record["path"] = json!(usage.path.as_ref().map(|path| path.to_string_lossy()));
+        record["state"] = usage.name().into();
+        record["exists"] = match usage.standing {
+            Standing::Exists => true.into(),
+            Standing::Gone => false.into(),
+            Standing::Unknown => Value::Null,
+        };
+        record["total"] = usage.total().into();
+        record["undo"] = usage.reach.map_or(Value::Null, reach);
+        record
+    };
+    let workspaces: Vec<Value> = usages.iter().map(one).collect();
+    let mut total = Value::Object(numbers(&|kind| usages.iter().map(|usage| bytes_of(usage, kind)).sum()));
+    total["total"] = usages.iter().map(WorkspaceUsage::total).sum::<u64>().into();
+    json!({ "v": 1, "workspaces": workspaces, "total": total })
+}
+
+fn reach(reach: Reach) -> Value {
+    json!({ "oldest": reach.oldest, "newest": reach.newest, "since": utc(reach.oldest_ms) })
+}
+
+fn bytes_of(usage: &WorkspaceUsage, kind: StateKind) -> u64 {
+    usage.bytes.get(&kind).copied().unwrap_or(0)
+}
+
+fn totals(usages: &[WorkspaceUsage]) -> Vec<u64> {
+    let of_kind = |kind: &StateKind| usages.iter().map(|usage| bytes_of(usage, *kind)).sum();
+    let all = usages.iter().map(WorkspaceUsage::total).sum();
+    StateKind::ALL.iter().map(of_kind).chain([all]).collect()
+}
+
+/// Shortens a path at its beginning.
+fn end_of(text: &str, columns: usize) -> String {
+    let columns = columns.max(8);
+    let width: usize = text.chars().map(columns_of).sum();
+    if width <= columns {
+        return text.to_owned();
+    }
+    let mut dropped = 0;
+    let rest = text.chars().skip_while(|c| {
+        let is_dropped = width - dropped >= columns;
+        dropped += columns_of(*c);
+        is_dropped
+    });
+    format!("…{}", rest.collect::<String>())
+}
+
+/// Writes a number of bytes for people.
+pub(in crate::commands) fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            return match unit {
+                "B" => format!("{bytes} B"),
+                _ if value < 100.0 => format!("{value:.1} {unit}"),
+                _ => format!("{value:.0} {unit}"),
+            };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} TiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_and_long_paths_lose_their_beginning() {
+        let sizes = [0, 1023, 1024, 5 << 20, 3 << 30, 2 << 40].map(size);
+        assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "3.0 GiB", "2.0 TiB"]);
+        assert_eq!(
+            (end_of("/a/b/c", 8), end_of("/home/me/project", 10)),
+            ("/a/b/c".to_owned(), "…e/project".to_owned())
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! Opens a workspace for the commands that must work when settings are broken: undo, redo, log, diff, gc.
+//!
+//! A person needs them most when something went wrong, and a mistake in a settings file may be part of that. They need
+//! the workspace and haft's own folders; hooks, tools and a runtime are not loaded, which also saves time. Mistakes are
+//! reported. All other commands stop at them, because rules that were not read cannot refuse anything.
+//!
+//! Not here: `haft doctor`, which tries tools and commands (`Desk::salvage`).
+
+use std::path::{Path, PathBuf};
+
+use haft::door::Look;
+use haft::path::{Extent, RawPath, Target};
+use haft_workspace::files::Workspace;
+use haft_workspace::history::History;
+use haft_workspace::state::{WorkspaceState, real_path_of};
+
+use crate::arguments::Common;
+use crate::ground::{Ground, Search};
+
+/// A workspace whose history can be read and changed.
+pub(crate) struct Rescue {
+    pub(crate) state: WorkspaceState,
+    pub(crate) history: History,
+    /// Where haft keeps the state of all workspaces.
+    pub(crate) state_folder: PathBuf,
+    workspace: Workspace,
+    /// Where the person is: paths that they name begin here.
+    folder: PathBuf,
+}
+
+impl Rescue {
+    /// Opens the nearest workspace with history, from the folder that the command line names upwards.
+    pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
+        let Ground { settings, workspace, .. } = Ground::salvage(common, Search::NearestWithHistory)?;
+        let state_folder = settings.environment.state_folder;
+        let state = WorkspaceState::new(&state_folder, workspace.path());
+        let history = workspace.history(&state);
+        let folder = real_path_of(common.folder());
+        Ok(Self { state, history, state_folder, workspace, folder })
+    }
+
+    /// Finds the file that a person named.
+    pub(crate) fn locate(&self, path: &Path) -> anyhow::Result<Target> {
+        let path = if self.folder == self.workspace.path() { path.to_owned() } else { self.folder.join(path) };
+        Ok(self.workspace.locate(&RawPath::new(path.to_string_lossy()), Extent::Entry)?)
+    }
+}

@@ -1,0 +1,50 @@
+//! Who wanted a call, and what it does, as the journal keeps it for `haft log`.
+//!
+//! Everything passes the redactor first and is cut afterwards, so that no half of a secret is left.
+
+use haft::call::Origin;
+use haft::door::Purpose;
+use haft::effect::Effect;
+use haft::path::one_line;
+
+use crate::call_context::CallContext;
+
+/// Longest line that is kept, in characters.
+const LONGEST: usize = 200;
+
+/// Says what a call is for, by who makes it and by the effects that were planned.
+pub(crate) fn of_call(cx: &CallContext<'_>, effects: &[Effect]) -> Purpose {
+    let short = |text: &str| bounded(&one_line(&cx.session.ground.redactor.redact(text)));
+    let command = effects.iter().find_map(|effect| match effect {
+        Effect::Run(command) => Some(short(&command.0)),
+        _ => None,
+    });
+    let description = if command.is_some() { None } else { described(effects).map(|text| short(&text)) };
+    let agent = cx.session.agent().unwrap_or_else(|| maker(cx.origin).to_owned());
+    Purpose { agent: Some(short(&agent)), command, description }
+}
+
+fn maker(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Person => "person",
+        Origin::Script => "script",
+        Origin::Model => "model",
+    }
+}
+
+/// Names the first change that was planned, and counts the others.
+fn described(effects: &[Effect]) -> Option<String> {
+    let mut changes = effects.iter().filter(|effect| matches!(effect, Effect::Change(..)));
+    let first = changes.next()?;
+    Some(match changes.count() {
+        0 => first.to_string(),
+        more => format!("{first} and {more} more"),
+    })
+}
+
+fn bounded(line: &str) -> String {
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,124 @@
+//! Plans to take an exchange back: what was changed since stays.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::super::folder::Names;
+use super::super::open::open_name;
+use super::exchange::{Exchange, Found};
+use super::manifest::{Identity, Manifest, Operation};
+use super::plan::{From, Hides, Planner, Side, stat_if_there};
+use crate::state::journal::PathText;
+
+/// Plans to take an exchange back; also returns how many entries stay because they were changed since.
+pub(super) fn back(
+    exchange: &Exchange,
+    done: &Manifest,
+    find_put_back: &dyn Fn() -> HashSet<Identity>,
+) -> io::Result<(Vec<Operation>, usize)> {
+    let mut planner = Planner::new(From::Store, done.since(), &|| false);
+    planner.find_put_back = find_put_back;
+    let mut made: Vec<PathBuf> = Vec::new();
+    for operation in done.operations.iter().rev().filter(|operation| operation.moves()) {
+        let path = operation.path();
+        planner.path = path.path();
+        let (in_workspace, in_store) = exchange.both(path);
+        let is = |found: &Option<Found>, identity: &Identity| {
+            found.as_ref().is_some_and(|found| Identity::of(&found.stat) == *identity)
+        };
+        match operation {
+            // It is gone by now, and so it should be.
+            Operation::Bring { .. } if in_workspace.is_none() => {}
+            // A file is recognised by itself; in a folder something may have been changed.
+            Operation::Bring { comes, .. } if is(&in_workspace, comes) && comes.content.is_some() => {
+                planner.operations.push(Operation::Take { path: path.clone(), goes: *comes });
+            }
+            Operation::Bring { comes, .. } if is(&in_workspace, comes) => {
+                planner.pair(None, in_workspace.as_ref().map(Found::side), (Hides::Yes, 0))?;
+            }
+            Operation::Take { goes, .. } if is(&in_store, goes) => {
+                planner.make_folders(exchange, &mut made)?;
+                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
+                planner.returning(both)?;
+            }
+            Operation::Exchange { comes, goes, .. }
+                if is(&in_workspace, comes) && is(&in_store, goes) && comes.content.is_some() =>
+            {
+                planner.operations.push(Operation::Exchange { path: path.clone(), comes: *goes, goes: *comes });
+            }
+            Operation::Exchange { comes, goes, .. } if is(&in_workspace, comes) && is(&in_store, goes) => {
+                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
+                planner.pair(both.0, both.1, (Hides::Yes, 0))?;
+            }
+            _ => planner.kept += 1,
+        }
+    }
+    for operation in &done.operations {
+        if let Operation::Folder { path, before, after } = operation {
+            planner.folders.push(Operation::Folder { path: path.clone(), before: *after, after: *before });
+        }
+    }
+    let mut operations = planner.operations;
+    operations.append(&mut planner.folders);
+    Ok((operations, planner.kept))
+}
+
+impl Planner<'_> {
+    /// Plans the return of an entry: where something is by now, that stays, and what is missing in it returns.
+    fn returning(&mut self, (upper, lower): (Option<Side<'_>>, Option<Side<'_>>)) -> io::Result<()> {
+        match (upper, lower) {
+            (Some(upper), None) => self.bring(upper),
+            (Some(upper), Some(lower)) if upper.is_folder() && lower.is_folder() => {
+                let open = |side: Side<'_>| open_name(side.folder, side.name, OFlags::DIRECTORY | OFlags::RDONLY);
+                let (opened, below) = (open(upper)?, open(lower)?);
+                let mut names = Names::default();
+                names.read(&opened)?;
+                let mut index = 0;
+                while let Some((name, _)) = names.at(index) {
+                    index += 1;
+                    let (up, low) = (stat_if_there(opened.as_fd(), name)?, stat_if_there(below.as_fd(), name)?);
+                    self.path.push(OsStr::from_bytes(name));
+                    let upper = up.as_ref().map(|stat| Side { folder: opened.as_fd(), name, stat });
+                    let lower = low.as_ref().map(|stat| Side { folder: below.as_fd(), name, stat });
+                    let planned = self.returning((upper, lower));
+                    self.path.pop();
+                    planned?;
+                }
+                Ok(())
+            }
+            (Some(_), Some(_)) => {
+                self.kept += 1;
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Plans the folders of the workspace that an entry returns into and that are gone by now.
+    fn make_folders(&mut self, exchange: &Exchange, made: &mut Vec<PathBuf>) -> io::Result<()> {
+        let path = self.path.clone();
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        for folder in above.into_iter().rev() {
+            let is_missing = !exchange.has_parent(&folder.join("x")) && !made.iter().any(|known| known == folder);
+            if is_missing {
+                let path = PathText::from(folder);
+                let mode = exchange.both(&path).1.map_or(0o755, |found| found.stat.st_mode & 0o7777);
+                self.operations.push(Operation::Make { path, mode });
+                made.push(folder.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Found {
+    fn side(&self) -> Side<'_> {
+        Side { folder: self.folder.as_fd(), name: self.name.as_encoded_bytes(), stat: &self.stat }
+    }
+}
