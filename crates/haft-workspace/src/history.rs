@@ -7,6 +7,7 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
+pub(crate) mod git;
 mod git_index;
 mod sets;
 pub(crate) mod since;
@@ -87,6 +88,51 @@ pub enum Became {
     Unchanged,
     /// A folder that stays, because there is something in it.
     Kept,
+    /// An object store that keeps so many objects that the change had added: something else may refer to them.
+    ObjectsKept(usize),
+    /// An object store to which so many objects were added back.
+    ObjectsRestored(usize),
+}
+
+/// A path that stands in the way of an undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The change set that was to be taken back.
+    pub set: u64,
+    /// The path.
+    pub path: String,
+    /// What stands in the way, in words.
+    pub why: String,
+    /// The content as the change set had left it, where it is known.
+    pub left: Option<Vec<u8>>,
+    /// The content now; nothing when it is gone.
+    pub now: Option<Vec<u8>>,
+    /// Later change sets that hold and changed the same path, the newest first.
+    pub blocked_by: Vec<u64>,
+}
+
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { set, path, why, blocked_by, .. } = self;
+        write!(formatter, "{path} was changed since change set {set}, {why}")?;
+        match blocked_by.first() {
+            Some(later) => write!(
+                formatter,
+                "; change set {later} changed it later, and would be lost: undo {later} first, \"haft undo {later}\""
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Joins conflicts to one sentence.
+fn listed(conflicts: &[Conflict]) -> String {
+    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    let more = match conflicts.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("{}{more}; nothing was taken back", named.join("; "))
 }
 
 /// What was at a path before and after a change set.
@@ -155,20 +201,9 @@ pub enum HistoryError {
     /// Something is at the old name.
     #[error("{0} would be there again, but something else is there now; nothing was taken back")]
     InTheWay(String),
-    /// Somebody has worked on it since, and the two cannot be kept both.
-    #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]
-    Conflict {
-        /// The change set.
-        set: u64,
-        /// The path.
-        path: String,
-        /// What stands in the way, in words.
-        why: String,
-        /// The content as the change set had left it, where it is known.
-        left: Option<Vec<u8>>,
-        /// The content now; nothing when it is gone.
-        now: Option<Vec<u8>>,
-    },
+    /// These paths were changed since, and both versions cannot be kept.
+    #[error("{}", listed(.0))]
+    Conflicts(Vec<Conflict>),
     /// It lies in a folder that is not one of the workspace now.
     #[error("{0} lies in a folder that was added to the workspace then; name that folder with --add-dir again")]
     NotAdded(String),
@@ -299,6 +334,7 @@ impl History {
             NotDone::Standing(standing) => HistoryError::from(*standing),
         })?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes: done.loss().into_iter().collect() })
+        let notes = plan.notes.into_iter().chain(done.loss()).collect();
+        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes })
     }
 }

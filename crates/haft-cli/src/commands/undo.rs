@@ -2,8 +2,11 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
+use std::borrow::Cow;
+
+use haft::diff::Diff;
 use haft::path::{Extent, RawPath, one_line};
-use haft_workspace::history::{Became, HistoryError, Side, TakenBack, Which};
+use haft_workspace::history::{Became, Conflict, HistoryError, Side, TakenBack, Which};
 use serde_json::{Value, json};
 
 use super::diff::{Compared, between};
@@ -83,11 +86,13 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
         Part::Strong(&numbers(&taken.sets)),
     ])?;
     for (path, became) in taken.files.iter().take(MOST_FILES) {
+        let (verb, remark) = words(*became);
         screen::line(&[
             Part::Plain("  "),
+            Part::Plain(&verb),
+            Part::Plain(" "),
             Part::Plain(&one_line(path)),
-            Part::Faint(": "),
-            Part::Plain(words(*became)),
+            Part::Faint(remark),
         ])?;
     }
     if let more @ 1.. = taken.files.len().saturating_sub(MOST_FILES) {
@@ -107,47 +112,81 @@ pub(super) fn numbers(sets: &[u64]) -> String {
     runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
-fn words(became: Became) -> &'static str {
-    match became {
-        Became::Restored => "as it was before",
-        Became::Merged => "taken out; what was changed since is kept",
-        Became::Removed => "gone again",
-        Became::Returned => "there again",
-        Became::Renamed => "has its old name again",
-        Became::Unchanged => "was so already",
-        Became::Kept => "stays, there is something in it",
-    }
+/// Returns what happened to a path, and a remark behind it.
+fn words(became: Became) -> (Cow<'static, str>, &'static str) {
+    let (verb, remark) = match became {
+        Became::Restored | Became::Returned => ("restored", ""),
+        Became::Merged => ("merged", " (later changes are kept)"),
+        Became::Removed => ("removed", ""),
+        Became::Renamed => ("renamed back", ""),
+        Became::Unchanged => ("unchanged", " (nothing was left to take back)"),
+        Became::Kept => ("kept", " (it is not empty)"),
+        Became::ObjectsKept(count) => return (format!("kept {count} git objects in").into(), ""),
+        Became::ObjectsRestored(count) => return (format!("restored {count} git objects in").into(), ""),
+    };
+    (verb.into(), remark)
 }
 
-/// Says why nothing was done, with the difference that stands in the way.
+/// Says why nothing was done, with the differences that stand in the way.
 pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<Exit> {
-    let difference = match error {
-        HistoryError::Conflict { left, now, .. } => {
-            let now = now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
-            let left = left.as_ref().map(|left| Side::File(left.clone()));
-            match left.map(|left| between(&left, &now)) {
-                Some(Compared::Diff(diff)) => Some(diff),
-                _ => None,
-            }
-        }
-        _ => None,
+    let conflicts = match error {
+        HistoryError::Conflicts(conflicts) => &conflicts[..],
+        _ => &[],
     };
     if common.json {
-        let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
-        if let Some(diff) = difference {
-            told["error"]["diff"] = diff.render(MOST_LINES).into();
-        }
-        screen::record(&told.to_string())?;
+        screen::record(&refusal(error, conflicts).to_string())?;
         return Ok(Exit::Failed);
     }
-    screen::talk(&one_line(&format!("haft: {error}.")));
-    if let Some(diff) = difference {
-        screen::talk("Changed since:");
-        for line in shown_diff::lines(&diff, MOST_LINES) {
-            screen::talk_part(&line.part());
+    if conflicts.is_empty() {
+        screen::talk(&one_line(&format!("haft: {error}.")));
+        return Ok(Exit::Failed);
+    }
+    for conflict in conflicts.iter().take(MOST_FILES) {
+        screen::talk(&one_line(&format!("haft: {conflict}.")));
+        if let Some(diff) = since(conflict) {
+            screen::talk("Changed since:");
+            for line in shown_diff::lines(&diff, MOST_LINES) {
+                screen::talk_part(&line.part());
+            }
         }
     }
+    if let more @ 1.. = conflicts.len().saturating_sub(MOST_FILES) {
+        screen::talk(&format!("[{more} more files were changed since]"));
+    }
+    screen::talk("Nothing was taken back.");
     Ok(Exit::Failed)
+}
+
+/// Returns a refusal as a record.
+fn refusal(error: &HistoryError, conflicts: &[Conflict]) -> Value {
+    let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
+    let render = |conflict: &Conflict| since(conflict).map(|diff| diff.render(MOST_LINES));
+    if let Some(diff) = conflicts.first().and_then(render) {
+        told["error"]["diff"] = diff.into();
+    }
+    if !conflicts.is_empty() {
+        let listed = conflicts.iter().map(|conflict| {
+            let mut listed = json!({ "path": conflict.path, "change_set": conflict.set, "why": conflict.why });
+            if let Some(diff) = render(conflict) {
+                listed["diff"] = diff.into();
+            }
+            if !conflict.blocked_by.is_empty() {
+                listed["undo_first"] = conflict.blocked_by.clone().into();
+            }
+            listed
+        });
+        told["conflicts"] = listed.collect();
+    }
+    told
+}
+
+/// Returns what was changed since a change set, where both versions are known.
+fn since(conflict: &Conflict) -> Option<Diff> {
+    let now = conflict.now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
+    match between(&Side::File(conflict.left.clone()?), &now) {
+        Compared::Diff(diff) => Some(diff),
+        Compared::NotText | Compared::Unknown => None,
+    }
 }
 
 fn kind(error: &HistoryError) -> &'static str {
@@ -161,22 +200,30 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::Entangled(_) => "entangled",
         HistoryError::InTheWay(_) => "in_the_way",
         HistoryError::NotAdded(_) => "denied",
-        HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
+        HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
     }
 }
 
 fn record(taken: &TakenBack) -> Value {
-    let became = |became| match became {
-        Became::Restored => "restored",
-        Became::Merged => "merged",
-        Became::Removed => "removed",
-        Became::Returned => "returned",
-        Became::Renamed => "renamed",
-        Became::Unchanged => "unchanged",
-        Became::Kept => "kept",
+    let file = |(path, became): &(String, Became)| {
+        let (code, count) = match became {
+            Became::Restored => ("restored", None),
+            Became::Merged => ("merged", None),
+            Became::Removed => ("removed", None),
+            Became::Returned => ("returned", None),
+            Became::Renamed => ("renamed", None),
+            Became::Unchanged => ("unchanged", None),
+            Became::Kept => ("kept", None),
+            Became::ObjectsKept(count) => ("objects_kept", Some(*count)),
+            Became::ObjectsRestored(count) => ("objects_restored", Some(*count)),
+        };
+        let mut file = json!({ "path": path, "became": code });
+        if let Some(count) = count {
+            file["count"] = count.into();
+        }
+        file
     };
-    let files: Vec<Value> =
-        taken.files.iter().map(|(path, how)| json!({ "path": path, "became": became(*how) })).collect();
+    let files: Vec<Value> = taken.files.iter().map(file).collect();
     json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes })
 }

@@ -47,7 +47,7 @@ fn one_file_is_taken_back_whatever_came_after_it() {
     place.write("a", "a\n");
     place.write("b", "b\n");
     let said = place.haft(&["undo", "--file", "a"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Took back change set 1\n  a: gone again\n"), "{}", said.err);
+    assert_eq!((said.code, said.out.as_str()), (0, "Took back change set 1\n  removed a\n"), "{}", said.err);
     let said = place.haft(&["undo", "--file", "a"], "");
     let told = "haft: nothing that could be taken back has changed a; \"haft log\" lists what was changed.\n";
     assert_eq!((said.code, said.err.as_str()), (1, told));
@@ -97,7 +97,7 @@ fn the_tour_ends_well_with_every_profile_and_mode() {
     for flags in [&["--profile", "tunacode"][..], &["--profile", "wyrm"], &["--profile", "nexau"], &["--plan"]] {
         let said = Place::new().haft(&[flags, &["tour"]].concat(), "");
         assert_eq!(said.code, 0, "{flags:?}: {}", said.err);
-        let told = if flags == ["--plan"] { "nothing to take back" } else { "src/main.rs: as it was before" };
+        let told = if flags == ["--plan"] { "nothing to take back" } else { "restored src/main.rs" };
         assert!(said.out.contains(told), "{flags:?}: {}", said.out);
     }
 }

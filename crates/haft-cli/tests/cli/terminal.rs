@@ -217,7 +217,7 @@ fn a_change_is_in_the_log_and_undo_takes_it_back() {
     let mut undo = Terminal::start(&place, &["undo"]);
     assert_eq!(undo.ends(), 0);
     assert!(undo.screen().contains("Took back change set 1"), "{}", undo.screen());
-    assert!(undo.screen().contains("a.txt: as it was before"), "{}", undo.screen());
+    assert!(undo.screen().contains("restored a.txt"), "{}", undo.screen());
     assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
     assert_eq!(Terminal::start(&place, &["undo"]).ends(), 1, "nothing is left to take back");
     assert_eq!(Terminal::start(&place, &["redo"]).ends(), 0);

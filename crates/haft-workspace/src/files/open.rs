@@ -36,7 +36,7 @@ impl Root {
         Ok(Self { folder, path, added: Vec::new(), off_limits: Vec::new(), named: RwLock::default() })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 

@@ -227,6 +227,16 @@ impl Sets {
         self.changes().find(holds_there).ok_or_else(not_concerned)
     }
 
+    /// Returns the later changes that hold at a path, newest first, without those that are taken back together.
+    pub(super) fn later_at(&self, path: &Path, number: u64, together: &[u64]) -> Vec<u64> {
+        let holds_there = |later: &u64| {
+            let set = self.sets.get(later);
+            set.is_some_and(|set| set.paths.contains_key(path) && !set.is_undone(path))
+        };
+        let is_later = |later: &u64| *later > number && !together.contains(later);
+        self.changes().filter(is_later).filter(holds_there).collect()
+    }
+
     /// Returns the numbers that were asked for, newest first.
     pub(super) fn chosen(&self, which: Which, only: Option<&Path>) -> Result<Vec<u64>, HistoryError> {
         let newest = || self.newest().ok_or(HistoryError::NothingLeft);
