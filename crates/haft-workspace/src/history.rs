@@ -9,6 +9,8 @@
 mod contents;
 pub(crate) mod git;
 mod git_index;
+mod partial;
+mod request;
 mod sets;
 pub(crate) mod since;
 mod take_back;
@@ -16,6 +18,8 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
+pub use partial::HUNK_CONTEXT;
+pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, ChangedFile, Kind, Undone};
 
 use std::io;
@@ -26,7 +30,7 @@ use haft::path::Target;
 
 use crate::files::open::Root;
 use crate::files::shut::Shut;
-use crate::files::transaction::{self, Job, NotDone, Standing};
+use crate::files::transaction::{self, Deed, Done, Job, NotDone, Standing};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::Sets;
@@ -45,24 +49,11 @@ pub struct Log {
     pub warnings: Vec<String>,
 }
 
-/// Which changes to take back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// The newest that has not been taken back; of a file, the newest that changed it.
-    Newest,
-    /// The one with this number.
-    Number(u64),
-    /// All of the turn that the newest belongs to.
-    Turn,
-    /// All of the session that the newest belongs to.
-    Session,
-}
-
 /// What was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenBack {
-    /// The number under which the journal has that.
-    pub number: u64,
+    /// The number under which the journal has that; nothing when it was only planned.
+    pub number: Option<u64>,
     /// The change sets that were taken back.
     pub sets: Vec<u64>,
     /// What became of each path.
@@ -204,6 +195,35 @@ pub enum HistoryError {
     /// These paths were changed since, and both versions cannot be kept.
     #[error("{}", listed(.0))]
     Conflicts(Vec<Conflict>),
+    /// A file of a change set has no hunks.
+    #[error(
+        "{0} cannot be taken back in hunks: it was created, removed, or is no text; take it back as a whole with --file {0}"
+    )]
+    NoHunks(String),
+    /// There is no such hunk.
+    #[error("{path} has no hunk {hunk}, the change set changed {hunks} places in it; \"haft diff\" numbers them")]
+    NoHunk {
+        /// The path.
+        path: String,
+        /// The number that was asked for.
+        hunk: usize,
+        /// How many there are.
+        hunks: usize,
+    },
+    /// A change set did not change a file.
+    #[error("change set {set} did not change {path}; \"haft diff {set}\" shows what it changed")]
+    NotInSet {
+        /// The path.
+        path: String,
+        /// The change set.
+        set: u64,
+    },
+    /// A file has the name that an earlier version would get.
+    #[error("{0} exists already; nothing was restored, rename or remove it first")]
+    BesideExists(String),
+    /// There is no earlier version.
+    #[error("no file has an earlier version in these change sets; nothing was restored")]
+    NothingEarlier,
     /// It lies in a folder that is not one of the workspace now.
     #[error("{0} lies in a folder that was added to the workspace then; name that folder with --add-dir again")]
     NotAdded(String),
@@ -279,18 +299,34 @@ impl History {
         Ok(Contents::new(&sets, &self.root, self.journal.objects()).changes_of(number))
     }
 
-    /// Takes changes back; of a file, only those of that file.
+    /// Takes changes back; of a file or folder, only those there.
     pub fn undo(&self, which: Which, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
-        let sets = Sets::of(self.settled()?);
-        let numbers = sets.chosen(which, only.map(|target| target.place().path()))?;
-        self.take_back(&sets, &numbers, only)
+        self.request(&UndoRequest { scope: only.map_or(Scope::All, Scope::Below), ..UndoRequest::all(which) })
+    }
+
+    /// Takes back what a request asks for, or says what that would do.
+    pub fn request(&self, request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
+        let sets = self.sets_for(request.mode)?;
+        let only = match request.scope {
+            Scope::Below(target) => Some(target.place().path()),
+            // Of one file, the newest change set that changed it is meant.
+            Scope::Hunks([(target, _)]) => Some(target.place().path()),
+            Scope::All | Scope::Hunks(_) => None,
+        };
+        let numbers = sets.chosen(request.which, only)?;
+        self.take_back(&sets, &numbers, request)
     }
 
     /// Takes the last undo back.
     pub fn redo(&self) -> Result<TakenBack, HistoryError> {
-        let sets = Sets::of(self.settled()?);
-        let number = sets.newest_undo().ok_or(HistoryError::NothingToRedo)?;
-        self.take_back(&sets, &[number], None)
+        self.request(&UndoRequest::all(Which::LastUndo))
+    }
+
+    fn sets_for(&self, mode: UndoMode) -> io::Result<Sets> {
+        Ok(Sets::of(match mode {
+            UndoMode::Commit => self.settled()?,
+            UndoMode::Plan => self.journal.read()?,
+        }))
     }
 
     /// Reads all records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
@@ -306,35 +342,54 @@ impl History {
         Ok(settled)
     }
 
-    fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {
-        let only: Option<PathBuf> = only.map(|target| target.place().path().to_owned());
+    fn take_back(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
+        let only = match request.scope {
+            Scope::Below(target) => Some(target.place().path()),
+            Scope::All | Scope::Hunks(_) => None,
+        };
         let contents = Contents::new(sets, &self.root, self.journal.objects());
-        let plan = take_back::plan(&contents, numbers, only.as_deref())?;
+        let plan = match (request.placement, request.scope, numbers) {
+            (Placement::Beside, ..) => partial::beside(&contents, numbers, only)?,
+            (Placement::InPlace, Scope::Hunks(hunks), [number, ..]) => partial::hunks(&contents, *number, hunks)?,
+            _ => take_back::plan(&contents, numbers, only)?,
+        };
         if plan.files.is_empty() {
             let path = only.map(|path| path.display().to_string());
             return Err(path.map_or(HistoryError::NothingLeft, HistoryError::NotConcerned));
         }
+        let partly = request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_));
         let how = if sets.is_undo(numbers) { How::Redo } else { How::Undo };
-        let tool = if how == How::Redo { "redo" } else { "undo" };
-        let only = only.iter().map(|path| PathText::from(path.as_path())).collect();
+        // An empty list would mean everything.
+        let below = only.map(|only| sets.paths_below(numbers, only)).unwrap_or_default();
+        let only = only.filter(|_| below.is_empty()).into_iter().chain(below.iter().map(PathBuf::as_path));
+        let only = only.map(PathText::from).collect();
+        let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
+        let done = match request.mode {
+            UndoMode::Commit => Some(self.commit(takes_back, &plan.deeds)?),
+            UndoMode::Plan => None,
+        };
+        let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
+        let notes = plan.notes.into_iter().chain(done.as_ref().and_then(Done::loss)).collect();
+        Ok(TakenBack { number: done.map(|done| done.set), sets: numbers.to_vec(), files, notes })
+    }
+
+    fn commit(&self, takes_back: TakesBack, deeds: &[Deed]) -> Result<Done, HistoryError> {
+        let tool = if takes_back.how == How::Redo { "redo" } else { "undo" };
         let job = Job {
             root: &self.root,
             journal: &self.journal,
             by: By { tool: tool.into(), call: String::new(), session: String::new(), run: String::new(), turn: 0 },
             set: None,
-            takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
+            takes_back: Some(takes_back),
             shut: Shut::Opens,
             stopped: &|| false,
         };
-        let done = transaction::commit(&job, &plan.deeds).map_err(|not_done| match not_done {
+        transaction::commit(&job, deeds).map_err(|not_done| match not_done {
             NotDone::Stopped => HistoryError::Journal(io::ErrorKind::Interrupted.into()),
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),
             NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },
             NotDone::Standing(standing) => HistoryError::from(*standing),
-        })?;
-        let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        let notes = plan.notes.into_iter().chain(done.loss()).collect();
-        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes })
+        })
     }
 }

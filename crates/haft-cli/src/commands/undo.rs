@@ -3,10 +3,13 @@
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use haft::diff::Diff;
 use haft::path::{Extent, RawPath, one_line};
-use haft_workspace::history::{Became, Conflict, HistoryError, Side, TakenBack, Which};
+use haft_workspace::history::{
+    Became, Conflict, HistoryError, Placement, Scope, Side, TakenBack, UndoMode, UndoRequest, Which,
+};
 use serde_json::{Value, json};
 
 use super::diff::{Compared, between};
@@ -23,9 +26,6 @@ const MOST_LINES: usize = 60;
 
 /// Runs `haft undo`.
 pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
-    if common.plan {
-        return plan_mode(common);
-    }
     let desk = Desk::open(common)?;
     let which = match (arguments.number, arguments.turn, arguments.session) {
         (Some(number), ..) => Which::Number(number),
@@ -33,46 +33,63 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
         (None, false, true) => Which::Session,
         (None, false, false) => Which::Newest,
     };
-    let only = match &arguments.file {
-        Some(path) => {
-            let raw = RawPath::new(path.to_string_lossy());
-            Some(desk.runtime.doors().look.locate(&raw, Extent::Entry)?)
-        }
-        None => None,
+    let locate = |path: &Path| {
+        let raw = RawPath::new(path.to_string_lossy());
+        desk.runtime.doors().look.locate(&raw, Extent::Entry)
     };
-    told(common, desk.history.undo(which, only.as_ref()), "Took back")
+    let only = arguments.file.as_deref().map(locate).transpose()?;
+    let mut hunks = Vec::new();
+    for (path, hunk) in &arguments.hunks {
+        hunks.push((locate(path)?, *hunk));
+    }
+    let scope = match &only {
+        Some(target) => Scope::Below(target),
+        None if hunks.is_empty() => Scope::All,
+        None => Scope::Hunks(&hunks),
+    };
+    let placement = if arguments.beside { Placement::Beside } else { Placement::InPlace };
+    let request = UndoRequest { scope, placement, mode: mode(common), ..UndoRequest::all(which) };
+    told(common, &desk.history.request(&request), &request)
 }
 
 /// Runs `haft redo`.
 pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
-    if common.plan {
-        return plan_mode(common);
-    }
     let desk = Desk::open(common)?;
-    told(common, desk.history.redo(), "Took back the undo,")
+    let request = UndoRequest { mode: mode(common), ..UndoRequest::all(Which::LastUndo) };
+    told(common, &desk.history.request(&request), &request)
 }
 
-/// Whoever plans changes nothing, not even back.
-fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
-    let what = "nothing is taken back in plan mode; leave --plan out";
-    match common.json {
-        true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
-        false => screen::talk(&format!("haft: {what}.")),
-    }
-    Ok(Exit::Refused)
+fn mode(common: &Common) -> UndoMode {
+    if common.plan { UndoMode::Plan } else { UndoMode::Commit }
 }
 
-fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -> anyhow::Result<Exit> {
-    let taken = match outcome {
-        Ok(taken) => taken,
-        Err(error) => return refused(common, &error),
-    };
-    if common.json {
-        screen::record(&record(&taken).to_string())?;
-        return Ok(Exit::Ok);
+fn told(common: &Common, outcome: &Result<TakenBack, HistoryError>, request: &UndoRequest<'_>) -> anyhow::Result<Exit> {
+    match outcome {
+        Err(error) => refused(common, error),
+        Ok(taken) if common.json => {
+            screen::record(&record(taken).to_string())?;
+            Ok(Exit::Ok)
+        }
+        Ok(taken) => {
+            show(taken, verb(request))?;
+            Ok(Exit::Ok)
+        }
     }
-    show(&taken, what)?;
-    Ok(Exit::Ok)
+}
+
+/// Returns what was done, or would be, in the words before the numbers of change sets.
+fn verb(request: &UndoRequest<'_>) -> &'static str {
+    let is_planned = request.mode == UndoMode::Plan;
+    match (request.which, request.placement, request.scope) {
+        (Which::LastUndo, ..) if is_planned => "Would take back the undo,",
+        (Which::LastUndo, ..) => "Took back the undo,",
+        (_, Placement::Beside, _) if is_planned => "Would restore beside the present files, from",
+        (_, Placement::Beside, _) => "Restored beside the present files, from",
+        (_, Placement::InPlace, Scope::Hunks(_)) if is_planned => "Would take back hunks of",
+        (_, Placement::InPlace, Scope::Hunks(_)) => "Took back hunks of",
+        _ if is_planned => "Would take back",
+        _ => "Took back",
+    }
 }
 
 /// Shows what was taken back.
@@ -133,9 +150,15 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
         HistoryError::Conflicts(conflicts) => &conflicts[..],
         _ => &[],
     };
+    // A plan that shows what is in the way is what was asked for.
+    let exit = if common.plan && !conflicts.is_empty() { Exit::Ok } else { Exit::Failed };
     if common.json {
-        screen::record(&refusal(error, conflicts).to_string())?;
-        return Ok(Exit::Failed);
+        let mut told = refusal(error, conflicts);
+        if common.plan {
+            told["planned"] = true.into();
+        }
+        screen::record(&told.to_string())?;
+        return Ok(exit);
     }
     if conflicts.is_empty() {
         screen::talk(&one_line(&format!("haft: {error}.")));
@@ -153,8 +176,11 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
     if let more @ 1.. = conflicts.len().saturating_sub(MOST_FILES) {
         screen::talk(&format!("[{more} more files were changed since]"));
     }
-    screen::talk("Nothing was taken back.");
-    Ok(Exit::Failed)
+    let what = if common.plan { "Nothing would be taken back." } else { "Nothing was taken back." };
+    screen::talk(&format!(
+        "{what} \"haft undo --file PATH\" takes back other files alone, \"haft undo --beside\" restores earlier versions as NAME.before-N."
+    ));
+    Ok(exit)
 }
 
 /// Returns a refusal as a record.
@@ -196,9 +222,11 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::AlreadyUndone(_) => "already_undone",
         HistoryError::Dropped(_) => "dropped",
         HistoryError::Damaged(_) => "damaged",
-        HistoryError::NotConcerned(_) => "not_concerned",
+        HistoryError::NotConcerned(_) | HistoryError::NotInSet { .. } => "not_concerned",
+        HistoryError::NoHunks(_) | HistoryError::NoHunk { .. } => "no_hunk",
+        HistoryError::NothingEarlier => "nothing_left",
         HistoryError::Entangled(_) => "entangled",
-        HistoryError::InTheWay(_) => "in_the_way",
+        HistoryError::InTheWay(_) | HistoryError::BesideExists(_) => "in_the_way",
         HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
@@ -225,5 +253,10 @@ fn record(taken: &TakenBack) -> Value {
         file
     };
     let files: Vec<Value> = taken.files.iter().map(file).collect();
-    json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes })
+    let mut told =
+        json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes });
+    if taken.number.is_none() {
+        told["planned"] = true.into();
+    }
+    told
 }

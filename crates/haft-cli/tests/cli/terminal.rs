@@ -232,7 +232,7 @@ fn an_undo_that_would_lose_work_shows_it_in_colours_and_changes_nothing() {
     let mut undo = Terminal::start(&place, &["undo"]);
     assert_eq!(undo.ends(), 1);
     assert_eq!((undo.colour_of("- zwei"), undo.colour_of("+ mine")), (RED, GREEN), "{}", undo.screen());
-    assert!(undo.screen().contains("nothing was taken back"), "{}", undo.screen());
+    assert!(undo.screen().contains("Nothing was taken back."), "{}", undo.screen());
     assert_eq!(content(&place, "a.txt"), "one\nmine\nthree\n");
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Plan {
     /// What is worth knowing, a sentence each.
     pub(super) notes: Vec<String>,
     /// What stands in the way.
-    conflicts: Vec<Conflict>,
+    pub(super) conflicts: Vec<Conflict>,
 }
 
 /// A step to take back, with the number of its change set and where its inline contents are.
@@ -82,16 +82,14 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
                 };
                 let role = survey.locate(&path).map_or(Role::Other, |at| at.role);
                 let change = Change { number, path: &path, before, after, inline, role };
-                let way = plan.follow(contents, &change, way, numbers);
+                let way = plan.follow(contents, &change, way);
                 paths.insert(path, way);
             }
         }
     }
     plan.restore_refs(contents, &survey, &mut paths)?;
     plan.ensure_objects(contents, (&survey, numbers), &mut paths)?;
-    if !plan.conflicts.is_empty() {
-        return Err(HistoryError::Conflicts(plan.conflicts));
-    }
+    plan.refuse_conflicts(contents, numbers)?;
     let written = repositories::written(contents, &survey, &paths);
     for (path, way) in paths {
         plan.add(contents, path, way)?;
@@ -107,18 +105,18 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
 }
 
 /// Returns the steps to take back, the newest first, without those that are left out or taken back already.
-fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) -> Vec<ConcernedStep<'a>> {
+pub(super) fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) -> Vec<ConcernedStep<'a>> {
     let sets = contents.sets;
     let mut steps = Vec::new();
     for number in numbers {
         for (intent, inline) in sets.intents_of(*number).rev() {
             let holds = |path: &Path| !sets.is_undone_at(intent, path);
-            let is_asked_for = |path: &Path| only.is_none_or(|only| only == path);
+            let is_asked_for = |path: &Path| only.is_none_or(|only| path.starts_with(only));
             let concerned = intent.steps.iter().rev().filter(|step| match step {
                 Step::Change { path, before: State::Absent, after: State::Folder { .. }, .. } => {
                     let path = path.path();
                     // A folder that was made for the file goes with it.
-                    holds(&path) && only.is_none_or(|only| only.starts_with(&path))
+                    holds(&path) && only.is_none_or(|only| only.starts_with(&path) || path.starts_with(only))
                 }
                 Step::Change { path, .. } => holds(&path.path()) && is_asked_for(&path.path()),
                 Step::Move { from, to } => {
@@ -151,7 +149,7 @@ fn disentangled(steps: &[ConcernedStep<'_>]) -> Result<(), HistoryError> {
     Ok(())
 }
 
-fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
+pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
     if !contents.root.holds(path) {
         return Err(HistoryError::NotAdded(path.display().to_string()));
     }
@@ -309,8 +307,18 @@ fn with_mode(before: &State, after: &State, way: &Way) -> State {
 }
 
 impl Plan {
+    /// Refuses all conflicts together, each with the later change sets that are in the way.
+    pub(super) fn refuse_conflicts(&mut self, contents: &Contents<'_>, numbers: &[u64]) -> Result<(), HistoryError> {
+        let mut conflicts = std::mem::take(&mut self.conflicts);
+        for conflict in &mut conflicts {
+            conflict.blocked_by = contents.sets.later_at(Path::new(&conflict.path), conflict.set, numbers);
+        }
+        conflicts.sort_by(|one, other| one.path.cmp(&other.path));
+        if conflicts.is_empty() { Ok(()) } else { Err(HistoryError::Conflicts(conflicts)) }
+    }
+
     /// Follows one change of a path back.
-    fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way, numbers: &[u64]) -> Way {
+    fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way) -> Way {
         if change.back_in_mode(&mut way) {
             return way;
         }
@@ -322,8 +330,7 @@ impl Plan {
                 };
                 Way { wanted, mode, ..way }
             }
-            Err(mut conflict) => {
-                conflict.blocked_by = contents.sets.later_at(change.path, change.number, numbers);
+            Err(conflict) => {
                 self.conflicts.push(*conflict);
                 way
             }
@@ -390,7 +397,7 @@ impl Plan {
 
 impl Plan {
     /// Makes the folders that what comes back needs, and that somebody has removed since.
-    fn make_missing_folders(&mut self, contents: &Contents<'_>) {
+    pub(super) fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
             Action::Rename(to) => Some(to.clone()),
             Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) => {
@@ -446,7 +453,12 @@ impl Plan {
     }
 }
 
-fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) -> Result<Action, HistoryError> {
+pub(super) fn made_of(
+    contents: &Contents<'_>,
+    path: &Path,
+    state: &State,
+    inline: Inline,
+) -> Result<Action, HistoryError> {
     Ok(match state {
         State::Absent => Action::Remove,
         State::Folder { mode } => Action::MakeFolder(Some(*mode)),
