@@ -201,10 +201,52 @@ fn undo_adds_objects_back_and_removes_none() {
 }
 
 impl Case {
-    /// The user prunes as well; undo then finds the commit nowhere, because nobody recorded it.
+    /// The user prunes as well; undo then finds the commit nowhere, because haft did not make it.
     const fn pruned_since(self) -> Self {
         Self { since: "git reflog expire --expire=now --all; git gc -q --prune=now", is_done: false, ..self }
     }
+}
+
+#[test]
+fn bare_repositories_submodules_and_borrowed_stores_keep_their_objects_too() {
+    const LIBRARY: &str = "git init -q lib; git -C lib config user.name A; git -C lib config user.email a@b.c; \
+        echo l > lib/l; git -C lib add l; git -C lib commit -qm l; echo lib > .git/info/exclude; ";
+    check_all(
+        "siblings",
+        &[
+            Case {
+                before: "git init -q --bare b.git",
+                then: "git --git-dir b.git fsck --full --strict && git --git-dir b.git show t",
+                said: &["git --git-dir b.git tag -d t"],
+                ..case("push to a bare repository", "git push -q ./b.git master", "git --git-dir b.git tag t master")
+            },
+            Case {
+                before: LIBRARY,
+                then: "git -C lib fsck --full --strict && git -C lib show t",
+                said: &["git -C lib tag -d t"],
+                ..case("a repository below", "cd lib; echo m > l; git commit -qam m", "git -C lib tag t")
+            },
+            Case {
+                before: "git clone -q -s . c; git -C c config user.name A; git -C c config user.email a@b.c; echo c > .git/info/exclude",
+                then: "git -C c fsck --full --strict && git -C c show t",
+                ..case(
+                    "a borrowed store",
+                    "cd c; echo m > a; git commit -qam m",
+                    "git -C c tag t; git gc -q --prune=now",
+                )
+            },
+            Case {
+                before: LIBRARY,
+                said: &["rm -rf .git/modules/sub"],
+                then: "git --git-dir .git/modules/sub show t",
+                ..case(
+                    "a submodule",
+                    "git -c protocol.file.allow=always submodule add -q file://$PWD/lib sub 2> /dev/null; git commit -qm sub",
+                    "git --git-dir .git/modules/sub --work-tree sub tag t",
+                )
+            },
+        ],
+    );
 }
 
 #[test]

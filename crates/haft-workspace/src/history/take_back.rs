@@ -2,6 +2,7 @@
 //!
 //! Files of a git repository have rules of their own: `git` knows them, `repositories` applies them.
 
+mod conflicts;
 mod repositories;
 
 use std::collections::{BTreeMap, HashSet};
@@ -260,7 +261,7 @@ impl Change<'_> {
                 Ok(repositories::take_out_of_reflog(self.before, old.as_deref(), (&left, &now)))
             }
             (..) if self.role == Role::Reflog => Ok(Wanted::AsIs),
-            (..) if self.role == Role::Index => Err(conflict(STAGED_SINCE, None, None)),
+            (..) if self.role == Role::Index => Err(conflict(conflicts::STAGED_SINCE, None, None)),
             (left, now, _) if self.role.is_one_value() => Err(conflict("and it is not text", left, now)),
             (Some(left), Some(now), Some(old)) => match merge(&left, &now, &old) {
                 Ok(merged) => Ok(Wanted::Merged(merged)),
@@ -290,10 +291,6 @@ impl Change<'_> {
     }
 }
 
-/// Why an index is not restored that has other entries now.
-const STAGED_SINCE: &str =
-    "and other changes are staged in it now; commit them, or unstage them with \"git restore --staged .\", then undo";
-
 /// A mode that somebody has set since stays.
 fn with_mode(before: &State, after: &State, way: &Way) -> State {
     match (before, &way.now, way.mode) {
@@ -307,16 +304,6 @@ fn with_mode(before: &State, after: &State, way: &Way) -> State {
 }
 
 impl Plan {
-    /// Refuses all conflicts together, each with the later change sets that are in the way.
-    pub(super) fn refuse_conflicts(&mut self, contents: &Contents<'_>, numbers: &[u64]) -> Result<(), HistoryError> {
-        let mut conflicts = std::mem::take(&mut self.conflicts);
-        for conflict in &mut conflicts {
-            conflict.blocked_by = contents.sets.later_at(Path::new(&conflict.path), conflict.set, numbers);
-        }
-        conflicts.sort_by(|one, other| one.path.cmp(&other.path));
-        if conflicts.is_empty() { Ok(()) } else { Err(HistoryError::Conflicts(conflicts)) }
-    }
-
     /// Follows one change of a path back.
     fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way) -> Way {
         if change.back_in_mode(&mut way) {

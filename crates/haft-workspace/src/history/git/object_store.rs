@@ -4,7 +4,6 @@
 //!
 //! Not here: adding objects, which is a change like any other (`needs`).
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -143,12 +142,6 @@ impl PackIndex {
         let at = (HEADER + FANOUT) as u64 + u64::from(index) * self.length as u64;
         self.file.read_exact_at(&mut name, at).ok().map(|()| name)
     }
-
-    /// Returns the names of all objects.
-    pub(in crate::history) fn names(&self) -> HashSet<String> {
-        let count = self.fanout.last().copied().unwrap_or_default();
-        (0..count).filter_map(|index| self.name(index)).map(|name| to_hex(&name)).collect()
-    }
 }
 
 /// Returns whether names of this length would be in order, which names of another length are not.
@@ -173,4 +166,48 @@ pub(in crate::history) fn to_hex(oid: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of version 2 with these names and nothing behind them but room.
+    fn index(names: &[[u8; 20]]) -> Vec<u8> {
+        let mut index = b"\xfftOc\0\0\0\x02".to_vec();
+        for first in 0..=255_u8 {
+            let count = names.iter().filter(|name| name[0] <= first).count();
+            index.extend(u32::try_from(count).unwrap().to_be_bytes());
+        }
+        index.extend(names.iter().flatten());
+        index.extend(vec![0; names.len() * 8 + 40]);
+        index
+    }
+
+    #[test]
+    fn objects_are_found_loose_packed_and_in_borrowed_stores() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let (own, other) = (folder.path().join("own"), folder.path().join("other"));
+        for path in
+            [own.join("objects/pack"), own.join("objects/info"), own.join("objects/aa"), other.join("objects/bb")]
+        {
+            std::fs::create_dir_all(path).expect("it is new");
+        }
+        let rest = "1".repeat(38);
+        std::fs::write(own.join("objects/aa").join(&rest), "x").expect("it is new");
+        std::fs::write(other.join("objects/bb").join(&rest), "x").expect("it is new");
+        std::fs::write(own.join("objects/info/alternates"), "# mine\n../../other/objects\n").expect("it is new");
+        let names = [[0; 20], [7; 20], [0xff; 20]];
+        std::fs::write(own.join("objects/pack/pack-1.idx"), index(&names)).expect("it is new");
+        std::fs::write(own.join("objects/pack/pack-2.idx"), index(&[[8; 20]])).expect("it is new");
+        std::fs::write(own.join("objects/pack/pack-1.pack"), "x").expect("it is new");
+        let store = ObjectStore::open(&own);
+        for there in [format!("aa{rest}"), format!("bb{rest}"), "00".repeat(20), "07".repeat(20), "ff".repeat(20)] {
+            assert!(store.has(&there), "{there}");
+        }
+        // The last one is only in an index without its pack.
+        for missing in [format!("cc{rest}"), "06".repeat(20), "08".repeat(20)] {
+            assert!(!store.has(&missing), "{missing}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Reports what still points to commits that an undo took back, each with the git command that finishes the job.
 //!
 //! Undo leaves references alone that were made since: they are the user's. Their objects stay, so nothing is broken,
-//! but the commits are still in the history of whoever fetches them.
+//! but a clone or a fetch still gets the undone commits.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::object_store::PackIndex;
+use super::object_store::{PackIndex, from_hex};
 use super::refs::{self, GitStep, RefPlan, value_of};
 use super::whole::{self, Origin};
 use super::{GitPath, Repositories, Role, loose_oid, reflog};
@@ -160,7 +160,8 @@ fn made(contents: &Contents<'_>, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTre
     let loose: BTreeSet<String> = new.iter().filter_map(|path| loose_oid(path)).collect();
     let is_index = |path: &&&PathBuf| path.extension().is_some_and(|extension| extension == "idx");
     let packs = new.iter().filter(is_index).filter_map(|path| PackIndex::open(&contents.root.path().join(path)).ok());
-    let packed: BTreeSet<String> = packs.flat_map(|pack| pack.names()).collect();
+    let packs: Vec<PackIndex> = packs.collect();
+    let is_packed = |oid: &str| from_hex(oid).is_some_and(|oid| packs.iter().any(|pack| pack.has(&oid)));
     let mut made: BTreeSet<String> = refs.moves.iter().filter_map(|moved| moved.to.clone()).collect();
     for step in steps.iter().filter(|step| step.at.role == Role::Reflog) {
         let (before, after) = (step.old(contents).unwrap_or_default(), step.left(contents).unwrap_or_default());
@@ -168,7 +169,7 @@ fn made(contents: &Contents<'_>, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTre
         made.extend(lines.iter().filter_map(|line| reflog::oids(line).last()).map(str::to_owned));
     }
     // What was there before is only in a new pack because git packed it.
-    made.retain(|oid| loose.contains(oid) || packed.contains(oid));
+    made.retain(|oid| loose.contains(oid) || is_packed(oid));
     for moved in &refs.moves {
         made.retain(|oid| moved.from.as_ref() != Some(oid) || loose.contains(oid));
     }

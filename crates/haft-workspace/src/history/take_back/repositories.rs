@@ -1,6 +1,6 @@
 //! What undo does in repositories beside restoring files: references by their meaning, and the objects they need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::{Plan, Wanted, Way, looked, made_of};
@@ -62,7 +62,10 @@ impl Plan {
     /// Refuses to remove a branch that was checked out since.
     fn refuse_unborn_heads(&mut self, contents: &Contents<'_>, (dir, repository): (&Path, &Repository), paths: &Ways) {
         let head_path = dir.join("HEAD");
-        if paths.contains_key(&head_path) || paths.contains_key(&dir.join("logs/HEAD")) {
+        // A command that worked on the branch itself changed one of these.
+        let was_checked_out = ["HEAD", "logs/HEAD", "index"].iter().any(|name| paths.contains_key(&dir.join(name)));
+        let is_bare = !contents.root.path().join(dir).join("index").exists();
+        if was_checked_out || is_bare {
             return;
         }
         let head = contents.now(&head_path).map(|bytes| value_of(&bytes)).unwrap_or_default();
@@ -123,7 +126,7 @@ impl Plan {
                 *restored.entry(dir).or_default() += usize::from(*became == Became::Returned && is_counted(path));
                 false
             }
-            // Later messages of git are nobody's work.
+            // Git itself wrote a later message there.
             None => *became != Became::Unchanged || survey.locate(path).is_none_or(|at| at.role != Role::Scratch),
         });
         for (dir, count) in restored.into_iter().filter(|(_, count)| *count > 0) {
@@ -216,8 +219,9 @@ fn named(contents: &Contents<'_>, path: &Path, way: &Way, at: &GitPath) -> Vec<S
 fn keep_sound_entries(contents: &Contents<'_>, path: &Path, way: &mut Way, exists: &mut dyn FnMut(&str) -> bool) {
     let Some(new) = way.new_bytes(contents) else { return };
     let now = contents.now(path).unwrap_or_default();
-    let known: Vec<&[u8]> = reflog::lines(&now);
-    let mut is_there = |oid: &str| known.iter().any(|line| reflog::oids(line).any(|one| one == oid)) || exists(oid);
+    let lines = reflog::lines(&now);
+    let known: HashSet<&str> = lines.iter().flat_map(|line| reflog::oids(line)).collect();
+    let mut is_there = |oid: &str| known.contains(oid) || exists(oid);
     let sound = reflog::sound(&new, &mut is_there);
     if sound.len() != new.len() {
         way.wanted = Wanted::Merged(sound);
