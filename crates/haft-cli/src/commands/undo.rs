@@ -138,10 +138,14 @@ fn words(became: Became) -> (Cow<'static, str>, &'static str) {
         Became::Renamed => ("renamed back", ""),
         Became::Unchanged => ("unchanged", " (nothing was left to take back)"),
         Became::Kept => ("kept", " (it is not empty)"),
-        Became::ObjectsKept(count) => return (format!("kept {count} git objects in").into(), ""),
-        Became::ObjectsRestored(count) => return (format!("restored {count} git objects in").into(), ""),
+        Became::ObjectsKept(count) => return (format!("kept {} in", objects(count)).into(), ""),
+        Became::ObjectsRestored(count) => return (format!("restored {} in", objects(count)).into(), ""),
     };
     (verb.into(), remark)
+}
+
+fn objects(count: usize) -> String {
+    if count == 1 { "1 git object".to_owned() } else { format!("{count} git objects") }
 }
 
 /// Says why nothing was done, with the differences that stand in the way.

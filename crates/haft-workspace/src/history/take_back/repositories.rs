@@ -292,7 +292,7 @@ fn stash_entry(contents: &Contents<'_>, dir: &Path, oid: &str) -> Option<usize> 
 fn missing_object(numbers: &[u64], path: &Path, oid: &str) -> Conflict {
     let set = numbers.first().copied().unwrap_or_default();
     let why = format!(
-        "it would name the object {oid}, which git has removed and the journal does not have; \
+        "and it would name the object {oid}, which git has removed and the journal does not have; \
          \"git fsck --lost-found\" lists the commits that are left"
     );
     Conflict { set, path: path.display().to_string(), why, left: None, now: None, blocked_by: Vec::new() }
