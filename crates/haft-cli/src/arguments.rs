@@ -155,8 +155,9 @@ pub(crate) struct Diff {
 
 #[derive(Args)]
 #[command(
-    after_help = "Nothing is asked. Where a file was changed since, both are merged when they do not touch; else nothing is
-changed, and the difference is shown. \"haft undo\" again goes further back, \"haft redo\" takes the last undo back."
+    after_help = "Nothing is asked. Where a file was changed since, both versions are merged when they do not overlap; otherwise
+nothing is changed, and all differences are shown. \"haft undo\" again goes further back, \"haft redo\" takes the last undo
+back. With --plan, haft only shows what it would do."
 )]
 pub(crate) struct Undo {
     /// The change set, as "haft log" numbers it; the newest not taken back if left out
@@ -168,9 +169,15 @@ pub(crate) struct Undo {
     /// Everything of the session that the newest belongs to
     #[arg(long)]
     pub(crate) session: bool,
-    /// Only what was done to this file
+    /// Only what was done to this file, or in this folder
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
+    /// Only this hunk of a file, as "haft diff N" numbers them (src/a.rs:2); may be given several times
+    #[arg(long = "hunk", value_name = "FILE:K", value_parser = hunk, conflicts_with_all = ["file", "turn", "session", "beside"])]
+    pub(crate) hunks: Vec<(PathBuf, usize)>,
+    /// Restore earlier versions beside the present files, as NAME.before-N
+    #[arg(long)]
+    pub(crate) beside: bool,
 }
 
 #[derive(Args)]
@@ -212,6 +219,17 @@ impl Common {
     /// Returns the profile that is meant: the one that is named, or that of the dialect.
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile.or_else(|| Profile::named(self.dialect.as_deref()?))
+    }
+}
+
+/// Takes the name of a file and the number of a hunk.
+fn hunk(text: &str) -> Result<(PathBuf, usize), String> {
+    let found = text.rsplit_once(':').and_then(|(file, number)| Some((file, number.parse::<usize>().ok()?)));
+    match found {
+        Some((file, number @ 1..)) if !file.is_empty() => Ok((file.into(), number)),
+        _ => {
+            Err("write the file, a colon and the number of the hunk, as \"haft diff\" shows it: src/a.rs:2".to_owned())
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Differences as lines for a terminal: removed red, added green, what is unchanged plain.
 
-use haft::diff::{Diff, DiffLine};
+use haft::diff::{Diff, DiffHunk, DiffLine};
 
 use crate::screen::Part;
 
@@ -29,14 +29,23 @@ impl Shown {
 
 /// Returns the lines of a difference, at most so many, and says how many are left out.
 pub(crate) fn lines(diff: &Diff, most_lines: usize) -> Vec<Shown> {
+    lines_with(diff, most_lines, &|_, hunk| hunk.header())
+}
+
+/// Returns the lines of a difference of a file with a number before each hunk, as `haft undo --hunk` takes it.
+pub(crate) fn numbered_lines(diff: &Diff, most_lines: usize, path: &str) -> Vec<Shown> {
+    lines_with(diff, most_lines, &|number, hunk| format!("{path}:{number} {}", hunk.header()))
+}
+
+fn lines_with(diff: &Diff, most_lines: usize, header: &dyn Fn(usize, &DiffHunk) -> String) -> Vec<Shown> {
     let mut shown = Vec::new();
     let all: usize = diff.hunks.iter().map(|hunk| hunk.lines.len()).sum();
     let mut left = most_lines;
-    for hunk in &diff.hunks {
+    for (hunk, number) in diff.hunks.iter().zip(1..) {
         if left == 0 {
             break;
         }
-        shown.push(Shown::Header(hunk.header()));
+        shown.push(Shown::Header(header(number, hunk)));
         shown.extend(hunk.lines.iter().take(left).map(line));
         left = left.saturating_sub(hunk.lines.len());
     }

@@ -20,6 +20,10 @@ mod owners;
 #[path = "survival/place.rs"]
 #[expect(dead_code, reason = "another suite uses the rest")]
 mod place;
+#[path = "shell/random_git.rs"]
+mod random_git;
+#[path = "shell/repositories.rs"]
+mod repositories;
 #[path = "shell/scripts.rs"]
 mod scripts;
 #[path = "shell/somebody_else.rs"]
@@ -47,10 +51,10 @@ fn taken_back(ground: &Ground, script: &scripts::Script) {
         assert_named(name, &record, &ground::differing(&before, &after), &has_names);
         let undone = ground.haft(&["undo"]);
         assert!(undone.status.success(), "{name}: {}", String::from_utf8_lossy(&undone.stderr));
-        ground::assert_same(name, &before, &ground.tree());
+        ground::assert_same_beside_objects(name, &before, &ground.tree());
         let redone = ground.haft(&["redo"]);
         assert!(redone.status.success(), "{name}: {}", String::from_utf8_lossy(&redone.stderr));
-        ground::assert_same(name, &after, &ground.tree());
+        ground::assert_same_beside_objects(name, &after, &ground.tree());
     } else {
         assert_eq!(record["did"], "nothing", "{name}: {record:#}");
         ground::assert_same(name, &before, &after);

@@ -7,7 +7,10 @@
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
 mod contents;
+pub(crate) mod git;
 pub(crate) mod git_index;
+mod partial;
+mod request;
 mod sets;
 pub(crate) mod since;
 mod take_back;
@@ -15,6 +18,8 @@ mod take_back;
 #[cfg(test)]
 mod tests;
 
+pub use partial::HUNK_CONTEXT;
+pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, ChangedFile, Kind, Undone};
 
 use std::io;
@@ -25,7 +30,7 @@ use haft::path::Target;
 
 use crate::files::open::Root;
 use crate::files::shut::Shut;
-use crate::files::transaction::{self, Job, NotDone, Standing};
+use crate::files::transaction::{self, Action, Deed, Done, Job, NotDone, Standing};
 use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
 use contents::Contents;
 use sets::Sets;
@@ -44,24 +49,11 @@ pub struct Log {
     pub warnings: Vec<String>,
 }
 
-/// Which changes to take back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// The newest that has not been taken back; of a file, the newest that changed it.
-    Newest,
-    /// The one with this number.
-    Number(u64),
-    /// All of the turn that the newest belongs to.
-    Turn,
-    /// All of the session that the newest belongs to.
-    Session,
-}
-
 /// What was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenBack {
-    /// The number under which the journal has that.
-    pub number: u64,
+    /// The number under which the journal has that; nothing when it was only planned.
+    pub number: Option<u64>,
     /// The change sets that were taken back.
     pub sets: Vec<u64>,
     /// What became of each path.
@@ -87,6 +79,51 @@ pub enum Became {
     Unchanged,
     /// A folder that stays, because there is something in it.
     Kept,
+    /// An object store that keeps so many objects that the change had added: something else may refer to them.
+    ObjectsKept(usize),
+    /// An object store to which so many objects were added back.
+    ObjectsRestored(usize),
+}
+
+/// A path that stands in the way of an undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The change set that was to be taken back.
+    pub set: u64,
+    /// The path.
+    pub path: String,
+    /// What stands in the way, in words.
+    pub why: String,
+    /// The content as the change set had left it, where it is known.
+    pub left: Option<Vec<u8>>,
+    /// The content now; nothing when it is gone.
+    pub now: Option<Vec<u8>>,
+    /// Later change sets that hold and changed the same path, the newest first.
+    pub blocked_by: Vec<u64>,
+}
+
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { set, path, why, blocked_by, .. } = self;
+        write!(formatter, "{path} was changed since change set {set}, {why}")?;
+        match blocked_by.first() {
+            Some(later) => write!(
+                formatter,
+                "; change set {later} changed it later, and would be lost: undo {later} first, \"haft undo {later}\""
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Joins conflicts to one sentence.
+fn listed(conflicts: &[Conflict]) -> String {
+    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    let more = match conflicts.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("{}{more}; nothing was taken back", named.join("; "))
 }
 
 /// What was at a path before and after a change set.
@@ -157,20 +194,38 @@ pub enum HistoryError {
     /// Something is at the old name.
     #[error("{0} would be there again, but something else is there now; nothing was taken back")]
     InTheWay(String),
-    /// Somebody has worked on it since, and the two cannot be kept both.
-    #[error("{path} was changed since change set {set}, {why}; nothing was taken back")]
-    Conflict {
-        /// The change set.
-        set: u64,
+    /// These paths were changed since, and both versions cannot be kept.
+    #[error("{}", listed(.0))]
+    Conflicts(Vec<Conflict>),
+    /// A file of a change set has no hunks.
+    #[error(
+        "{0} cannot be taken back in hunks: it was created, removed, or is no text; take it back as a whole with --file {0}"
+    )]
+    NoHunks(String),
+    /// There is no such hunk.
+    #[error("{path} has no hunk {hunk}, the change set changed {hunks} places in it; \"haft diff\" numbers them")]
+    NoHunk {
         /// The path.
         path: String,
-        /// What stands in the way, in words.
-        why: String,
-        /// The content as the change set had left it, where it is known.
-        left: Option<Vec<u8>>,
-        /// The content now; nothing when it is gone.
-        now: Option<Vec<u8>>,
+        /// The number that was asked for.
+        hunk: usize,
+        /// How many there are.
+        hunks: usize,
     },
+    /// A change set did not change a file.
+    #[error("change set {set} did not change {path}; \"haft diff {set}\" shows what it changed")]
+    NotInSet {
+        /// The path.
+        path: String,
+        /// The change set.
+        set: u64,
+    },
+    /// A file has the name that an earlier version would get.
+    #[error("{0} exists already; nothing was restored, rename or remove it first")]
+    BesideExists(String),
+    /// There is no earlier version.
+    #[error("no file has an earlier version in these change sets; nothing was restored")]
+    NothingEarlier,
     /// It lies in a folder that is not one of the workspace now.
     #[error("{0} lies in a folder that was added to the workspace then; name that folder with --add-dir again")]
     NotAdded(String),
@@ -246,18 +301,34 @@ impl History {
         Ok(Contents::new(&sets, &self.root, &self.journal).changes_of(number))
     }
 
-    /// Takes changes back; of a file, only those of that file.
+    /// Takes changes back; of a file or folder, only those there.
     pub fn undo(&self, which: Which, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
-        let sets = Sets::of(self.settled()?);
-        let numbers = sets.chosen(which, only.map(|target| target.place().path()))?;
-        self.take_back(&sets, &numbers, only)
+        self.request(&UndoRequest { scope: only.map_or(Scope::All, Scope::Below), ..UndoRequest::all(which) })
+    }
+
+    /// Takes back what a request asks for, or says what that would do.
+    pub fn request(&self, request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
+        let sets = self.sets_for(request.mode)?;
+        let only = match request.scope {
+            Scope::Below(target) => Some(target.place().path()),
+            // Of one file, the newest change set that changed it is meant.
+            Scope::Hunks([(target, _)]) => Some(target.place().path()),
+            Scope::All | Scope::Hunks(_) => None,
+        };
+        let numbers = sets.chosen(request.which, only)?;
+        self.take_back(&sets, &numbers, request)
     }
 
     /// Takes the last undo back.
     pub fn redo(&self) -> Result<TakenBack, HistoryError> {
-        let sets = Sets::of(self.settled()?);
-        let number = sets.newest_undo().ok_or(HistoryError::NothingToRedo)?;
-        self.take_back(&sets, &[number], None)
+        self.request(&UndoRequest::all(Which::LastUndo))
+    }
+
+    fn sets_for(&self, mode: UndoMode) -> io::Result<Sets> {
+        Ok(Sets::of(match mode {
+            UndoMode::Commit => self.settled()?,
+            UndoMode::Plan => self.journal.read()?,
+        }))
     }
 
     /// Reads all records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
@@ -273,38 +344,60 @@ impl History {
         Ok(settled)
     }
 
-    fn take_back(&self, sets: &Sets, numbers: &[u64], only: Option<&Target>) -> Result<TakenBack, HistoryError> {
-        let only: Option<PathBuf> = only.map(|target| target.place().path().to_owned());
+    fn take_back(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
+        let only = match request.scope {
+            Scope::Below(target) => Some(target.place().path()),
+            Scope::All | Scope::Hunks(_) => None,
+        };
         let contents = Contents::new(sets, &self.root, &self.journal);
-        let plan = take_back::plan(&contents, numbers, only.as_deref())?;
+        let plan = match (request.placement, request.scope, numbers) {
+            (Placement::Beside, ..) => partial::beside(&contents, numbers, only)?,
+            (Placement::InPlace, Scope::Hunks(hunks), [number, ..]) => partial::hunks(&contents, *number, hunks)?,
+            _ => take_back::plan(&contents, numbers, only)?,
+        };
         if plan.files.is_empty() {
             let path = only.map(|path| path.display().to_string());
             return Err(path.map_or(HistoryError::NothingLeft, HistoryError::NotConcerned));
         }
+        let partly = request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_));
         let how = if sets.is_undo(numbers) { How::Redo } else { How::Undo };
-        let tool = if how == How::Redo { "redo" } else { "undo" };
-        let only = only.iter().map(|path| PathText::from(path.as_path())).collect();
+        // An empty list would mean everything.
+        let below = only.map(|only| sets.paths_below(numbers, only)).unwrap_or_default();
+        let only = only.filter(|_| below.is_empty()).into_iter().chain(below.iter().map(PathBuf::as_path));
+        let only = only.map(PathText::from).collect();
+        let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
+        let done = match request.mode {
+            UndoMode::Commit => Some(self.commit(takes_back, &plan.deeds)?),
+            UndoMode::Plan => None,
+        };
+        let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
+        let of_trees = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
+        let of_trees = of_trees.filter(|(deed, _)| matches!(deed.action, Action::Tree(_)));
+        let of_trees = of_trees
+            .flat_map(|(deed, notes)| notes.iter().map(move |note| format!("{}: {note}", deed.place.display())));
+        let mut notes = plan.notes;
+        notes.extend(of_trees);
+        notes.extend(done.as_ref().and_then(Done::loss));
+        Ok(TakenBack { number: done.map(|done| done.set), sets: numbers.to_vec(), files, notes })
+    }
+
+    fn commit(&self, takes_back: TakesBack, deeds: &[Deed]) -> Result<Done, HistoryError> {
+        let tool = if takes_back.how == How::Redo { "redo" } else { "undo" };
         let job = Job {
             root: &self.root,
             journal: &self.journal,
             by: By { tool: tool.into(), agent: Some("person".into()), ..By::default() },
             set: None,
-            takes_back: Some(TakesBack { how, sets: numbers.to_vec(), only }),
+            takes_back: Some(takes_back),
             shut: Shut::Opens,
             stopped: &|| false,
         };
-        let done = transaction::commit(&job, &plan.deeds).map_err(|not_done| match not_done {
+        transaction::commit(&job, deeds).map_err(|not_done| match not_done {
             NotDone::Stopped => HistoryError::Journal(io::ErrorKind::Interrupted.into()),
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),
             NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },
             NotDone::Standing(standing) => HistoryError::from(*standing),
-        })?;
-        let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
-        let places = plan.deeds.iter().map(|deed| deed.place.display());
-        let of_deeds =
-            places.zip(&done.notes).flat_map(|(place, notes)| notes.iter().map(move |note| format!("{place}: {note}")));
-        let notes = plan.notes.into_iter().chain(of_deeds).chain(done.loss()).collect();
-        Ok(TakenBack { number: done.set, sets: numbers.to_vec(), files, notes })
+        })
     }
 }

@@ -1,7 +1,7 @@
-//! Brings two changes of one text together when they do not touch.
+//! Brings two changes of one text together when they do not overlap.
 //!
 //! A call that was planned on what a file was, and an undo of what somebody has worked on since, keep both changes
-//! where they can. What touches is left to a person: there are no conflict markers here, only a merge or none.
+//! where they can. What overlaps is left to a person: there are no conflict markers here, only a merge or none.
 //!
 //! Lines are compared as bytes, so every encoding works whose line ends are bytes. UTF-16 is split at its line ends
 //! of two bytes. Other bytes with NULs are merged only when one side left them alone.
@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// Why two changes were not brought together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotMerged {
-    /// They touch.
+    /// They overlap.
     #[error("in the same lines")]
     Touching,
     /// It was not tried: there are no lines to compare.
@@ -38,7 +38,8 @@ pub enum NotMerged {
 
 /// Returns the base with the changes of both sides.
 ///
-/// Changes touch when no unchanged line lies between them, unless both sides changed the same lines to the same.
+/// Changes of neighbouring lines are both kept. Both sides may change the same lines to the same; otherwise changes of
+/// the same lines, and different insertions at the same place, are not merged.
 pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>, NotMerged> {
     if ours == base || ours == theirs {
         return Ok(theirs.to_vec());
@@ -112,9 +113,30 @@ struct Changed<'t> {
 }
 
 impl Changed<'_> {
-    fn touches(&self, other: &Changed<'_>) -> bool {
-        self.place.start <= other.place.end && other.place.start <= self.place.end
+    /// Returns whether both cannot be kept.
+    fn conflicts(&self, other: &Changed<'_>) -> bool {
+        let (first, second) = if self.order() <= other.order() { (self, other) } else { (other, self) };
+        if first.place.end < second.place.start {
+            return false;
+        }
+        let is_same_place = first.place.is_empty() && second.place.is_empty();
+        let overlaps = first.place.end > second.place.start;
+        // Neighbours that add the same line may both mean one line, and a last line without an end would be joined.
+        let shares = || first.new.iter().any(|line| second.new.contains(line));
+        let is_open = || first.new.last().is_some_and(|line| !is_ended(line)) && !second.new.is_empty();
+        is_same_place || overlaps || shares() || is_open()
     }
+
+    /// An insertion comes before a change of the line behind it.
+    fn order(&self) -> (usize, usize) {
+        (self.place.start, self.place.end)
+    }
+}
+
+/// Returns whether a line has a line end, in units of one byte or two.
+fn is_ended(line: &[u8]) -> bool {
+    let ends: [&[u8]; 4] = [b"\n", b"\r", b"\n\0", b"\r\0"];
+    ends.iter().any(|end| line.ends_with(end))
 }
 
 /// Finds what a side changed, in order; nothing when time runs out.
@@ -127,7 +149,7 @@ fn changes<'t>(base: &[&[u8]], side: &[&'t [u8]], deadline: Instant) -> Option<V
     Some(changed.map(|op| Changed { place: op.old_range(), new: side[op.new_range()].to_vec() }).collect())
 }
 
-/// Puts the changes of both sides in order; nothing when two of them touch.
+/// Puts the changes of both sides in order; nothing when two of them cannot both be kept.
 fn united<'t>(ours: Vec<Changed<'t>>, theirs: Vec<Changed<'t>>) -> Option<Vec<Changed<'t>>> {
     let mut all = Vec::with_capacity(ours.len() + theirs.len());
     let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
@@ -137,8 +159,8 @@ fn united<'t>(ours: Vec<Changed<'t>>, theirs: Vec<Changed<'t>>) -> Option<Vec<Ch
                 all.extend(ours.next());
                 theirs.next();
             }
-            (Some(our), Some(their)) if our.touches(their) => return None,
-            (Some(our), Some(their)) if our.place.start < their.place.start => all.extend(ours.next()),
+            (Some(our), Some(their)) if our.conflicts(their) => return None,
+            (Some(our), Some(their)) if our.order() < their.order() => all.extend(ours.next()),
             (Some(_), None) => all.extend(ours.next()),
             (_, Some(_)) => all.extend(theirs.next()),
             (None, None) => return Some(all),

@@ -1,9 +1,9 @@
 //! `haft diff`: what one change set did.
 
-use haft::diff::Diff;
+use haft::diff::{Diff, DiffHunk};
 use haft::encoding::decode;
 use haft::path::one_line;
-use haft_workspace::history::{FileChange, Side};
+use haft_workspace::history::{FileChange, HUNK_CONTEXT, Side};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Diff as Arguments};
@@ -12,8 +12,6 @@ use crate::rescue::Rescue;
 use crate::screen::{self, Part};
 use crate::shown_diff;
 
-/// Unchanged lines around a change.
-const CONTEXT: usize = 3;
 /// Most files that a person is shown.
 const MOST_FILES: usize = 200;
 /// Most lines of one file; a program reads them all with `--json`.
@@ -51,12 +49,21 @@ pub(super) fn show(change: &FileChange) -> anyhow::Result<()> {
     screen::line(&[Part::Strong(&one_line(&change.path)), Part::Faint(&one_line(&what))])?;
     match between(&change.before, &change.after) {
         Compared::Diff(diff) => {
-            shown_diff::lines(&diff, MOST_LINES).iter().try_for_each(|line| screen::line(&[line.part()]))?;
+            let lines = match has_hunks(change) {
+                true => shown_diff::numbered_lines(&diff, MOST_LINES, &one_line(&change.path)),
+                false => shown_diff::lines(&diff, MOST_LINES),
+            };
+            lines.iter().try_for_each(|line| screen::line(&[line.part()]))?;
         }
         Compared::NotText => screen::line(&[Part::Faint("[not text]")])?,
         Compared::Unknown => {}
     }
     Ok(())
+}
+
+/// Returns whether single hunks of a change can be taken back: a file that was created or removed has only itself.
+fn has_hunks(change: &FileChange) -> bool {
+    change.before.exists() && change.after.exists()
 }
 
 /// How two contents compare.
@@ -78,7 +85,7 @@ pub(super) fn between(before: &Side, after: &Side) -> Compared {
         return Compared::Unknown;
     }
     match (text(before), text(after)) {
-        (Some(before), Some(after)) => Compared::Diff(Diff::between(&before, &after, CONTEXT)),
+        (Some(before), Some(after)) => Compared::Diff(Diff::between(&before, &after, HUNK_CONTEXT)),
         _ => Compared::NotText,
     }
 }
@@ -87,6 +94,10 @@ fn record(change: &FileChange) -> Value {
     let mut record = json!({ "path": change.path, "existed": change.before.exists(), "exists": change.after.exists() });
     if let Compared::Diff(diff) = between(&change.before, &change.after) {
         record["diff"] = diff.render(usize::MAX).into();
+        if has_hunks(change) {
+            let hunk = |(hunk, number): (&DiffHunk, usize)| json!({ "hunk": format!("{}:{number}", change.path), "old_line": hunk.old_line, "new_line": hunk.new_line });
+            record["hunks"] = diff.hunks.iter().zip(1..).map(hunk).collect();
+        }
     }
     if let Some(note) = &change.note {
         record["note"] = note.as_str().into();

@@ -146,7 +146,7 @@ fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
         screen::line(&[Part::Plain("  "), shown, Part::Faint("  "), Part::Faint(when)])?;
     }
     if now != before {
-        anyhow::bail!("the folder is not as it was before the command; this is a defect, please report it");
+        anyhow::bail!("undo did not restore the folder exactly; this is a defect, please report it");
     }
     Ok(())
 }

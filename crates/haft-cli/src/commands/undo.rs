@@ -2,8 +2,14 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
+use std::borrow::Cow;
+use std::path::Path;
+
+use haft::diff::Diff;
 use haft::path::one_line;
-use haft_workspace::history::{Became, HistoryError, Side, TakenBack, Which};
+use haft_workspace::history::{
+    Became, Conflict, HistoryError, Placement, Scope, Side, TakenBack, UndoMode, UndoRequest, Which,
+};
 use serde_json::{Value, json};
 
 use super::diff::{Compared, between};
@@ -20,9 +26,6 @@ const MOST_LINES: usize = 60;
 
 /// Runs `haft undo`.
 pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
-    if common.plan {
-        return plan_mode(common);
-    }
     let desk = Rescue::open(common)?;
     let which = match (arguments.number, arguments.turn, arguments.session) {
         (Some(number), ..) => Which::Number(number),
@@ -30,43 +33,60 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
         (None, false, true) => Which::Session,
         (None, false, false) => Which::Newest,
     };
-    let only = match &arguments.file {
-        Some(path) => Some(desk.locate(path)?),
-        None => None,
+    let locate = |path: &Path| desk.locate(path);
+    let only = arguments.file.as_deref().map(locate).transpose()?;
+    let mut hunks = Vec::new();
+    for (path, hunk) in &arguments.hunks {
+        hunks.push((locate(path)?, *hunk));
+    }
+    let scope = match &only {
+        Some(target) => Scope::Below(target),
+        None if hunks.is_empty() => Scope::All,
+        None => Scope::Hunks(&hunks),
     };
-    told(common, desk.history.undo(which, only.as_ref()), "Took back")
+    let placement = if arguments.beside { Placement::Beside } else { Placement::InPlace };
+    let request = UndoRequest { scope, placement, mode: mode(common), ..UndoRequest::all(which) };
+    told(common, &desk.history.request(&request), &request)
 }
 
 /// Runs `haft redo`.
 pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
-    if common.plan {
-        return plan_mode(common);
-    }
     let desk = Rescue::open(common)?;
-    told(common, desk.history.redo(), "Took back the undo,")
+    let request = UndoRequest { mode: mode(common), ..UndoRequest::all(Which::LastUndo) };
+    told(common, &desk.history.request(&request), &request)
 }
 
-/// Whoever plans changes nothing, not even back.
-fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
-    let what = "nothing is taken back in plan mode; leave --plan out";
-    match common.json {
-        true => screen::record(&json!({ "v": 1, "error": { "kind": "denied", "what": what } }).to_string())?,
-        false => screen::talk(&format!("haft: {what}.")),
-    }
-    Ok(Exit::Refused)
+fn mode(common: &Common) -> UndoMode {
+    if common.plan { UndoMode::Plan } else { UndoMode::Commit }
 }
 
-fn told(common: &Common, outcome: Result<TakenBack, HistoryError>, what: &str) -> anyhow::Result<Exit> {
-    let taken = match outcome {
-        Ok(taken) => taken,
-        Err(error) => return refused(common, &error),
-    };
-    if common.json {
-        screen::record(&record(&taken).to_string())?;
-        return Ok(Exit::Ok);
+fn told(common: &Common, outcome: &Result<TakenBack, HistoryError>, request: &UndoRequest<'_>) -> anyhow::Result<Exit> {
+    match outcome {
+        Err(error) => refused(common, error),
+        Ok(taken) if common.json => {
+            screen::record(&record(taken).to_string())?;
+            Ok(Exit::Ok)
+        }
+        Ok(taken) => {
+            show(taken, verb(request))?;
+            Ok(Exit::Ok)
+        }
     }
-    show(&taken, what)?;
-    Ok(Exit::Ok)
+}
+
+/// Returns what was done, or would be, in the words before the numbers of change sets.
+fn verb(request: &UndoRequest<'_>) -> &'static str {
+    let is_planned = request.mode == UndoMode::Plan;
+    match (request.which, request.placement, request.scope) {
+        (Which::LastUndo, ..) if is_planned => "Would take back the undo,",
+        (Which::LastUndo, ..) => "Took back the undo,",
+        (_, Placement::Beside, _) if is_planned => "Would restore beside the present files, from",
+        (_, Placement::Beside, _) => "Restored beside the present files, from",
+        (_, Placement::InPlace, Scope::Hunks(_)) if is_planned => "Would take back hunks of",
+        (_, Placement::InPlace, Scope::Hunks(_)) => "Took back hunks of",
+        _ if is_planned => "Would take back",
+        _ => "Took back",
+    }
 }
 
 /// Shows what was taken back.
@@ -80,11 +100,13 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
         Part::Strong(&numbers(&taken.sets)),
     ])?;
     for (path, became) in taken.files.iter().take(MOST_FILES) {
+        let (verb, remark) = words(*became);
         screen::line(&[
             Part::Plain("  "),
+            Part::Plain(&verb),
+            Part::Plain(" "),
             Part::Plain(&one_line(path)),
-            Part::Faint(": "),
-            Part::Plain(words(*became)),
+            Part::Faint(remark),
         ])?;
     }
     if let more @ 1.. = taken.files.len().saturating_sub(MOST_FILES) {
@@ -104,47 +126,94 @@ pub(super) fn numbers(sets: &[u64]) -> String {
     runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
-fn words(became: Became) -> &'static str {
-    match became {
-        Became::Restored => "as it was before",
-        Became::Merged => "taken out; what was changed since is kept",
-        Became::Removed => "gone again",
-        Became::Returned => "there again",
-        Became::Renamed => "has its old name again",
-        Became::Unchanged => "was so already",
-        Became::Kept => "stays, there is something in it",
-    }
+/// Returns what happened to a path, and a remark behind it.
+fn words(became: Became) -> (Cow<'static, str>, &'static str) {
+    let (verb, remark) = match became {
+        Became::Restored | Became::Returned => ("restored", ""),
+        Became::Merged => ("merged", " (later changes are kept)"),
+        Became::Removed => ("removed", ""),
+        Became::Renamed => ("renamed back", ""),
+        Became::Unchanged => ("unchanged", " (nothing was left to take back)"),
+        Became::Kept => ("kept", " (it is not empty)"),
+        Became::ObjectsKept(count) => return (format!("kept {} in", objects(count)).into(), ""),
+        Became::ObjectsRestored(count) => return (format!("restored {} in", objects(count)).into(), ""),
+    };
+    (verb.into(), remark)
 }
 
-/// Says why nothing was done, with the difference that stands in the way.
+fn objects(count: usize) -> String {
+    if count == 1 { "1 git object".to_owned() } else { format!("{count} git objects") }
+}
+
+/// Says why nothing was done, with the differences that stand in the way.
 pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<Exit> {
-    let difference = match error {
-        HistoryError::Conflict { left, now, .. } => {
-            let now = now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
-            let left = left.as_ref().map(|left| Side::File(left.clone()));
-            match left.map(|left| between(&left, &now)) {
-                Some(Compared::Diff(diff)) => Some(diff),
-                _ => None,
-            }
-        }
-        _ => None,
+    let conflicts = match error {
+        HistoryError::Conflicts(conflicts) => &conflicts[..],
+        _ => &[],
     };
+    // A plan that shows what is in the way is what was asked for.
+    let exit = if common.plan && !conflicts.is_empty() { Exit::Ok } else { Exit::Failed };
     if common.json {
-        let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
-        if let Some(diff) = difference {
-            told["error"]["diff"] = diff.render(MOST_LINES).into();
+        let mut told = refusal(error, conflicts);
+        if common.plan {
+            told["planned"] = true.into();
         }
         screen::record(&told.to_string())?;
+        return Ok(exit);
+    }
+    if conflicts.is_empty() {
+        screen::talk(&one_line(&format!("haft: {error}.")));
         return Ok(Exit::Failed);
     }
-    screen::talk(&one_line(&format!("haft: {error}.")));
-    if let Some(diff) = difference {
-        screen::talk("Changed since:");
-        for line in shown_diff::lines(&diff, MOST_LINES) {
-            screen::talk_part(&line.part());
+    for conflict in conflicts.iter().take(MOST_FILES) {
+        screen::talk(&one_line(&format!("haft: {conflict}.")));
+        if let Some(diff) = since(conflict) {
+            screen::talk("Changed since:");
+            for line in shown_diff::lines(&diff, MOST_LINES) {
+                screen::talk_part(&line.part());
+            }
         }
     }
-    Ok(Exit::Failed)
+    if let more @ 1.. = conflicts.len().saturating_sub(MOST_FILES) {
+        screen::talk(&format!("[{more} more files were changed since]"));
+    }
+    let what = if common.plan { "Nothing would be taken back." } else { "Nothing was taken back." };
+    screen::talk(&format!(
+        "{what} \"haft undo --file PATH\" takes back other files alone, \"haft undo --beside\" restores earlier versions as NAME.before-N."
+    ));
+    Ok(exit)
+}
+
+/// Returns a refusal as a record.
+fn refusal(error: &HistoryError, conflicts: &[Conflict]) -> Value {
+    let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
+    let render = |conflict: &Conflict| since(conflict).map(|diff| diff.render(MOST_LINES));
+    if let Some(diff) = conflicts.first().and_then(render) {
+        told["error"]["diff"] = diff.into();
+    }
+    if !conflicts.is_empty() {
+        let listed = conflicts.iter().map(|conflict| {
+            let mut listed = json!({ "path": conflict.path, "change_set": conflict.set, "why": conflict.why });
+            if let Some(diff) = render(conflict) {
+                listed["diff"] = diff.into();
+            }
+            if !conflict.blocked_by.is_empty() {
+                listed["undo_first"] = conflict.blocked_by.clone().into();
+            }
+            listed
+        });
+        told["conflicts"] = listed.collect();
+    }
+    told
+}
+
+/// Returns what was changed since a change set, where both versions are known.
+fn since(conflict: &Conflict) -> Option<Diff> {
+    let now = conflict.now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
+    match between(&Side::File(conflict.left.clone()?), &now) {
+        Compared::Diff(diff) => Some(diff),
+        Compared::NotText | Compared::Unknown => None,
+    }
 }
 
 fn kind(error: &HistoryError) -> &'static str {
@@ -154,26 +223,41 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::AlreadyUndone(_) => "already_undone",
         HistoryError::Dropped(_) => "dropped",
         HistoryError::Damaged(_) => "damaged",
-        HistoryError::NotConcerned(_) => "not_concerned",
+        HistoryError::NotConcerned(_) | HistoryError::NotInSet { .. } => "not_concerned",
+        HistoryError::NoHunks(_) | HistoryError::NoHunk { .. } => "no_hunk",
+        HistoryError::NothingEarlier => "nothing_left",
         HistoryError::Entangled(_) => "entangled",
-        HistoryError::InTheWay(_) => "in_the_way",
+        HistoryError::InTheWay(_) | HistoryError::BesideExists(_) => "in_the_way",
         HistoryError::NotAdded(_) => "denied",
-        HistoryError::Conflict { .. } | HistoryError::Overtaken(_) => "stale",
+        HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
     }
 }
 
 fn record(taken: &TakenBack) -> Value {
-    let became = |became| match became {
-        Became::Restored => "restored",
-        Became::Merged => "merged",
-        Became::Removed => "removed",
-        Became::Returned => "returned",
-        Became::Renamed => "renamed",
-        Became::Unchanged => "unchanged",
-        Became::Kept => "kept",
+    let file = |(path, became): &(String, Became)| {
+        let (code, count) = match became {
+            Became::Restored => ("restored", None),
+            Became::Merged => ("merged", None),
+            Became::Removed => ("removed", None),
+            Became::Returned => ("returned", None),
+            Became::Renamed => ("renamed", None),
+            Became::Unchanged => ("unchanged", None),
+            Became::Kept => ("kept", None),
+            Became::ObjectsKept(count) => ("objects_kept", Some(*count)),
+            Became::ObjectsRestored(count) => ("objects_restored", Some(*count)),
+        };
+        let mut file = json!({ "path": path, "became": code });
+        if let Some(count) = count {
+            file["count"] = count.into();
+        }
+        file
     };
-    let files: Vec<Value> =
-        taken.files.iter().map(|(path, how)| json!({ "path": path, "became": became(*how) })).collect();
-    json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes })
+    let files: Vec<Value> = taken.files.iter().map(file).collect();
+    let mut told =
+        json!({ "v": 1, "change_set": taken.number, "took_back": taken.sets, "files": files, "notes": taken.notes });
+    if taken.number.is_none() {
+        told["planned"] = true.into();
+    }
+    told
 }

@@ -47,7 +47,7 @@ fn one_file_is_taken_back_whatever_came_after_it() {
     place.write("a", "a\n");
     place.write("b", "b\n");
     let said = place.haft(&["undo", "--file", "a"], "");
-    assert_eq!((said.code, said.out.as_str()), (0, "Took back change set 1\n  a: gone again\n"), "{}", said.err);
+    assert_eq!((said.code, said.out.as_str()), (0, "Took back change set 1\n  removed a\n"), "{}", said.err);
     let said = place.haft(&["undo", "--file", "a"], "");
     let told = "haft: nothing that could be taken back has changed a; \"haft log\" lists what was changed.\n";
     assert_eq!((said.code, said.err.as_str()), (1, told));
@@ -82,14 +82,119 @@ fn a_diff_says_what_existed_also_where_it_shows_nothing() {
 }
 
 #[test]
-fn nothing_is_taken_back_in_plan_mode() {
+fn a_plan_shows_what_undo_and_redo_would_do_and_changes_nothing() {
     let place = Place::new();
-    place.write("a", "1");
-    assert_eq!(place.haft(&["--plan", "undo"], "").code, 3);
+    place.write("a", "1\n");
+    let before = place.haft(&["log"], "").out;
+    let said = place.haft(&["undo", "--plan"], "");
+    assert_eq!((said.code, said.out.as_str()), (0, "Would take back change set 1\n  removed a\n"), "{}", said.err);
+    let record = place.record(&["undo", "1", "--file", "a", "--plan", "--json"]);
+    let told = (&record["planned"], &record["change_set"], &record["took_back"], &record["files"][0]["became"]);
+    assert_eq!(told, (&true.into(), &Value::Null, &serde_json::json!([1]), &"removed".into()));
     assert!(place.path("ws/a").exists());
+    assert_eq!(place.haft(&["log"], "").out, before);
+    assert_eq!(place.haft(&["redo", "--plan"], "").code, 1);
+
     assert_eq!(place.haft(&["undo"], "").code, 0);
+    let said = place.haft(&["redo", "--plan"], "");
+    assert_eq!((said.code, said.out.as_str()), (0, "Would take back the undo, change set 2\n  restored a\n"));
     assert!(!place.path("ws/a").exists());
-    assert_eq!(place.haft(&["--plan", "redo"], "").code, 3);
+}
+
+#[test]
+fn all_conflicts_are_told_together_with_the_change_set_to_undo_first() {
+    let place = Place::new();
+    place.write("a", "1\n");
+    place.write("a", "2\n");
+    let said = place.haft(&["undo", "1"], "");
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("undo 2 first") && said.err.contains("- 1\n+ 2"), "{}", said.err);
+
+    let place = Place::new();
+    for name in ["a", "b"] {
+        std::fs::write(place.path("ws").join(name), "1\n").expect("it can be written");
+    }
+    let call = r#"{"command": "echo 2 > a; echo 2 > b"}"#;
+    assert_eq!(place.haft(&["--yes", "call", "bash", call], "").code, 0);
+    for name in ["a", "b"] {
+        std::fs::write(place.path("ws").join(name), "mine\n").expect("it can be written");
+    }
+    let record = place.record(&["undo", "--json"]);
+    let conflicts = record["conflicts"].as_array().expect("there are some");
+    let paths: Vec<&Value> = conflicts.iter().map(|conflict| &conflict["path"]).collect();
+    assert_eq!(paths, ["a", "b"]);
+    assert!(conflicts.iter().all(|conflict| conflict["diff"].as_str().is_some_and(|diff| diff.contains("+ mine"))));
+    let said = place.haft(&["undo", "--plan"], "");
+    assert_eq!(said.code, 0);
+    assert!(said.err.contains("Nothing would be taken back."), "{}", said.err);
+}
+
+fn numbered(changes: &[(usize, &str)]) -> String {
+    let line = |number: usize| {
+        let changed = changes.iter().find(|(changed, _)| *changed == number);
+        changed.map_or_else(|| format!("{number}\n"), |(_, text)| format!("{text}\n"))
+    };
+    (1..=30).map(line).collect()
+}
+
+#[test]
+fn single_hunks_are_taken_back_as_the_diff_numbers_them() {
+    let place = Place::new();
+    let file = place.path("ws/n");
+    std::fs::write(&file, numbered(&[])).expect("it can be written");
+    place.write("n", &numbered(&[(2, "two"), (15, "fifteen"), (28, "end")]));
+    let shown = place.haft(&["diff", "1"], "").out;
+    for hunk in ["n:1 @@ line 1 @@", "n:2 @@ line 12 @@", "n:3 @@ line 25 @@"] {
+        assert!(shown.contains(hunk), "{shown}");
+    }
+    assert_eq!(place.record(&["diff", "--json"])["files"][0]["hunks"][1]["hunk"], "n:2");
+    // What was done since stays.
+    std::fs::write(&file, numbered(&[(2, "two"), (15, "fifteen"), (20, "mine"), (28, "end")]))
+        .expect("it can be written");
+    let said = place.haft(&["undo", "1", "--hunk", "n:2", "--hunk", "n:3"], "");
+    assert_eq!((said.code, said.out.lines().next()), (0, Some("Took back hunks of change set 1")), "{}", said.err);
+    let read = || std::fs::read_to_string(&file).expect("it is there");
+    assert_eq!(read(), numbered(&[(2, "two"), (20, "mine")]));
+    assert_eq!(place.haft(&["redo"], "").code, 0);
+    assert_eq!(read(), numbered(&[(2, "two"), (15, "fifteen"), (20, "mine"), (28, "end")]));
+    assert_eq!(place.haft(&["undo", "--hunk", "n:1"], "").code, 0);
+    // The change set still holds, so the rest of it can be taken back.
+    assert_eq!(place.haft(&["undo", "1"], "").code, 0);
+    assert_eq!(read(), numbered(&[(20, "mine")]));
+    for (hunk, told) in [("n:4", "no hunk 4"), ("other:1", "did not change other")] {
+        let said = place.haft(&["undo", "1", "--hunk", hunk, "--plan"], "");
+        assert!(said.code == 1 && (said.err.contains(told) || said.err.contains("taken back already")), "{}", said.err);
+    }
+    assert_eq!(place.haft(&["undo", "1", "--hunk", "n"], "").code, 2);
+}
+
+#[test]
+fn a_folder_is_taken_back_without_the_rest() {
+    let place = Place::new();
+    let call = r#"{"command": "mkdir -p d/e; echo 1 > d/x; echo 2 > d/e/y; echo 3 > z"}"#;
+    assert_eq!(place.haft(&["--yes", "call", "bash", call], "").code, 0);
+    let said = place.haft(&["undo", "--file", "d"], "");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(!place.path("ws/d").exists() && place.path("ws/z").exists(), "{}", said.out);
+    assert_eq!(place.haft(&["undo"], "").code, 0);
+    assert!(!place.path("ws/z").exists());
+}
+
+#[test]
+fn an_earlier_version_is_restored_beside_and_never_over_a_file() {
+    let place = Place::new();
+    let file = |name: &str| place.path("ws").join(name);
+    std::fs::write(file("a"), "old\n").expect("it can be written");
+    place.write("a", "new\n");
+    std::fs::write(file("a"), "mine\n").expect("it can be written");
+    let said = place.haft(&["undo", "1", "--beside"], "");
+    assert_eq!((said.code, said.out.lines().last()), (0, Some("  restored a.before-1")), "{}", said.err);
+    let read = |name: &str| std::fs::read_to_string(file(name)).unwrap_or_default();
+    assert_eq!((read("a").as_str(), read("a.before-1").as_str()), ("mine\n", "old\n"));
+    let said = place.haft(&["undo", "1", "--beside"], "");
+    assert!(said.code == 1 && said.err.contains("a.before-1 exists already"), "{}", said.err);
+    assert_eq!(place.haft(&["redo"], "").code, 0);
+    assert!(!file("a.before-1").exists());
 }
 
 #[test]
@@ -97,7 +202,7 @@ fn the_tour_ends_well_with_every_profile_and_mode() {
     for flags in [&["--profile", "tunacode"][..], &["--profile", "wyrm"], &["--profile", "nexau"], &["--plan"]] {
         let said = Place::new().haft(&[flags, &["tour"]].concat(), "");
         assert_eq!(said.code, 0, "{flags:?}: {}", said.err);
-        let told = if flags == ["--plan"] { "nothing to take back" } else { "src/main.rs: as it was before" };
+        let told = if flags == ["--plan"] { "nothing to take back" } else { "restored src/main.rs" };
         assert!(said.out.contains(told), "{flags:?}: {}", said.out);
     }
 }

@@ -217,7 +217,7 @@ fn a_change_is_in_the_log_and_undo_takes_it_back() {
     let mut undo = Terminal::start(&place, &["undo"]);
     assert_eq!(undo.ends(), 0);
     assert!(undo.screen().contains("Took back change set 1"), "{}", undo.screen());
-    assert!(undo.screen().contains("a.txt: as it was before"), "{}", undo.screen());
+    assert!(undo.screen().contains("restored a.txt"), "{}", undo.screen());
     assert_eq!(content(&place, "a.txt"), "one\ntwo\nthree\n");
     assert_eq!(Terminal::start(&place, &["undo"]).ends(), 1, "nothing is left to take back");
     assert_eq!(Terminal::start(&place, &["redo"]).ends(), 0);
@@ -232,7 +232,7 @@ fn an_undo_that_would_lose_work_shows_it_in_colours_and_changes_nothing() {
     let mut undo = Terminal::start(&place, &["undo"]);
     assert_eq!(undo.ends(), 1);
     assert_eq!((undo.colour_of("- zwei"), undo.colour_of("+ mine")), (RED, GREEN), "{}", undo.screen());
-    assert!(undo.screen().contains("nothing was taken back"), "{}", undo.screen());
+    assert!(undo.screen().contains("Nothing was taken back."), "{}", undo.screen());
     assert_eq!(content(&place, "a.txt"), "one\nmine\nthree\n");
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
+use super::bring::{Brought, Opened};
 use super::open::Root;
 use super::owner;
 use super::way::OpenWay;
@@ -232,6 +233,23 @@ pub(super) fn after(before: &Seen, new: &[u8], keep: &mut Keep<'_>) -> Kept {
 
 fn keep_whole(new: &[u8], keep: &mut Keep<'_>) -> Kept {
     if keep.is_small(new.len() as u64) { keep.small(new) } else { Kept::No }
+}
+
+/// Keeps a new object of git, whatever its size: git never changes one, so a second name of the file will do.
+pub(super) fn object_of_git(brought: &Brought, size: u64, bytes: Option<&[u8]>, keep: &mut Keep<'_>) -> Kept {
+    let kept = match bytes {
+        Some(bytes) if keep.is_small(size) => return keep.small(bytes),
+        Some(bytes) => {
+            keep.has_kept = true;
+            keep.objects.keep(&mut &*bytes, keep.durable, keep.stopped)
+        }
+        None => match brought.open() {
+            Ok(Opened::File(file)) => keep.object(file, size, None).map(|(hash, _)| hash),
+            Ok(Opened::Link(_)) | Err(_) => return Kept::No,
+        },
+    };
+    // Without it a redo may have to refuse; the command itself must not fail for that.
+    kept.map_or(Kept::No, |hash| Kept::Object { hash })
 }
 
 /// Most of it is compared in blocks, which is several times as fast.

@@ -28,6 +28,7 @@ use super::refused::{Refused, as_before, is_about_the_file};
 use super::replace::{Moved, New, Syncing};
 use super::shut::{Shut, ShutFolders};
 use super::tree::TreeChange;
+use crate::history::git::is_in_object_store;
 use crate::state::journal::{
     By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
 };
@@ -336,7 +337,19 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
             };
             State::File { mode, size, hash, content, owner }
         }
-        (Action::Bring(_), Some(Ready { state, bytes })) => match (state, bytes) {
+        (Action::Bring(brought), Some(Ready { state, bytes })) => match (state, bytes) {
+            // Undo leaves objects of git alone, and a redo may need them after the user's own `git gc` removed them.
+            (State::File { mode, size, hash, owner, .. }, bytes)
+                if seen.state == State::Absent && is_in_object_store(&deed.place) =>
+            {
+                State::File {
+                    mode,
+                    size,
+                    hash,
+                    content: image::object_of_git(brought, size, bytes.as_deref(), keep),
+                    owner,
+                }
+            }
             (State::File { mode, size, hash, owner, .. }, Some(bytes)) => {
                 State::File { mode, size, hash, content: image::after(seen, &bytes, keep), owner }
             }

@@ -7,6 +7,8 @@
 
 use std::path::Path;
 
+use super::git::object_store::to_hex;
+
 /// Returns whether a path is git's index, of a repository, a submodule or a worktree.
 pub(crate) fn is_index(path: &Path) -> bool {
     let is_git = |part: &std::ffi::OsStr| part.as_encoded_bytes().ends_with(b".git");
@@ -17,16 +19,34 @@ pub(crate) fn is_index(path: &Path) -> bool {
 pub(crate) fn says_the_same(one: &[u8], other: &[u8]) -> bool {
     [20, 32].into_iter().any(|hash| {
         let read = |index| Index::read(index, hash);
-        matches!((read(one), read(other)), (Some(one), Some(other)) if one == other)
+        matches!((read(one), read(other)), (Some(one), Some(other))
+            if one.entries == other.entries && one.lasting().eq(other.lasting()))
     })
 }
 
+/// Returns the names of all objects that an index names; nothing when it is not understood.
+pub(super) fn named_objects(index: &[u8], length: usize) -> Option<Vec<String>> {
+    let index = Index::read(index, length)?;
+    // The commit of a submodule is in another repository.
+    let is_here = |entry: &&Entry<'_>| entry.mode[2] & 0xf0 != 0xe0;
+    let mut named: Vec<String> = index.entries.iter().filter(is_here).map(|entry| to_hex(entry.content)).collect();
+    for (name, content) in &index.extensions {
+        match *name {
+            b"TREE" => named.extend(trees(content, length)?),
+            b"REUC" => named.extend(resolved(content, length)?),
+            _ => {}
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
+    Some(named)
+}
+
 /// What an index says.
-#[derive(PartialEq, Eq)]
 struct Index<'a> {
     entries: Vec<Entry<'a>>,
-    /// The extensions that are more than a cache, with their names.
-    extensions: Vec<&'a [u8]>,
+    /// The names and contents of its extensions.
+    extensions: Vec<(&'a [u8], &'a [u8])>,
 }
 
 /// One path of an index.
@@ -74,14 +94,18 @@ impl<'a> Index<'a> {
             let name = reader.take(4)?;
             let length = usize::try_from(reader.number()?).ok()?;
             let content = reader.take(length)?;
-            match name {
-                // The entries are elsewhere.
-                b"link" => return None,
-                cache if CACHES.contains(&cache) => {}
-                name => extensions.extend([name, content]),
+            // The entries are elsewhere.
+            if name == b"link" {
+                return None;
             }
+            extensions.push((name, content));
         }
         Some(Self { entries, extensions })
+    }
+
+    /// Returns the extensions that are more than a cache.
+    fn lasting(&self) -> impl Iterator<Item = &(&'a [u8], &'a [u8])> {
+        self.extensions.iter().filter(|(name, _)| !CACHES.contains(name))
     }
 }
 
@@ -153,6 +177,40 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Reads the trees that an index remembers: a path, how many entries and subtrees, and the name unless it is unknown.
+fn trees(mut content: &[u8], length: usize) -> Option<Vec<String>> {
+    let mut named = Vec::new();
+    while !content.is_empty() {
+        let counts = memchr::memchr(0, content)? + 1;
+        let end = counts + memchr::memchr(b'\n', content.get(counts..)?)? + 1;
+        content = if content[counts] == b'-' {
+            &content[end..]
+        } else {
+            named.push(to_hex(content.get(end..end + length)?));
+            &content[end + length..]
+        };
+    }
+    Some(named)
+}
+
+/// Reads the sides of resolved conflicts: a path, three modes, and a name for each mode that is not zero.
+fn resolved(mut content: &[u8], length: usize) -> Option<Vec<String>> {
+    let mut named = Vec::new();
+    while !content.is_empty() {
+        let mut sides = 0;
+        for field in 0..4 {
+            let end = memchr::memchr(0, content)?;
+            sides += usize::from(field > 0 && &content[..end] != b"0");
+            content = &content[end + 1..];
+        }
+        for _ in 0..sides {
+            named.push(to_hex(content.get(..length)?));
+            content = &content[length..];
+        }
+    }
+    Some(named)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +243,18 @@ mod tests {
         }
         index.extend(vec![7; hash]);
         index
+    }
+
+    #[test]
+    fn all_objects_of_an_index_are_found() {
+        let one = index(&[("a", 1, 1), ("src/long/name", 1, 2)]);
+        assert_eq!(named_objects(&one, 20), Some(vec!["01".repeat(20), "02".repeat(20)]));
+        let body = one.len() - 20;
+        let tree = [b"\x001 0\n", &[9; 20][..]].concat();
+        let size = u32::try_from(tree.len()).unwrap().to_be_bytes();
+        let with_tree = [&one[..body], b"TREE", &size, &tree, &one[body..]].concat();
+        assert_eq!(named_objects(&with_tree, 20).map(|named| named.len()), Some(3));
+        assert_eq!(named_objects(b"DIRC", 20), None);
     }
 
     #[test]

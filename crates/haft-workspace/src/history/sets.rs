@@ -94,6 +94,11 @@ struct Set {
 }
 
 impl Set {
+    /// Returns the paths that are this one, or lie in it.
+    fn paths_below<'s>(&'s self, path: &'s Path) -> impl Iterator<Item = &'s PathBuf> {
+        self.paths.keys().filter(move |own| own.starts_with(path))
+    }
+
     fn is_undone(&self, path: &Path) -> bool {
         matches!((self.paths.get(path), self.undone.get(path)), (Some(changed), Some(before)) if changed < before)
     }
@@ -129,7 +134,7 @@ impl Sets {
             for index in &self.sets[&number].intents {
                 let (intent, _) = &self.reading.intents[*index];
                 paths.extend(intent.steps.iter().flat_map(paths_of_step).map(|path| (path, *index)));
-                let Some(takes_back) = &intent.takes_back else { continue };
+                let Some(takes_back) = intent.takes_back.as_ref().filter(|back| !back.partly) else { continue };
                 // Where nothing had to be done, it took the change back all the same.
                 for taken in takes_back.sets.iter().filter_map(|taken| self.sets.get(taken)) {
                     let concerned = taken.paths.keys().filter(|path| is_among(path, &takes_back.only));
@@ -148,7 +153,9 @@ impl Sets {
         for number in numbers {
             let set = &self.sets[&number];
             let Some(index) = set.intents.first().copied() else { continue };
-            let Some(takes_back) = self.reading.intents[index].0.takes_back.clone() else { continue };
+            let Some(takes_back) = self.reading.intents[index].0.takes_back.clone().filter(|back| !back.partly) else {
+                continue;
+            };
             let holds: Vec<PathBuf> = set.paths.keys().filter(|path| !set.is_undone(path)).cloned().collect();
             for taken in takes_back.sets {
                 let Some(set) = self.sets.get_mut(&taken) else { continue };
@@ -238,14 +245,30 @@ impl Sets {
         undos.find(|number| did_something(*number) && !self.lost.contains(number))
     }
 
-    /// Returns the newest change that holds at this path.
+    /// Returns the newest change that holds at this path, or in this folder.
     fn newest_at(&self, path: &Path) -> Result<u64, HistoryError> {
         let holds_there = |number: &u64| {
             let set = self.sets.get(number);
-            set.is_some_and(|set| set.paths.contains_key(path) && !set.is_undone(path))
+            set.is_some_and(|set| set.paths_below(path).any(|path| !set.is_undone(path)))
         };
         let not_concerned = || HistoryError::NotConcerned(path.display().to_string());
         self.changes().find(holds_there).ok_or_else(not_concerned)
+    }
+
+    /// Returns the paths of change sets that are this one, or lie in it.
+    pub(super) fn paths_below(&self, numbers: &[u64], path: &Path) -> BTreeSet<PathBuf> {
+        let sets = numbers.iter().filter_map(|number| self.sets.get(number));
+        sets.flat_map(|set| set.paths_below(path)).cloned().collect()
+    }
+
+    /// Returns the later changes that hold at a path, newest first, without those that are taken back together.
+    pub(super) fn later_at(&self, path: &Path, number: u64, together: &[u64]) -> Vec<u64> {
+        let holds_there = |later: &u64| {
+            let set = self.sets.get(later);
+            set.is_some_and(|set| set.paths.contains_key(path) && !set.is_undone(path))
+        };
+        let is_later = |later: &u64| *later > number && !together.contains(later);
+        self.changes().filter(is_later).filter(holds_there).collect()
     }
 
     /// Returns the numbers that were asked for, newest first.
@@ -255,6 +278,7 @@ impl Sets {
             (Which::Newest, Some(path)) => vec![self.newest_at(path)?],
             (Which::Newest, None) => vec![newest()?],
             (Which::Number(number), _) => vec![number],
+            (Which::LastUndo, _) => vec![self.newest_undo().ok_or(HistoryError::NothingToRedo)?],
             (Which::Turn, _) => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
             (Which::Session, _) => self.alike(newest()?, By::is_of_session),
         };

@@ -1,4 +1,9 @@
 //! Decides what to do at each path so that changes are taken back and nobody's work is lost.
+//!
+//! Files of a git repository have rules of their own: `git` knows them, `repositories` applies them.
+
+mod conflicts;
+mod repositories;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -8,7 +13,9 @@ use haft::merge::merge;
 use rustix::io::Errno;
 
 use super::contents::{Contents, is_too_large};
-use super::{Became, HistoryError, git_index};
+use super::git::Role;
+use super::git::survey::{Survey, Treatment};
+use super::{Became, Conflict, HistoryError, git_index};
 use crate::files::image;
 use crate::files::order::{WORKABLE, in_order, is_workable};
 use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
@@ -20,15 +27,20 @@ use crate::state::journal::{Inline, Kept, PathText, Rights, State, Step, TreeRec
 pub(super) struct Plan {
     pub(super) deeds: Vec<Deed>,
     pub(super) files: Vec<(PathBuf, Became)>,
-    /// What else the user should know, a sentence each.
-    pub(super) notes: Vec<String>,
     /// Folders that the changes had made; they go when they are empty again.
     folders: Vec<(PathBuf, State)>,
     /// Ignored trees of which nothing is left.
     vanishing_trees: Vec<PathBuf>,
     /// Folders that something else shall take the place of.
     replaced_folders: Vec<PathBuf>,
+    /// What is worth knowing, a sentence each.
+    pub(super) notes: Vec<String>,
+    /// What stands in the way.
+    pub(super) conflicts: Vec<Conflict>,
 }
+
+/// A step to take back, with the number of its change set and where its inline contents are.
+pub(super) type ConcernedStep<'a> = (u64, &'a Step, Inline);
 
 /// The way of one path: what is there now, and what shall be there.
 struct Way {
@@ -46,6 +58,10 @@ enum Wanted {
     State(State, Inline),
     /// A mixture with what was done since.
     Merged(Vec<u8>),
+    /// This content, whatever the journal has.
+    Written(Vec<u8>),
+    /// Nothing.
+    Gone,
 }
 
 /// Plans to take change sets back, the newest first.
@@ -54,6 +70,7 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     let mut paths: BTreeMap<PathBuf, Way> = BTreeMap::new();
     let steps = concerned(contents, numbers, only);
     disentangled(&steps)?;
+    let survey = Survey::of(contents, &steps);
     let places: HashSet<PathBuf> = steps.iter().flat_map(|(_, step, _)| step.paths().map(PathText::path)).collect();
     for (number, step, inline) in steps {
         match step {
@@ -61,30 +78,31 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
             Step::Tree { path, tree } => plan.exchange(contents, path.path(), tree),
             Step::Change { path, before, after, .. } => {
                 let path = path.path();
-                let mut way = match paths.remove(&path) {
+                if survey.treatment(contents, &path, (before, after)) == Treatment::Skip {
+                    continue;
+                }
+                let way = match paths.remove(&path) {
                     Some(way) => way,
                     None => Way::from(looked_beneath(contents, &path, &places)?),
                 };
-                let change = Change { number, path: &path, before, after, inline };
-                if change.back_in_mode(&mut way) {
-                    paths.insert(path, way);
-                    continue;
-                }
-                let wanted = change.back_from(contents, &way)?;
-                let mode = match &wanted {
-                    Wanted::State(state, _) => state.mode(),
-                    Wanted::AsIs | Wanted::Merged(_) => way.mode,
-                };
-                paths.insert(path, Way { wanted, mode, ..way });
+                let role = survey.locate(&path).map_or(Role::Other, |at| at.role);
+                let change = Change { number, path: &path, before, after, inline, role };
+                let way = plan.follow(contents, &change, way);
+                paths.insert(path, way);
             }
         }
     }
+    plan.restore_refs(contents, &survey, &mut paths)?;
+    plan.ensure_objects(contents, (&survey, numbers), &mut paths)?;
+    plan.refuse_conflicts(contents, numbers)?;
+    let written = repositories::written(contents, &survey, &paths);
     for (path, way) in paths {
         plan.add(contents, path, way)?;
     }
     plan.make_missing_folders(contents);
     plan.remove_folders(contents);
     plan.make_sure_of_replaced_folders(contents)?;
+    plan.report_repositories(contents, &survey, &written);
     plan.deeds = in_order(std::mem::take(&mut plan.deeds));
     // Whoever asks for one file need not hear of the folders that stay.
     plan.files.retain(|(path, became)| *became != Became::Kept || only.is_none_or(|only| only == path));
@@ -92,18 +110,18 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
 }
 
 /// Returns the steps to take back, the newest first, without those that are left out or taken back already.
-fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) -> Vec<(u64, &'a Step, Inline)> {
+pub(super) fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) -> Vec<ConcernedStep<'a>> {
     let sets = contents.sets;
     let mut steps = Vec::new();
     for number in numbers {
         for (intent, inline) in sets.intents_of(*number).rev() {
             let holds = |path: &Path| !sets.is_undone_at(intent, path);
-            let is_asked_for = |path: &Path| only.is_none_or(|only| only == path);
+            let is_asked_for = |path: &Path| only.is_none_or(|only| path.starts_with(only));
             let concerned = intent.steps.iter().rev().filter(|step| match step {
                 Step::Change { path, before: State::Absent, after: State::Folder { .. }, .. } => {
                     let path = path.path();
                     // A folder that was made for the file goes with it.
-                    holds(&path) && only.is_none_or(|only| only.starts_with(&path))
+                    holds(&path) && only.is_none_or(|only| only.starts_with(&path) || path.starts_with(only))
                 }
                 Step::Change { path, .. } | Step::Tree { path, .. } => {
                     holds(&path.path()) && is_asked_for(&path.path())
@@ -121,7 +139,7 @@ fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Option<&Path>) 
 
 /// Refuses what renames a path and changes it as well: all steps are looked at before the first one is done, and what
 /// is at such a path then is not what will be there.
-fn disentangled(steps: &[(u64, &Step, Inline)]) -> Result<(), HistoryError> {
+fn disentangled(steps: &[ConcernedStep<'_>]) -> Result<(), HistoryError> {
     for (index, (_, step, _)) in steps.iter().enumerate() {
         let Step::Move { from, to } = step else { continue };
         let moved = [from.path(), to.path()];
@@ -138,7 +156,7 @@ fn disentangled(steps: &[(u64, &Step, Inline)]) -> Result<(), HistoryError> {
     Ok(())
 }
 
-fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
+pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
     if !contents.root.holds(path) {
         return Err(HistoryError::NotAdded(path.display().to_string()));
     }
@@ -175,6 +193,8 @@ struct Change<'a> {
     before: &'a State,
     after: &'a State,
     inline: Inline,
+    /// The part that the path plays in a repository.
+    role: Role,
 }
 
 impl Change<'_> {
@@ -194,11 +214,12 @@ impl Change<'_> {
     }
 
     /// Says what shall be at the path so that this change is out of it.
-    fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, HistoryError> {
+    fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, Box<Conflict>> {
         let is = |state: &State| match &way.wanted {
             Wanted::AsIs => way.now.is_same_content(state),
             Wanted::State(wanted, _) => wanted.is_same_content(state),
-            Wanted::Merged(_) => false,
+            Wanted::Gone => *state == State::Absent,
+            Wanted::Merged(_) | Wanted::Written(_) => false,
         };
         if is(self.after) {
             return Ok(Wanted::State(with_mode(self.before, self.after, way), self.inline));
@@ -206,7 +227,8 @@ impl Change<'_> {
         if is(self.before) {
             return Ok(match &way.wanted {
                 Wanted::State(state, inline) => Wanted::State(state.clone(), *inline),
-                Wanted::AsIs | Wanted::Merged(_) => Wanted::AsIs,
+                Wanted::Gone => Wanted::Gone,
+                Wanted::AsIs | Wanted::Merged(_) | Wanted::Written(_) => Wanted::AsIs,
             });
         }
         if self.is_only_refreshed(contents, way) {
@@ -225,22 +247,28 @@ impl Change<'_> {
         both.is_some_and(|(left, now)| git_index::says_the_same(&left, &now))
     }
 
-    fn merged(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, HistoryError> {
+    fn merged(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, Box<Conflict>> {
         let left = contents.bytes(self.after, self.before, self.inline);
         let now = match &way.wanted {
             Wanted::AsIs => contents.now(self.path),
             Wanted::State(state, inline) => contents.bytes(state, &State::Absent, *inline),
-            Wanted::Merged(bytes) => Some(bytes.clone()),
+            Wanted::Merged(bytes) | Wanted::Written(bytes) => Some(bytes.clone()),
+            Wanted::Gone => None,
         };
         let old = contents.bytes(self.before, &State::Absent, self.inline);
-        let conflict = |why: &str, left, now| HistoryError::Conflict {
-            set: self.number,
-            path: self.path.display().to_string(),
-            why: why.to_owned(),
-            left,
-            now,
+        let conflict = |why: &str, left, now| {
+            let (path, why) = (self.path.display().to_string(), why.to_owned());
+            Box::new(Conflict { set: self.number, path, why, left, now, blocked_by: Vec::new() })
         };
         match (left, now, old) {
+            // Git rewrites these all the time; a later version of them counts.
+            (..) if matches!(self.role, Role::Scratch | Role::Head) => Ok(Wanted::AsIs),
+            (Some(left), Some(now), old) if self.role == Role::Reflog => {
+                Ok(repositories::take_out_of_reflog(self.before, old.as_deref(), (&left, &now)))
+            }
+            (..) if self.role == Role::Reflog => Ok(Wanted::AsIs),
+            (..) if self.role == Role::Index => Err(conflict(conflicts::STAGED_SINCE, None, None)),
+            (left, now, _) if self.role.is_one_value() => Err(conflict("and it is not text", left, now)),
             (Some(left), Some(now), Some(old)) => match merge(&left, &now, &old) {
                 Ok(merged) => Ok(Wanted::Merged(merged)),
                 Err(why) => Err(conflict(&why.to_string(), Some(left), Some(now))),
@@ -252,8 +280,9 @@ impl Change<'_> {
     /// Says why a merge cannot even be tried.
     fn why_not(&self, way: &Way) -> &'static str {
         let now = match &way.wanted {
-            Wanted::AsIs | Wanted::Merged(_) => &way.now,
+            Wanted::AsIs | Wanted::Merged(_) | Wanted::Written(_) => &way.now,
             Wanted::State(state, _) => state,
+            Wanted::Gone => &State::Absent,
         };
         let is_file = |state: &State| matches!(state, State::File { .. });
         if !is_file(now) {
@@ -301,13 +330,35 @@ impl Plan {
         self.files.push((path, became));
     }
 
+    /// Follows one change of a path back.
+    fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way) -> Way {
+        if change.back_in_mode(&mut way) {
+            return way;
+        }
+        match change.back_from(contents, &way) {
+            Ok(wanted) => {
+                let mode = match &wanted {
+                    Wanted::State(state, _) => state.mode(),
+                    Wanted::AsIs | Wanted::Merged(_) | Wanted::Written(_) | Wanted::Gone => way.mode,
+                };
+                Way { wanted, mode, ..way }
+            }
+            Err(conflict) => {
+                self.conflicts.push(*conflict);
+                way
+            }
+        }
+    }
+
     fn rename(&mut self, contents: &Contents<'_>, set: u64, (from, to): (&Path, &Path)) -> Result<(), HistoryError> {
         if looked(contents, to)? != State::Absent {
             return Err(HistoryError::InTheWay(to.display().to_string()));
         }
         if looked(contents, from)? == State::Absent {
             let (path, why) = (from.display().to_string(), "it is gone".to_owned());
-            return Err(HistoryError::Conflict { set, path, why, left: None, now: None });
+            let blocked_by = Vec::new();
+            self.conflicts.push(Conflict { set, path, why, left: None, now: None, blocked_by });
+            return Ok(());
         }
         let action = Action::Rename(to.to_owned());
         self.deeds.push(Deed { place: from.to_owned(), action, expected: Expected::Anything });
@@ -325,12 +376,16 @@ impl Plan {
                 let rights = way.mode.filter(|_| way.mode != now.mode()).map(|mode| Rights { mode, owner: None });
                 (Some(Action::Put(Content::Bytes(bytes.into()), rights)), Became::Merged)
             }
-            (Wanted::State(State::Absent, _), State::Folder { .. }) => {
+            (Wanted::Written(bytes), now) => {
+                let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
+                (Some(Action::Put(Content::Bytes(bytes.into()), None)), became)
+            }
+            (Wanted::Gone | Wanted::State(State::Absent, _), State::Folder { .. }) => {
                 self.folders.push((path, way.now));
                 return Ok(());
             }
-            (Wanted::State(State::Absent, _), State::Absent) => (None, Became::Unchanged),
-            (Wanted::State(State::Absent, _), _) => (Some(Action::Remove), Became::Removed),
+            (Wanted::Gone | Wanted::State(State::Absent, _), State::Absent) => (None, Became::Unchanged),
+            (Wanted::Gone | Wanted::State(State::Absent, _), _) => (Some(Action::Remove), Became::Removed),
             (Wanted::State(state, _), now) if state.is_same_content(now) => {
                 match state.mode().filter(|_| state.mode() != now.mode()) {
                     Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
@@ -355,7 +410,7 @@ impl Plan {
 
 impl Plan {
     /// Makes the folders that what comes back needs, and that somebody has removed since.
-    fn make_missing_folders(&mut self, contents: &Contents<'_>) {
+    pub(super) fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
             Action::Rename(to) => Some(to.clone()),
             Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) | Action::Tree(_) => {
@@ -416,7 +471,12 @@ impl Plan {
     }
 }
 
-fn made_of(contents: &Contents<'_>, path: &Path, state: &State, inline: Inline) -> Result<Action, HistoryError> {
+pub(super) fn made_of(
+    contents: &Contents<'_>,
+    path: &Path,
+    state: &State,
+    inline: Inline,
+) -> Result<Action, HistoryError> {
     Ok(match state {
         State::Absent => Action::Remove,
         State::Folder { mode } => Action::MakeFolder(Some(*mode)),

@@ -191,7 +191,7 @@ fn the_users_work_is_merged_where_it_does_not_touch_and_never_overwritten() {
     ground.write(&[("b", "made\n"), ("a", "x\n2\n3\n4\nmine\n")]).expect("it can be written");
     ground.put("a", "my own\n2\n3\n4\nmine\n");
     let refused = ground.undo(Which::Newest).expect_err("both changed the first line");
-    assert!(matches!(&refused, HistoryError::Conflict { path, .. } if path == "a"), "{refused}");
+    assert!(matches!(&refused, HistoryError::Conflicts(found) if found[0].path == "a"), "{refused}");
     assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("my own\n2\n3\n4\nmine\n", "made\n"));
 }
 
@@ -232,7 +232,7 @@ fn a_file_that_was_made_and_then_worked_on_is_not_removed() {
     let ground = Ground::new();
     ground.write(&[("new", "made\n")]).expect("it can be written");
     ground.put("new", "made\nand worked on\n");
-    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::Conflict { .. })));
+    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::Conflicts(_))));
     assert_eq!(ground.read("new"), "made\nand worked on\n");
 }
 

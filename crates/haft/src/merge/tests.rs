@@ -18,11 +18,30 @@ fn changes_with_a_line_between_them_are_both_kept() {
 }
 
 #[test]
-fn changes_that_touch_are_not_merged() {
+fn changes_of_neighbouring_lines_are_both_kept() {
+    let both = |base: &str, ours: &str, theirs: &str| {
+        let one = merged(base, ours, theirs);
+        assert_eq!(one, merged(base, theirs, ours));
+        one
+    };
+    assert_eq!(both("a\nb\nc\n", "A\nb\nc\n", "a\nB\nc\n").as_deref(), Some("A\nB\nc\n"));
+    assert_eq!(both("a\nb\nc\n", "a\nB\nc\n", "a\nb\nnew\nc\n").as_deref(), Some("a\nB\nnew\nc\n"));
+    assert_eq!(both("a\nb\nc\n", "a\nB\nc\n", "a\nnew\nb\nc\n").as_deref(), Some("a\nnew\nB\nc\n"));
+    assert_eq!(both("a\nb\nc\n", "a\nc\n", "a\nb\nnew\nc\n").as_deref(), Some("a\nnew\nc\n"));
+}
+
+#[test]
+fn neighbours_are_not_merged_where_a_line_would_be_doubled_or_joined() {
+    assert_eq!(merged("a\nb\n", "A\nx\nb\n", "a\nx\nb\n"), None);
+    assert_eq!(merged("a\nb\n", "A\nx\nb\n", "a\nx\nB\n"), None);
+    assert_eq!(merged("a\nb\n", "a\nB", "a\nb\nc\n"), None);
+    assert_eq!(merged("a\rb\r", "a\rB", "a\rb\rc\r"), None);
+}
+
+#[test]
+fn changes_that_overlap_are_not_merged() {
     assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "x\nb\nc\n"), None);
-    assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "a\nB\nc\n"), None);
     assert_eq!(merged("a\nb\n", "a\nours\nb\n", "a\ntheirs\nb\n"), None);
-    assert_eq!(merged("a\nb\nc\n", "a\nc\n", "a\nb\nnew\nc\n"), None);
     assert_eq!(merged("a\nb", "a\nb\n", "a\nb\nc"), None);
     assert_eq!(merged("", "ours", "theirs"), None);
 }
@@ -125,6 +144,73 @@ proptest! {
             for line in base.iter().filter(|line| !one.contains(*line)) {
                 prop_assert!(!merged.contains(line), "{} is back", line);
             }
+        }
+    }
+}
+
+/// What one side did with one line of the base: the line itself, if it stays, and the line behind it, if one is new.
+type Slot = (Option<String>, Option<String>);
+
+fn slots(name: &str, choices: &[u8]) -> Vec<Slot> {
+    let slot = |(number, choice): (usize, &u8)| match choice % 12 {
+        0 => (None, None),
+        1 => (Some(format!("{name} instead of {number}")), None),
+        2 => (Some(format!("base {number}")), Some(format!("{name} behind {number}"))),
+        3 => (Some(format!("both instead of {number}")), None),
+        _ => (Some(format!("base {number}")), None),
+    };
+    choices.iter().enumerate().map(slot).collect()
+}
+
+/// Merges slot by slot; nothing when both changed a line, or added behind it, in different ways.
+fn merged_slots(ours: &[Slot], theirs: &[Slot]) -> Option<Vec<String>> {
+    let mut lines = Vec::new();
+    for (number, (our, their)) in ours.iter().zip(theirs).enumerate() {
+        let base = Some(format!("base {number}"));
+        lines.extend(match (our.0 == base, their.0 == base) {
+            (true, _) => their.0.clone(),
+            (_, true) => our.0.clone(),
+            _ if our.0 == their.0 => our.0.clone(),
+            _ => return None,
+        });
+        match (&our.1, &their.1) {
+            (Some(our), Some(their)) if our != their => return None,
+            (our, their) => lines.extend(our.clone().or(their.clone())),
+        }
+    }
+    Some(lines)
+}
+
+proptest! {
+    #[test]
+    fn a_merge_is_what_merging_line_by_line_gives(
+        (ours, theirs) in (0_usize..24).prop_flat_map(|base| {
+            let choices = || prop::collection::vec(any::<u8>(), base);
+            (choices(), choices())
+        }),
+    ) {
+        let count = ours.len();
+        let base = text(&(0..count).map(|number| format!("base {number}")).collect::<Vec<_>>());
+        let (ours, theirs) = (slots("ours", &ours), slots("theirs", &theirs));
+        let lines = |slots: &[Slot]| text(&slots.iter().flat_map(|(line, new)| [line, new]).flatten().cloned().collect::<Vec<_>>());
+        let found = merged(&base, &lines(&ours), &lines(&theirs));
+        let wanted = merged_slots(&ours, &theirs).map(|lines| text(&lines));
+        if let (Some(found), Some(wanted)) = (&found, &wanted) {
+            prop_assert_eq!(found, wanted);
+        }
+        let both_changed = ours.iter().zip(&theirs).enumerate().any(|(number, ((our, _), (their, _)))| {
+            let base = Some(format!("base {number}"));
+            our != their && *our != base && *their != base
+        });
+        prop_assert!(!both_changed || found.is_none());
+        // Changes in a row are one change, which may be in the way as a whole; single ones never are.
+        let is_changed = |number: usize, (line, new): &Slot| *line != Some(format!("base {number}")) || new.is_some();
+        let is_sparse = |slots: &[Slot]| {
+            let changed: Vec<bool> = slots.iter().enumerate().map(|(number, slot)| is_changed(number, slot)).collect();
+            !changed.windows(2).any(|two| two[0] && two[1])
+        };
+        if is_sparse(&ours) && is_sparse(&theirs) {
+            prop_assert_eq!(found, wanted);
         }
     }
 }

@@ -19,7 +19,7 @@ use haft::lines::LineEnds;
 use haft::net::NoNet;
 use haft::output::Image;
 use haft::path::{Extent, Place, RawPath, Target};
-use haft::process::{Ground, NoProcesses, Settle, Wanted};
+use haft::process::{Ground, NoProcesses, Wanted};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
 use haft::tool::{AnyTool, Tool, Typed};

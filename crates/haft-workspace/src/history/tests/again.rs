@@ -132,7 +132,7 @@ fn what_stands_in_the_way_for_good_is_named() {
     std::fs::remove_file(ground.path("a")).expect("it is there");
     std::fs::rename(ground.path("b"), ground.path("c")).expect("it is there");
     let refused = ground.undo(Which::Newest).expect_err("it is gone");
-    assert!(matches!(&refused, HistoryError::Conflict { path, .. } if path == "b"), "{refused}");
+    assert!(matches!(&refused, HistoryError::Conflicts(found) if found[0].path == "b"), "{refused}");
 }
 
 #[test]

@@ -98,6 +98,9 @@ pub(crate) struct TakesBack {
     /// Only the changes of these paths; empty means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) only: Vec<PathText>,
+    /// Whether it took back only parts of contents, or restored them beside: then the change sets still hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partly: bool,
 }
 
 /// Whether a change is taken back, or the taking back.

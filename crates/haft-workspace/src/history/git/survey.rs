@@ -1,0 +1,210 @@
+//! Looks at all repositories that the steps of an undo touch, and decides how each of their files is treated.
+//!
+//! Not here: the objects that restored files need (`needs`), ordinary files (`take_back`).
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::object_store::{PackIndex, from_hex};
+use super::refs::{self, GitStep, RefPlan, value_of};
+use super::whole::{self, Origin};
+use super::{GitPath, Repositories, Role, loose_oid, reflog};
+use crate::files::image;
+use crate::history::contents::Contents;
+use crate::history::take_back::ConcernedStep;
+use crate::state::journal::State;
+
+/// How a step at a file of a repository is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::history) enum Treatment {
+    /// Like any other file.
+    Plain,
+    /// Not at all: the file stays as it is now, or is restored by its meaning.
+    Skip,
+}
+
+/// One repository that an undo touches.
+pub(in crate::history) struct Repository {
+    /// Whether it is there now.
+    exists: bool,
+    pub(in crate::history) origin: Origin,
+    pub(in crate::history) refs: RefPlan,
+    /// The commits and tags that the change sets made.
+    pub(in crate::history) made: BTreeSet<String>,
+    /// Objects that the change sets added, and that stay.
+    pub(in crate::history) kept_objects: Cell<usize>,
+    /// Worktrees whose HEAD is not where the change sets left it.
+    elsewhere: BTreeSet<PathBuf>,
+    /// The change set that a reftable was changed since, where it is not as that set left it.
+    pub(in crate::history) changed_reftable: Option<u64>,
+}
+
+/// All repositories that an undo touches, by their git directories.
+pub(in crate::history) struct Survey<'a> {
+    repositories: Repositories<'a>,
+    pub(in crate::history) found: BTreeMap<PathBuf, Repository>,
+    /// What is worth knowing, a sentence each.
+    notes: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> Survey<'a> {
+    pub(in crate::history) fn of(contents: &Contents<'a>, steps: &[ConcernedStep<'_>]) -> Self {
+        let repositories = Repositories::new(contents.root);
+        let of_git = steps.iter().filter_map(|(number, step, inline)| {
+            let at = repositories.locate(&step.paths().next()?.path())?;
+            GitStep::of(*number, step, *inline, at)
+        });
+        let of_git: Vec<GitStep<'_>> = of_git.collect();
+        let mut found = BTreeMap::new();
+        let dirs: BTreeSet<&PathBuf> = of_git.iter().map(|step| &step.at.dir).collect();
+        for dir in dirs {
+            let own: Vec<&GitStep<'_>> = of_git.iter().filter(|step| step.at.dir == *dir).collect();
+            let refs = refs::plan(contents, dir, &own);
+            let repository = Repository {
+                exists: contents.root.path().join(dir).join("HEAD").is_file(),
+                origin: whole::origin(contents, dir, &of_git),
+                made: made(contents, &own, &refs),
+                kept_objects: Cell::new(0),
+                elsewhere: elsewhere(contents, &own, &refs),
+                changed_reftable: changed_reftable(contents, &own),
+                refs,
+            };
+            found.insert(dir.clone(), repository);
+        }
+        Self { repositories, found, notes: RefCell::default() }
+    }
+
+    /// Returns the part that a path plays in a repository.
+    pub(in crate::history) fn locate(&self, path: &Path) -> Option<GitPath> {
+        if self.found.is_empty() { None } else { self.repositories.locate(path) }
+    }
+
+    /// Returns whether a git directory comes and goes as a whole with what is taken back.
+    pub(in crate::history) fn goes_whole(&self, path: &Path) -> bool {
+        self.found.iter().any(|(dir, repository)| path.starts_with(dir) && repository.origin == Origin::Made)
+    }
+
+    /// Says something once.
+    pub(in crate::history) fn note(&self, note: String) {
+        self.notes.borrow_mut().insert(note);
+    }
+
+    pub(in crate::history) fn notes(&self) -> Vec<String> {
+        self.notes.borrow().iter().cloned().collect()
+    }
+
+    /// Decides how a step at a path is taken back.
+    pub(in crate::history) fn treatment(
+        &self,
+        contents: &Contents<'_>,
+        path: &Path,
+        (before, after): (&State, &State),
+    ) -> Treatment {
+        let used = self.found.iter().find(|(dir, found)| path.starts_with(dir) && found.origin == Origin::MadeAndUsed);
+        if let Some((dir, _)) = used.filter(|(dir, _)| path != dir.as_path()) {
+            let folder = dir.display();
+            let command = format!("rm -rf {}", super::pointers::quoted(&folder.to_string()));
+            self.note(format!("{folder} stays, because it was used since; \"{command}\" removes the repository."));
+            return Treatment::Skip;
+        }
+        let Some(at) = self.locate(path).filter(|_| !self.goes_whole(path)) else { return Treatment::Plain };
+        let Some(repository) = self.found.get(&at.dir).filter(|repository| repository.exists) else {
+            return Treatment::Plain;
+        };
+        let is_folder = [before, after].iter().any(|state| matches!(state, State::Folder { .. }));
+        match &at.role {
+            Role::Object => repository.treat_object(contents, path, (before, after)),
+            Role::ObjectInfo if matches!((before, after), (State::Folder { .. }, State::Absent)) => Treatment::Plain,
+            Role::ObjectInfo => Treatment::Skip,
+            Role::Ref(_) | Role::PackedRefs if repository.refs.by_meaning && !is_folder => Treatment::Skip,
+            Role::Reftable if repository.changed_reftable.is_some() => Treatment::Skip,
+            Role::Index if repository.elsewhere.contains(&at.worktree) => {
+                let path = path.display();
+                self.note(format!(
+                    "{path} stays as it is, because HEAD points elsewhere now; \"git status\" shows what is staged."
+                ));
+                Treatment::Skip
+            }
+            _ => Treatment::Plain,
+        }
+    }
+}
+
+impl Repository {
+    /// Objects are added back, and never removed or replaced.
+    fn treat_object(&self, contents: &Contents<'_>, path: &Path, (before, after): (&State, &State)) -> Treatment {
+        match (before, after) {
+            (State::File { .. } | State::Folder { .. }, State::Absent) => {
+                let now = image::look(contents.root, path).map(|seen| seen.state);
+                if matches!(now, Ok(State::Absent)) { Treatment::Plain } else { Treatment::Skip }
+            }
+            (State::Absent, State::File { .. }) => {
+                self.kept_objects.set(self.kept_objects.get() + usize::from(is_counted(path)));
+                Treatment::Skip
+            }
+            _ => Treatment::Skip,
+        }
+    }
+}
+
+/// Returns whether a file of an object store counts as an object: a pack has other files beside it.
+pub(in crate::history) fn is_counted(path: &Path) -> bool {
+    loose_oid(path).is_some() || path.extension().is_some_and(|kind| kind == "pack")
+}
+
+/// Returns the commits and tags that change sets made: where references went, as far as those objects are new.
+fn made(contents: &Contents<'_>, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTreeSet<String> {
+    let new = |step: &&&GitStep<'_>| step.at.role == Role::Object && *step.before == State::Absent;
+    let new: Vec<&PathBuf> = steps.iter().filter(new).map(|step| &step.path).collect();
+    let loose: BTreeSet<String> = new.iter().filter_map(|path| loose_oid(path)).collect();
+    let is_index = |path: &&&PathBuf| path.extension().is_some_and(|extension| extension == "idx");
+    let packs = new.iter().filter(is_index).filter_map(|path| PackIndex::open(&contents.root.path().join(path)).ok());
+    let packs: Vec<PackIndex> = packs.collect();
+    let is_packed = |oid: &str| from_hex(oid).is_some_and(|oid| packs.iter().any(|pack| pack.has(&oid)));
+    let mut made: BTreeSet<String> = refs.moves.iter().filter_map(|moved| moved.to.clone()).collect();
+    for step in steps.iter().filter(|step| step.at.role == Role::Reflog) {
+        let (before, after) = (step.old(contents).unwrap_or_default(), step.left(contents).unwrap_or_default());
+        let lines = reflog::added(&before, &after);
+        made.extend(lines.iter().filter_map(|line| reflog::oids(line).last()).map(str::to_owned));
+    }
+    // What was there before is only in a new pack because git packed it.
+    made.retain(|oid| loose.contains(oid) || is_packed(oid));
+    for moved in &refs.moves {
+        made.retain(|oid| moved.from.as_ref() != Some(oid) || loose.contains(oid));
+    }
+    made
+}
+
+/// Returns the worktrees whose HEAD is not where the change sets left it.
+fn elsewhere(contents: &Contents<'_>, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTreeSet<PathBuf> {
+    let worktrees: BTreeSet<&PathBuf> = steps.iter().map(|step| &step.at.worktree).collect();
+    let is_elsewhere = |worktree: &&&PathBuf| {
+        let path = worktree.join("HEAD");
+        let now = contents.now(&path).map(|bytes| value_of(&bytes));
+        if let Some(step) = steps.iter().find(|step| step.path == path) {
+            return step.left(contents).map(|bytes| value_of(&bytes)) != now;
+        }
+        let log = worktree.join("logs/HEAD");
+        let branches: Vec<&str> =
+            refs.moves.iter().map(|moved| moved.name.as_str()).filter(|name| name.starts_with("refs/heads/")).collect();
+        let is_known = steps.iter().any(|step| step.path == log) && !branches.is_empty();
+        let branch = now.as_deref().and_then(|head| head.strip_prefix("ref: "));
+        is_known && !branch.is_some_and(|branch| branches.contains(&branch))
+    };
+    worktrees.iter().filter(is_elsewhere).map(|worktree| (*worktree).clone()).collect()
+}
+
+/// A reftable is restored as a whole, or not at all.
+fn changed_reftable(contents: &Contents<'_>, steps: &[&GitStep<'_>]) -> Option<u64> {
+    let mut there: BTreeMap<&Path, State> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.at.role == Role::Reftable) {
+        let looked = || image::look(contents.root, &step.path).map_or(State::Absent, |seen| seen.state);
+        let now = there.remove(step.path.as_path()).unwrap_or_else(looked);
+        if !now.is_same_content(step.after) {
+            return Some(step.number);
+        }
+        there.insert(&step.path, step.before.clone());
+    }
+    None
+}

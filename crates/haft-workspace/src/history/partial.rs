@@ -1,0 +1,146 @@
+//! Restores parts: single hunks of files, or earlier versions beside the present ones.
+//!
+//! Both are changes of their own in the journal. The change sets that they come from still hold afterwards, because the
+//! rest of what those did is still there.
+//!
+//! Not here: taking whole files back (`take_back`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use haft::diff::{Diff, DiffHunk, DiffLine};
+use haft::encoding::decode;
+use haft::lines::LineBreak;
+use haft::merge::merge;
+use haft::path::Target;
+
+use super::contents::Contents;
+use super::git::Repositories;
+use super::take_back::{Plan, concerned, looked, made_of};
+use super::{Became, Conflict, HistoryError, Side};
+use crate::files::order::in_order;
+use crate::files::transaction::{Action, Content, Deed, Expected};
+use crate::state::journal::{State, Step};
+
+/// Unchanged lines around a hunk, wherever hunks are numbered.
+pub const HUNK_CONTEXT: usize = 3;
+
+/// Plans to take single hunks of one change set back.
+pub(super) fn hunks(contents: &Contents<'_>, number: u64, wanted: &[(Target, usize)]) -> Result<Plan, HistoryError> {
+    let mut by_file: BTreeMap<PathBuf, BTreeSet<usize>> = BTreeMap::new();
+    for (target, hunk) in wanted {
+        by_file.entry(target.place().path().to_owned()).or_default().insert(*hunk);
+    }
+    let changes = contents.changes_of(number);
+    let mut plan = Plan::default();
+    for (path, numbers) in by_file {
+        let name = path.display().to_string();
+        let change = changes.iter().find(|change| change.path == name);
+        let sides = change.map(|change| (&change.before, &change.after));
+        let Some((Side::File(before), Side::File(after))) = sides else {
+            return Err(match sides {
+                Some(_) => HistoryError::NoHunks(name),
+                None => HistoryError::NotInSet { path: name, set: number },
+            });
+        };
+        let left = without_hunks(&name, (before, after), &numbers)?;
+        let now = contents.now(&path);
+        let merged = now.as_ref().map(|now| merge(after, now, &left));
+        match merged {
+            Some(Ok(bytes)) => {
+                let is_changed = now.as_ref() != Some(&bytes);
+                let expected = Expected::Same(looked(contents, &path)?);
+                if is_changed {
+                    let action = Action::Put(Content::Bytes(bytes.into()), None);
+                    plan.deeds.push(Deed { place: path.clone(), action, expected });
+                }
+                plan.files.push((path, if is_changed { Became::Merged } else { Became::Unchanged }));
+            }
+            other => {
+                let why = match other {
+                    Some(Err(why)) => why.to_string(),
+                    _ => "it is gone".to_owned(),
+                };
+                let left = Some(after.clone());
+                plan.conflicts.push(Conflict { set: number, path: name, why, left, now, blocked_by: Vec::new() });
+            }
+        }
+    }
+    plan.refuse_conflicts(contents, &[number])?;
+    Ok(plan)
+}
+
+/// Returns the content after a change, with some of its hunks as they were before it.
+fn without_hunks(
+    path: &str,
+    (before, after): (&[u8], &[u8]),
+    numbers: &BTreeSet<usize>,
+) -> Result<Vec<u8>, HistoryError> {
+    let no_text = |_| HistoryError::NoHunks(path.to_owned());
+    let (old, new) = (decode(before).map_err(no_text)?, decode(after).map_err(no_text)?);
+    let diff = Diff::between(&old.text, &new.text, HUNK_CONTEXT);
+    let line_break = LineBreak::of(&[old.text.as_bytes(), new.text.as_bytes()]);
+    let (old_starts, new_starts) = (starts(line_break, &old.text), starts(line_break, &new.text));
+    let mut replacements = Vec::new();
+    for number in numbers {
+        let no_hunk = || HistoryError::NoHunk { path: path.to_owned(), hunk: *number, hunks: diff.hunks.len() };
+        let hunk = number.checked_sub(1).and_then(|index| diff.hunks.get(index)).ok_or_else(no_hunk)?;
+        let place = |starts: &[usize], line: usize, count: usize| {
+            let first = line.saturating_sub(1).min(starts.len() - 1);
+            starts[first]..starts[(first + count).min(starts.len() - 1)]
+        };
+        let old_place = place(&old_starts, hunk.old_line, count(hunk, |line| !matches!(line, DiffLine::Insert(_))));
+        let new_place = place(&new_starts, hunk.new_line, count(hunk, |line| !matches!(line, DiffLine::Delete(_))));
+        replacements.push((new_place, &old.text[old_place]));
+    }
+    new.splice(after, &replacements).map_err(|_| HistoryError::NoHunks(path.to_owned()))
+}
+
+fn count(hunk: &DiffHunk, counts: impl Fn(&DiffLine) -> bool) -> usize {
+    hunk.lines.iter().filter(|line| counts(line)).count()
+}
+
+/// Returns where each line of a text begins, and where the text ends.
+fn starts(line_break: LineBreak, text: &str) -> Vec<usize> {
+    let mut at = 0;
+    let mut starts = vec![0];
+    for line in line_break.split(text.as_bytes()) {
+        at += line.len();
+        starts.push(at);
+    }
+    starts
+}
+
+/// Plans to restore earlier contents beside the present files.
+pub(super) fn beside(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>) -> Result<Plan, HistoryError> {
+    let repositories = Repositories::new(contents.root);
+    let mut plan = Plan::default();
+    // The newest steps come first, so what an older one says of the same path replaces what a newer one said.
+    let mut earliest = BTreeMap::new();
+    for (number, step, inline) in concerned(contents, numbers, only) {
+        if let Step::Change { path, before, .. } = step {
+            earliest.insert(path.path(), (number, before, inline));
+        }
+    }
+    for (path, (number, before, inline)) in earliest {
+        // A second file there would be another reference, and not a copy.
+        if repositories.locate(&path).is_some() || !matches!(before, State::File { .. }) {
+            continue;
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".before-{number}"));
+        let place = path.with_file_name(name);
+        if looked(contents, &place)? != State::Absent {
+            return Err(HistoryError::BesideExists(place.display().to_string()));
+        }
+        let action = made_of(contents, &place, before, inline)?;
+        plan.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(State::Absent) });
+        plan.files.push((place, Became::Returned));
+    }
+    if plan.files.is_empty() {
+        return Err(HistoryError::NothingEarlier);
+    }
+    plan.make_missing_folders(contents);
+    plan.deeds = in_order(std::mem::take(&mut plan.deeds));
+    Ok(plan)
+}

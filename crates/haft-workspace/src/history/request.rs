@@ -1,0 +1,67 @@
+//! What a person asks undo for: which change sets, which part of them, and whether it is done or only shown.
+
+use haft::path::Target;
+
+/// Which changes to take back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The newest that has not been taken back; of a file, the newest that changed it.
+    Newest,
+    /// The one with this number.
+    Number(u64),
+    /// All of the turn that the newest belongs to.
+    Turn,
+    /// All of the session that the newest belongs to.
+    Session,
+    /// The last undo, which makes it a redo.
+    LastUndo,
+}
+
+/// What to take back, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct UndoRequest<'a> {
+    /// Which change sets.
+    pub which: Which,
+    /// Which part of them.
+    pub scope: Scope<'a>,
+    /// Where earlier contents go.
+    pub placement: Placement,
+    /// Whether anything is changed.
+    pub mode: UndoMode,
+}
+
+/// Which part of change sets is taken back.
+#[derive(Clone, Copy, Debug)]
+pub enum Scope<'a> {
+    /// Everything.
+    All,
+    /// Only this file, or everything in this folder.
+    Below(&'a Target),
+    /// Only these hunks of files, as `Diff::between` numbers them from 1 with `HUNK_CONTEXT` unchanged lines around.
+    Hunks(&'a [(Target, usize)]),
+}
+
+/// Where earlier contents go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Where they were.
+    InPlace,
+    /// Beside it, as `NAME.before-N`.
+    Beside,
+}
+
+/// Whether anything is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoMode {
+    /// It is done.
+    Commit,
+    /// It is only found out what would be done.
+    Plan,
+}
+
+impl UndoRequest<'_> {
+    /// Asks for change sets to be taken back as they are.
+    pub fn all(which: Which) -> Self {
+        Self { which, scope: Scope::All, placement: Placement::InPlace, mode: UndoMode::Commit }
+    }
+}

@@ -1,0 +1,311 @@
+//! What undo does in repositories beside restoring files: references by their meaning, and the objects they need.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::{Plan, Wanted, Way, looked, made_of};
+use crate::files::transaction::{Deed, Expected};
+use crate::history::contents::Contents;
+use crate::history::git::needs::Needs;
+use crate::history::git::object_store::from_hex;
+use crate::history::git::pointers::{Undone, git_for, quoted, short_name};
+use crate::history::git::refs::{MovedSince, packed_values, value_of};
+use crate::history::git::survey::{Repository, Survey, is_counted};
+use crate::history::git::{GitPath, Role, is_null, is_oid, loose_oid, reflog};
+use crate::history::{Became, Conflict, HistoryError, git_index};
+use crate::state::journal::{State, Step};
+
+/// The paths of an undo, and what becomes of each.
+type Ways = BTreeMap<PathBuf, Way>;
+
+impl Plan {
+    /// Restores the references that are restored by their meaning, and collects those that have moved since.
+    pub(super) fn restore_refs(
+        &mut self,
+        contents: &Contents<'_>,
+        survey: &Survey<'_>,
+        paths: &mut Ways,
+    ) -> Result<(), HistoryError> {
+        for (dir, repository) in &survey.found {
+            if survey.goes_whole(dir) || repository.is_left_whole() {
+                continue;
+            }
+            if !repository.refs.conflicts.is_empty() {
+                // The index follows the branch, so one reason is enough.
+                let index = dir.join("index").display().to_string();
+                self.conflicts.retain(|conflict| conflict.path != index);
+            }
+            self.conflicts
+                .extend(repository.refs.conflicts.iter().map(|moved| moved_since(contents, (dir, repository), moved)));
+            if let Some(set) = repository.changed_reftable {
+                let path = dir.join("reftable").display().to_string();
+                let why = format!(
+                    "and a reftable is restored as a whole; \"{} reflog\" shows where each branch was",
+                    git_for(dir)
+                );
+                self.conflicts.push(Conflict { set, path, why, left: None, now: None, blocked_by: Vec::new() });
+            }
+            for (path, content) in &repository.refs.files {
+                let now = looked(contents, path)?;
+                let wanted = match content {
+                    Some(bytes) if path.ends_with("packed-refs") => Wanted::Merged(bytes.clone()),
+                    Some(bytes) => Wanted::Written(bytes.clone()),
+                    None => Wanted::Gone,
+                };
+                paths.insert(path.clone(), Way { mode: now.mode(), now, wanted });
+            }
+            self.refuse_unborn_heads(contents, (dir, repository), paths);
+        }
+        Ok(())
+    }
+
+    /// Refuses to remove a branch that was checked out since.
+    fn refuse_unborn_heads(&mut self, contents: &Contents<'_>, (dir, repository): (&Path, &Repository), paths: &Ways) {
+        let head_path = dir.join("HEAD");
+        // A command that worked on the branch itself changed one of these.
+        let was_checked_out = ["HEAD", "logs/HEAD", "index"].iter().any(|name| paths.contains_key(&dir.join(name)));
+        let is_bare = !contents.root.path().join(dir).join("index").exists();
+        if was_checked_out || is_bare {
+            return;
+        }
+        let head = contents.now(&head_path).map(|bytes| value_of(&bytes)).unwrap_or_default();
+        let is_removed =
+            |name: &&str| repository.refs.moves.iter().any(|moved| moved.name == **name && moved.from.is_none());
+        let Some(branch) = head.strip_prefix("ref: ").filter(is_removed) else { return };
+        let set = repository.refs.moves.iter().find(|moved| moved.name == branch).map_or(0, |moved| moved.number);
+        let why = "and it is checked out now; check out another branch first, \"git switch BRANCH\"".to_owned();
+        let path = dir.join(branch).display().to_string();
+        self.conflicts.push(Conflict { set, path, why, left: None, now: None, blocked_by: Vec::new() });
+    }
+
+    /// Makes sure of every object that a restored file names.
+    pub(super) fn ensure_objects(
+        &mut self,
+        contents: &Contents<'_>,
+        (survey, numbers): (&Survey<'_>, &[u64]),
+        paths: &mut Ways,
+    ) -> Result<(), HistoryError> {
+        let mut needs = Needs::new(contents);
+        for (path, way) in paths.iter_mut() {
+            let Some(at) = survey.locate(path).filter(|at| !survey.goes_whole(&at.dir)) else { continue };
+            match &at.role {
+                Role::Reftable => best_effort(contents, numbers, (&at.dir, &mut needs)),
+                Role::Reflog => keep_sound_entries(contents, path, way, &mut |oid| needs.ensure(&at.dir, oid)),
+                _ => {
+                    let missing = named(contents, path, way, &at).into_iter().find(|oid| !needs.ensure(&at.dir, oid));
+                    match missing {
+                        Some(_) if at.role == Role::Scratch => way.wanted = Wanted::AsIs,
+                        Some(oid) => self.conflicts.push(missing_object(numbers, path, &oid)),
+                        None => {}
+                    }
+                }
+            }
+        }
+        for (place, recorded) in std::mem::take(&mut needs.additions) {
+            if paths.contains_key(&place) || looked(contents, &place)? != State::Absent {
+                continue;
+            }
+            let action = made_of(contents, &place, recorded.state, recorded.inline)?;
+            self.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(State::Absent) });
+            self.files.push((place, Became::Returned));
+        }
+        Ok(())
+    }
+
+    /// Reports what stays: objects in one line for each repository, and what points to commits that were undone.
+    pub(super) fn report_repositories(&mut self, contents: &Contents<'_>, survey: &Survey<'_>, written: &Written) {
+        let is_object = |path: &Path| match survey.locate(path) {
+            Some(at) if !survey.goes_whole(path) => {
+                matches!(at.role, Role::Object | Role::ObjectInfo).then_some(at.dir)
+            }
+            _ => None,
+        };
+        let mut restored: BTreeMap<PathBuf, usize> = BTreeMap::new();
+        self.files.retain(|(path, became)| match is_object(path) {
+            Some(dir) => {
+                *restored.entry(dir).or_default() += usize::from(*became == Became::Returned && is_counted(path));
+                false
+            }
+            // Git itself wrote a later message there.
+            None => *became != Became::Unchanged || survey.locate(path).is_none_or(|at| at.role != Role::Scratch),
+        });
+        for (dir, count) in restored.into_iter().filter(|(_, count)| *count > 0) {
+            self.files.push((dir.join("objects"), Became::ObjectsRestored(count)));
+        }
+        for (dir, repository) in survey.found.iter().filter(|(dir, _)| !survey.goes_whole(dir)) {
+            if let count @ 1.. = repository.kept_objects.get() {
+                self.files.push((dir.join("objects"), Became::ObjectsKept(count)));
+            }
+            if repository.is_left_whole() {
+                continue;
+            }
+            let content = |path: &Path| match written.get(path) {
+                Some(content) => content.clone(),
+                None => contents.now(path),
+            };
+            let undone = Undone { dir, moves: &repository.refs.moves, made: &repository.made, content: &content };
+            if !repository.made.is_empty() {
+                self.notes.extend(undone.notes(contents));
+            }
+        }
+        self.notes.extend(survey.notes());
+    }
+}
+
+/// The new contents of files; nothing for those that go.
+pub(super) type Written = BTreeMap<PathBuf, Option<Vec<u8>>>;
+
+/// Returns the contents that files of repositories will have.
+pub(super) fn written(contents: &Contents<'_>, survey: &Survey<'_>, paths: &Ways) -> Written {
+    let of_git = paths.iter().filter(|(path, way)| way.is_changed() && survey.locate(path).is_some());
+    let reads = of_git.filter(|(path, _)| {
+        survey.locate(path).is_some_and(|at| !matches!(at.role, Role::Object | Role::ObjectInfo | Role::Other))
+    });
+    reads.map(|(path, way)| (path.clone(), way.new_bytes(contents))).collect()
+}
+
+impl Repository {
+    fn is_left_whole(&self) -> bool {
+        self.origin == crate::history::git::whole::Origin::MadeAndUsed
+    }
+}
+
+impl Way {
+    fn is_changed(&self) -> bool {
+        !matches!(self.wanted, Wanted::AsIs)
+    }
+
+    /// Returns the content that the file will have; nothing when it goes or stays as it is.
+    fn new_bytes(&self, contents: &Contents<'_>) -> Option<Vec<u8>> {
+        match &self.wanted {
+            Wanted::AsIs | Wanted::Gone => None,
+            Wanted::State(state, inline) => contents.bytes(state, &State::Absent, *inline),
+            Wanted::Merged(bytes) | Wanted::Written(bytes) => Some(bytes.clone()),
+        }
+    }
+}
+
+/// Returns the objects that a restored file names and that the present one does not.
+fn named(contents: &Contents<'_>, path: &Path, way: &Way, at: &GitPath) -> Vec<String> {
+    if let Role::Other | Role::Object | Role::ObjectInfo = at.role {
+        return Vec::new();
+    }
+    let Some(new) = way.new_bytes(contents) else { return Vec::new() };
+    match &at.role {
+        Role::Ref(_) | Role::Head | Role::Scratch => {
+            let value = value_of(&new);
+            let first = value.split_whitespace().next().unwrap_or_default();
+            if is_oid(first) && !is_null(first) { vec![first.to_owned()] } else { Vec::new() }
+        }
+        Role::PackedRefs => {
+            let now = packed_values(&contents.now(path).unwrap_or_default());
+            let new = packed_values(&new);
+            new.into_iter().filter(|(name, oid)| now.get(name) != Some(oid)).map(|(_, oid)| oid).collect()
+        }
+        Role::Index => {
+            let config = contents.now(&at.dir.join("config")).unwrap_or_default();
+            let is_long = memchr::memmem::find(&config.to_ascii_lowercase(), b"sha256").is_some();
+            let length = if is_long { 32 } else { 20 };
+            let now = contents.now(path).and_then(|now| git_index::named_objects(&now, length)).unwrap_or_default();
+            let mut named = git_index::named_objects(&new, length).unwrap_or_default();
+            named.retain(|oid| now.binary_search(oid).is_err());
+            named
+        }
+        Role::Reflog | Role::Reftable | Role::Other | Role::Object | Role::ObjectInfo => Vec::new(),
+    }
+}
+
+/// Leaves entries out of a reflog whose objects cannot be had; git forgets them too when it cleans up.
+fn keep_sound_entries(contents: &Contents<'_>, path: &Path, way: &mut Way, exists: &mut dyn FnMut(&str) -> bool) {
+    let Some(new) = way.new_bytes(contents) else { return };
+    let now = contents.now(path).unwrap_or_default();
+    let lines = reflog::lines(&now);
+    let known: HashSet<&str> = lines.iter().flat_map(|line| reflog::oids(line)).collect();
+    let mut is_there = |oid: &str| known.contains(oid) || exists(oid);
+    let sound = reflog::sound(&new, &mut is_there);
+    if sound.len() != new.len() {
+        way.wanted = Wanted::Merged(sound);
+    }
+}
+
+/// Adds back what commands had made in a repository whose references cannot be read here.
+fn best_effort(contents: &Contents<'_>, numbers: &[u64], (dir, needs): (&Path, &mut Needs<'_, '_>)) {
+    let mut open = numbers.to_vec();
+    let mut known = open.clone();
+    while let Some(number) = open.pop() {
+        for (intent, _) in contents.sets.intents_of(number) {
+            for step in &intent.steps {
+                let Step::Change { path, before: State::Absent, .. } = step else { continue };
+                let path = path.path();
+                if let Some(oid) = loose_oid(&path).filter(|oid| path.starts_with(dir) && from_hex(oid).is_some()) {
+                    needs.ensure(dir, &oid);
+                }
+            }
+            let taken = intent.takes_back.iter().flat_map(|back| &back.sets).copied();
+            let new: Vec<u64> = taken.filter(|number| !known.contains(number)).collect();
+            known.extend(&new);
+            open.extend(new);
+        }
+    }
+}
+
+fn moved_since(contents: &Contents<'_>, (dir, repository): (&Path, &Repository), since: &MovedSince) -> Conflict {
+    let MovedSince { moved, now } = since;
+    let git = git_for(dir);
+    let short = |oid: &str| oid.get(..12).unwrap_or(oid).to_owned();
+    let plain = |name: &str| {
+        quoted(name.strip_prefix("refs/heads/").or_else(|| name.strip_prefix("refs/tags/")).unwrap_or(name))
+    };
+    let (is_branch, is_tag) = (moved.name.starts_with("refs/heads/"), moved.name.starts_with("refs/tags/"));
+    let is_made = moved.to.as_ref().is_some_and(|to| repository.made.contains(to));
+    let next = match (&moved.from, &moved.to) {
+        (_, Some(to)) if moved.name == "refs/stash" => {
+            let entry = stash_entry(contents, dir, to).unwrap_or_default();
+            format!("\"{git} stash list\" shows the entries, \"{git} stash drop stash@{{{entry}}}\" removes that one")
+        }
+        (_, Some(to)) if is_branch && is_made => {
+            format!("\"{git} revert {}\" takes that commit back in a new one", short(to))
+        }
+        (Some(from), _) if is_branch => {
+            format!("\"{git} branch before-{} {}\" gives the earlier state a name", moved.number, short(from))
+        }
+        (None, _) if is_branch => format!("\"{git} branch -D {}\" removes it", plain(&moved.name)),
+        (Some(from), _) if is_tag => format!("\"{git} tag -f {} {}\" moves it back", plain(&moved.name), short(from)),
+        (None, _) if is_tag => format!("\"{git} tag -d {}\" removes it", plain(&moved.name)),
+        (Some(from), _) => format!("\"{git} update-ref {} {}\" moves it back", quoted(&moved.name), short(from)),
+        (None, _) => format!("\"{git} update-ref -d {}\" removes it", quoted(&moved.name)),
+    };
+    let what = short_name(&moved.name);
+    let now =
+        now.as_ref().map_or_else(|| format!("{what} is gone now"), |now| format!("{what} is at {} now", short(now)));
+    let path = moved.path.display().to_string();
+    let why = format!("{now}; {next}");
+    Conflict { set: moved.number, path, why, left: None, now: None, blocked_by: Vec::new() }
+}
+
+/// Returns which entry of the stash a commit is; the newest is 0.
+fn stash_entry(contents: &Contents<'_>, dir: &Path, oid: &str) -> Option<usize> {
+    let log = contents.now(&dir.join("logs/refs/stash"))?;
+    reflog::lines(&log).iter().rev().position(|line| reflog::oids(line).last() == Some(oid))
+}
+
+fn missing_object(numbers: &[u64], path: &Path, oid: &str) -> Conflict {
+    let set = numbers.first().copied().unwrap_or_default();
+    let why = format!(
+        "and it would name the object {oid}, which git has removed and the journal does not have; \
+         \"git fsck --lost-found\" lists the commits that are left"
+    );
+    Conflict { set, path: path.display().to_string(), why, left: None, now: None, blocked_by: Vec::new() }
+}
+
+/// Takes what a change set did out of a reflog that has other entries since; nothing when what it did is not known.
+pub(super) fn take_out_of_reflog(before: &State, old: Option<&[u8]>, (left, now): (&[u8], &[u8])) -> Wanted {
+    if old.is_none() && matches!(before, State::File { .. }) {
+        return Wanted::AsIs;
+    }
+    let rest = reflog::taken_out(old.unwrap_or_default(), left, now);
+    match before {
+        State::Absent if rest.is_empty() => Wanted::Gone,
+        _ => Wanted::Merged(rest),
+    }
+}
