@@ -8,11 +8,15 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::inflate::inflate;
+use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
+
 use super::object_store::{from_hex, to_hex};
 use super::{is_oid, loose_oid};
 use crate::history::contents::{Contents, is_too_large};
 use crate::state::journal::{Inline, Kept, State, Step};
+
+/// How much of an object is decompressed; only a blob is larger, and it names no other object.
+const LARGEST: usize = 64 * 1024 * 1024;
 
 /// One recorded file of an object store.
 #[derive(Clone, Copy)]
@@ -92,7 +96,10 @@ impl<'a> JournalObjects<'a> {
 
 /// Returns the objects that a loose object names; nothing when it is damaged.
 fn named_by(loose: &[u8], length: usize) -> Option<Vec<String>> {
-    let text = inflate(loose)?;
+    let text = match decompress_to_vec_zlib_with_limit(loose, LARGEST) {
+        Err(error) if error.status == TINFLStatus::HasMoreOutput => error.output,
+        text => text.ok()?,
+    };
     let end = memchr::memchr(0, &text)?;
     let body = &text[end + 1..];
     match text[..end].split(|byte| *byte == b' ').next()? {
