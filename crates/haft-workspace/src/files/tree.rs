@@ -214,9 +214,9 @@ pub(super) enum Progress {
 
 /// Says how far an exchange came.
 pub(super) fn progress(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> Progress {
-    let looked = opened(root, stores, (place, record)).and_then(|(exchange, manifest)| {
+    let looked = opened(root, stores, (place, record)).map(|(exchange, manifest)| {
         let done = manifest.operations.iter().filter(|operation| exchange.is_done(operation)).count();
-        Ok((done, manifest.operations.iter().filter(|operation| operation.moves()).count()))
+        (done, manifest.operations.iter().filter(|operation| operation.moves()).count())
     });
     match looked {
         Ok((0, _)) | Err(_) => Progress::None,
@@ -257,11 +257,7 @@ pub(super) fn revert(root: &Root, stores: &TreeStores, (place, record): (&Path, 
     Ok(())
 }
 
-fn opened<'a>(
-    root: &'a Root,
-    stores: &TreeStores,
-    (place, record): (&Path, &TreeRecord),
-) -> io::Result<(Exchange, Manifest)> {
+fn opened(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<(Exchange, Manifest)> {
     let store: Store = stores.open(root.path(), &record.store)?;
     let manifest = store.read(record.exchange)?;
     Ok((Exchange::open(root, &store, place)?, manifest))

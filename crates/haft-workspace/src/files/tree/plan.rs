@@ -73,6 +73,9 @@ pub(in crate::files) struct Planner<'a> {
     pub(super) find_put_back: &'a dyn Fn() -> HashSet<Identity>,
 }
 
+/// The folder that holds an entry, and the name of the entry in it.
+type Place<'a> = (OwnedFd, &'a OsStr);
+
 /// An entry of a folder.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
@@ -99,11 +102,11 @@ impl<'a> Planner<'a> {
     pub(in crate::files) fn commit(
         (since, stopped): (Moment, &'a dyn Fn() -> bool),
         base: StoreBase,
-        (layer, workspace): (Option<(OwnedFd, &OsStr)>, Option<(OwnedFd, &OsStr)>),
+        (layer, workspace): (Option<Place<'_>>, Option<Place<'_>>),
         hides: Hides,
     ) -> io::Result<Option<CommitPlan>> {
         let mut planner = Self::new(From::Layer, since, stopped);
-        let stat = |side: &Option<(OwnedFd, &OsStr)>| match side {
+        let stat = |side: &Option<Place<'_>>| match side {
             None => Ok(None),
             Some((folder, name)) => stat_if_there(folder.as_fd(), name.as_bytes()),
         };
@@ -396,7 +399,7 @@ fn identity(upper: Side<'_>) -> io::Result<Identity> {
     Ok(Identity::of(&stat_name(upper.folder, upper.name)?))
 }
 
-fn side_of<'a>((place, stat): (&'a (OwnedFd, &OsStr), &'a Stat)) -> Side<'a> {
+fn side_of<'a>((place, stat): (&'a Place<'_>, &'a Stat)) -> Side<'a> {
     Side { folder: place.0.as_fd(), name: place.1.as_bytes(), stat }
 }
 

@@ -127,7 +127,7 @@ impl TreeStores {
 
     /// Returns how many bytes are free on the file system of the stores.
     pub(in crate::files) fn free_room(&self, root: &Path, base: &StoreBase) -> Option<u64> {
-        let facts = rustix::fs::statvfs(&self.folder_of(root, base)).ok()?;
+        let facts = rustix::fs::statvfs(self.folder_of(root, base)).ok()?;
         Some(facts.f_bavail.saturating_mul(facts.f_frsize))
     }
 
