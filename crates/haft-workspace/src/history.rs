@@ -191,6 +191,19 @@ pub enum HistoryError {
          nothing was taken back, take the changes back one at a time: \"haft undo\""
     )]
     Entangled(String),
+    /// Some change sets were undone one after the other, and then one could not be.
+    #[error(
+        "change sets {} were undone, then change set {number} could not be: {error}; \"haft redo\" brings the last one back",
+        .done.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    Halfway {
+        /// Those that were undone.
+        done: Vec<u64>,
+        /// The one that could not be.
+        number: u64,
+        /// Why.
+        error: Box<HistoryError>,
+    },
     /// Something is at the old name.
     #[error("{0} would be there again, but something else is there now; nothing was taken back")]
     InTheWay(String),
@@ -316,7 +329,31 @@ impl History {
             Scope::All | Scope::Hunks(_) => None,
         };
         let numbers = sets.chosen(request.which, only)?;
-        self.take_back(&sets, &numbers, request)
+        match self.take_back(&sets, &numbers, request) {
+            // What one change set renamed and another one changed is looked at anew after each.
+            Err(HistoryError::Entangled(_)) if numbers.len() > 1 && request.is_whole() => self.one_by_one(&numbers),
+            taken => taken,
+        }
+    }
+
+    /// Takes change sets back one after the other, the newest first.
+    fn one_by_one(&self, numbers: &[u64]) -> Result<TakenBack, HistoryError> {
+        let mut all = TakenBack { number: None, sets: Vec::new(), files: Vec::new(), notes: Vec::new() };
+        for number in numbers {
+            match self.request(&UndoRequest::all(Which::Number(*number))) {
+                Ok(taken) => {
+                    all.number = taken.number;
+                    all.sets.push(*number);
+                    all.files.extend(taken.files);
+                    all.notes.extend(taken.notes);
+                }
+                Err(error) if all.sets.is_empty() => return Err(error),
+                Err(error) => {
+                    return Err(HistoryError::Halfway { done: all.sets, number: *number, error: Box::new(error) });
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Takes the last undo back.

@@ -227,6 +227,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::NoHunks(_) | HistoryError::NoHunk { .. } => "no_hunk",
         HistoryError::NothingEarlier => "nothing_left",
         HistoryError::Entangled(_) => "entangled",
+        HistoryError::Halfway { error, .. } => kind(error),
         HistoryError::InTheWay(_) | HistoryError::BesideExists(_) => "in_the_way",
         HistoryError::NotAdded(_) => "denied",
         HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",

@@ -24,10 +24,7 @@ const BEGIN: &str = "git init -q -b master .; git config user.name A; git config
     git -C lib add l; git -C lib commit -qm l; echo lib > .git/info/exclude";
 
 /// What the model's commands do; `N` is another number each time.
-///
-/// `git repack -a -d` is not among them: it drops commits that nothing reaches and leaves them in the commit graph, and
-/// then git's own check fails, also without haft.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "echo N > f1; git add f1; git commit -qm N",
     "echo N > new-N; git add .; git commit -qm new-N",
     "echo N >> src/g1; git commit -qam gN",
@@ -44,6 +41,7 @@ const COMMANDS: [&str; 20] = [
     "git checkout -q -b cN; echo N > only-cN; git add .; git commit -qm cN",
     "git gc -q",
     "git repack -q -A -d",
+    "git repack -q -a -d",
     "git worktree add -q wN; git -C wN commit -q --allow-empty -m in-wN",
     "git -c protocol.file.allow=always submodule add -q file://$PWD/lib subN; git commit -qm subN",
     "FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter 'cat; echo N' HEAD~1..HEAD > /dev/null",

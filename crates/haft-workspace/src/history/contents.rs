@@ -98,6 +98,15 @@ impl<'a> Contents<'a> {
         bounded(&mut file).ok()
     }
 
+    /// Returns the paths of what is in a folder; nothing where there is none.
+    pub(super) fn paths_in(&self, folder: &Path) -> Vec<PathBuf> {
+        use std::os::unix::ffi::OsStrExt;
+        let entries = self.root.open_own(folder).ok().and_then(|opened| rustix::fs::Dir::new(opened).ok());
+        let names = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name().to_bytes().to_vec()));
+        let names = names.filter(|name| name != b"." && name != b"..");
+        names.map(|name| folder.join(std::ffi::OsStr::from_bytes(&name))).collect()
+    }
+
     /// Returns whether a folder holds nothing but these places.
     pub(super) fn holds_only(&self, folder: &Path, places: &HashSet<PathBuf>) -> bool {
         use std::os::unix::ffi::OsStrExt;

@@ -64,4 +64,9 @@ impl UndoRequest<'_> {
     pub fn all(which: Which) -> Self {
         Self { which, scope: Scope::All, placement: Placement::InPlace, mode: UndoMode::Commit }
     }
+
+    /// Returns whether whole change sets are to be taken back.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.scope, Scope::All) && self.placement == Placement::InPlace && self.mode == UndoMode::Commit
+    }
 }

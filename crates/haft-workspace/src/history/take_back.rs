@@ -317,12 +317,13 @@ impl Plan {
             self.files.push((path, Became::Unchanged));
             return;
         }
+        let vanishes = contents.vanishes(&path, tree);
         let became = match tree.counts {
-            [_, 0, 0] => Became::Removed,
+            _ if vanishes => Became::Removed,
             [0, 0, _] => Became::Returned,
             _ => Became::Restored,
         };
-        if contents.vanishes(&path, tree) {
+        if vanishes {
             self.vanishing_trees.push(path.clone());
         }
         let (place, action) = (path.clone(), Action::Tree(TreeChange::back(tree)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::{Plan, Wanted, Way, looked, made_of};
-use crate::files::transaction::{Deed, Expected};
+use crate::files::transaction::{Action, Deed, Expected};
 use crate::history::contents::Contents;
 use crate::history::git::needs::Needs;
 use crate::history::git::object_store::from_hex;
@@ -55,6 +55,30 @@ impl Plan {
                 paths.insert(path.clone(), Way { mode: now.mode(), now, wanted });
             }
             self.refuse_unborn_heads(contents, (dir, repository), paths);
+            self.drop_commit_graph(contents, (dir, repository))?;
+        }
+        Ok(())
+    }
+
+    /// Removes git's cache of commits when it lists an undone one: git would look for that commit after it has dropped it.
+    fn drop_commit_graph(
+        &mut self,
+        contents: &Contents<'_>,
+        (dir, repository): (&Path, &Repository),
+    ) -> Result<(), HistoryError> {
+        let info = dir.join("objects/info");
+        let mut caches = contents.paths_in(&info.join("commit-graphs"));
+        caches.push(info.join("commit-graph"));
+        let moved = repository.refs.moves.iter().filter_map(|moved| moved.to.as_deref());
+        let undone: Vec<Vec<u8>> = moved.chain(repository.made.iter().map(|oid| &**oid)).filter_map(from_hex).collect();
+        let lists = |graph: &[u8]| undone.iter().any(|oid| memchr::memmem::find(graph, oid).is_some());
+        if !caches.iter().any(|path| contents.now(path).is_some_and(|graph| lists(&graph))) {
+            return Ok(());
+        }
+        for place in caches {
+            if let now @ State::File { .. } = looked(contents, &place)? {
+                self.deeds.push(Deed { place, action: Action::Remove, expected: Expected::Same(now) });
+            }
         }
         Ok(())
     }
