@@ -11,26 +11,32 @@ use crate::screen::columns_of;
 const NUMBER: usize = 9;
 /// The columns of how far undo reaches.
 const REACH: usize = 14;
-/// A table needs so many columns; a terminal with fewer gets lines.
-const TABLE: usize = NUMBER * (StateKind::ALL.len() + 1) + REACH + 20;
+/// The columns of a workspace's name, at least.
+const NAME: usize = 18;
 
 /// Shows everything in at most so many columns where that is possible.
 pub(super) fn lines(usages: &[WorkspaceUsage], columns: usize) -> Vec<String> {
-    if columns < TABLE { below_each_other(usages, columns) } else { side_by_side(usages, columns) }
+    // A kind that takes nothing anywhere needs no column.
+    let takes_some = |kind: &StateKind| usages.iter().any(|usage| bytes_of(usage, *kind) > 0);
+    let kinds: Vec<StateKind> = StateKind::ALL.into_iter().filter(takes_some).collect();
+    let table = NUMBER * (kinds.len() + 1) + REACH + 2;
+    match columns.checked_sub(table).filter(|room| *room >= NAME) {
+        Some(room) => side_by_side(usages, &kinds, room),
+        None => below_each_other(usages, columns),
+    }
 }
 
-fn side_by_side(usages: &[WorkspaceUsage], columns: usize) -> Vec<String> {
+fn side_by_side(usages: &[WorkspaceUsage], kinds: &[StateKind], room: usize) -> Vec<String> {
     let numbers = |numbers: Vec<String>| numbers.iter().map(|number| format!("{number:>NUMBER$}")).collect::<String>();
-    let head: Vec<String> = StateKind::ALL.iter().map(|kind| kind.name().to_owned()).chain(["total".into()]).collect();
+    let head: Vec<String> = kinds.iter().map(|kind| kind.name().to_owned()).chain(["total".into()]).collect();
     let reach = |reach: &str| format!("  {reach:<REACH$}");
     let mut lines = vec![format!("{}{}workspace", numbers(head), reach("undo reaches"))];
-    let room = columns.saturating_sub(NUMBER * (StateKind::ALL.len() + 1) + REACH + 2);
     for usage in usages {
-        let row = StateKind::ALL.iter().map(|kind| bytes_of(usage, *kind)).chain([usage.total()]).map(size).collect();
+        let row = kinds.iter().map(|kind| bytes_of(usage, *kind)).chain([usage.total()]).map(size).collect();
         let oldest = usage.reach.map_or("–".to_owned(), |reach| ago(reach.oldest_ms));
         lines.push(format!("{}{}{}", numbers(row), reach(&oldest), end_of(&place(usage), room)));
     }
-    let totals = totals(usages).into_iter().map(size).collect();
+    let totals = totals(usages, kinds).into_iter().map(size).collect();
     lines.push(format!("{}{}{}", numbers(totals), reach(""), "all"));
     lines
 }
@@ -90,10 +96,10 @@ fn bytes_of(usage: &WorkspaceUsage, kind: StateKind) -> u64 {
     usage.bytes.get(&kind).copied().unwrap_or(0)
 }
 
-fn totals(usages: &[WorkspaceUsage]) -> Vec<u64> {
+fn totals(usages: &[WorkspaceUsage], kinds: &[StateKind]) -> Vec<u64> {
     let of_kind = |kind: &StateKind| usages.iter().map(|usage| bytes_of(usage, *kind)).sum();
     let all = usages.iter().map(WorkspaceUsage::total).sum();
-    StateKind::ALL.iter().map(of_kind).chain([all]).collect()
+    kinds.iter().map(of_kind).chain([all]).collect()
 }
 
 /// Shortens a path at its beginning.
