@@ -5,6 +5,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    static UNTIL_FAULT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Fails as on a full disk when its time has come.
+pub(super) fn fault() -> std::io::Result<()> {
+    let left = UNTIL_FAULT.get();
+    UNTIL_FAULT.set(left.and_then(|left| left.checked_sub(1)));
+    match left {
+        Some(0) => Err(std::io::ErrorKind::StorageFull.into()),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Does some work in which the nth operation finds the disk full.
+pub(super) fn failing_at<T>(fault: usize, work: impl FnOnce() -> T) -> T {
+    UNTIL_FAULT.set(Some(fault));
+    let outcome = work();
+    UNTIL_FAULT.set(None);
+    outcome
 }
 
 /// Ends the work here when its time has come.

@@ -154,12 +154,16 @@ impl Commit {
         let store = stores.make(root.path(), name)?;
         #[cfg(test)]
         super::fate::point();
+        #[cfg(test)]
+        super::fate::fault()?;
         let moved = match &self.source {
             Some(source) => store.take_in(source)?,
             None => Moved::Yes,
         };
         #[cfg(test)]
         super::fate::point();
+        #[cfg(test)]
+        super::fate::fault()?;
         match moved {
             Moved::Yes => store.write(0, &self.operations),
             Moved::No => store.write(0, &store.recognised(&self.operations)),

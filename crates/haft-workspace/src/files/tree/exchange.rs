@@ -137,6 +137,8 @@ impl Exchange {
     }
 
     fn apply_one(&self, operation: &Operation) -> Result<(), Trouble> {
+        #[cfg(test)]
+        super::super::fate::fault()?;
         match operation {
             Operation::Bring { path, .. } => self.entry(path)?.bring(),
             Operation::Take { path, goes } => self.entry_to_take(path)?.take(goes),

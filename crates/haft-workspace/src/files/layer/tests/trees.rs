@@ -413,3 +413,31 @@ fn a_new_folder_stays_when_its_tree_was_worked_in_since() {
     assert_eq!(scene.content("app/node_modules/since"), "since");
     assert!(!scene.has("app/node_modules/x") && !scene.has("app/package.json"));
 }
+
+#[test]
+fn a_disk_that_is_full_at_any_step_leaves_the_old_tree_and_the_result_says_so() {
+    for (name, command) in COMMANDS {
+        for fault in 0.. {
+            let scene = target_scene();
+            let before = exact(&scene);
+            let outcome = fate::failing_at(fault, || scene.try_run(command));
+            let Err(error) = outcome else {
+                assert!(fault > 2, "{name}: it had {fault} steps");
+                scene.undo();
+                assert_eq!(exact(&scene), before, "{name}");
+                break;
+            };
+            let words = error.to_string();
+            assert!(words.contains("everything is as it was") && words.contains("no storage space"), "{name}: {words}");
+            assert_eq!(scene.tree(), scene_lines(&before), "{name}: full at {fault}");
+            assert_eq!(stores(&scene), Vec::<String>::new(), "{name}: full at {fault}");
+            let log = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
+            assert_eq!(log.sets.len(), 0, "{name}: full at {fault}");
+        }
+    }
+}
+
+/// The same without numbers and times: a source file that was written and reverted is another one.
+fn scene_lines(tree: &BTreeMap<String, (String, u64, i64)>) -> BTreeMap<String, String> {
+    tree.iter().map(|(path, (line, ..))| (path.clone(), line.clone())).collect()
+}
