@@ -292,7 +292,12 @@ impl History {
     /// Returns all changes that are known.
     pub fn log(&self) -> Result<Log, HistoryError> {
         let sets = Sets::of(self.settled().or_else(|_| self.journal.read())?);
-        Ok(Log { warnings: sets.warnings(), sets: sets.shown() })
+        let mut warnings = sets.warnings();
+        let contents = Contents::new(&sets, &self.root, &self.journal);
+        warnings.extend(sets.newest_without_tree(&|tree| contents.has_store(tree)).map(|number| {
+            format!("What build folders held before change sets up to {number} is not kept any more; undo leaves them as they are.")
+        }));
+        Ok(Log { warnings, sets: sets.shown() })
     }
 
     /// Returns what a change set did, path by path; without a number, the newest that was not taken back.

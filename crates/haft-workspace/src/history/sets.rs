@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use haft::effect::Change;
 
 use super::{HistoryError, Which};
-use crate::state::journal::{By, How, Inline, Intent, PathText, Reading, State, Step};
+use crate::state::journal::{By, How, Inline, Intent, PathText, Reading, State, Step, TreeRecord};
 
 /// One change set, as `haft log` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -330,6 +330,13 @@ impl Sets {
                 .push(format!("These change sets cannot be undone, their records are damaged: {}.", lost.join(", ")));
         }
         warnings
+    }
+
+    /// Returns the newest change set that changed an ignored tree whose before-images are gone.
+    pub(super) fn newest_without_tree(&self, is_kept: &dyn Fn(&TreeRecord) -> bool) -> Option<u64> {
+        let is_gone = |step: &Step| matches!(step, Step::Tree { tree, .. } if !is_kept(tree));
+        let has_gone = |number: &u64| self.intents_of(*number).any(|(intent, _)| intent.steps.iter().any(is_gone));
+        self.sets.keys().rev().copied().find(has_gone)
     }
 
     /// Returns what happened, newest first.

@@ -322,6 +322,8 @@ fn stores_keep_within_their_room_and_an_evicted_tree_is_told() {
     assert_eq!(stores(&scene).len(), 1, "the newest stays");
     undo(&scene, Which::Newest);
     assert_eq!((scene.content("src/a").as_str(), scene.content("target/debug/app").len()), ("two", 6_000));
+    let warnings = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read").warnings;
+    assert!(warnings[0].starts_with("What build folders held before change sets up to 2 is not kept"), "{warnings:?}");
     let undone = undo(&scene, Which::Newest);
     assert_eq!(scene.content("src/a"), "one");
     assert_eq!(undone.notes, ["What was in target is not kept any more; it stays as it is."]);
