@@ -112,8 +112,14 @@ impl Surroundings {
             let inner = lists.secrets.iter().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
             folders(name).flat_map(move |folder| inner.clone().map(move |inner| folder.join(inner)).collect::<Vec<_>>())
         });
-        let hidden: Vec<PathBuf> = lists.secrets.iter().map(at_home).chain(secrets_in_named).collect();
-        let own = section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned()));
+        let own: Vec<PathBuf> =
+            section.readable.iter().map(|path| at_home(&path.to_string_lossy().into_owned())).collect();
+        // Tokens and keys may lie anywhere in a toolchain's folder; the sandbox looks for them.
+        let keys = lists.toolchains.iter().map(at_home).chain(lists.folders.keys().flat_map(folders));
+        let keys = keys.map(|folder| folder.join("*"));
+        let hidden = lists.secrets.iter().map(at_home).chain(secrets_in_named).chain(keys);
+        // A file that the user lists is granted, for private registries.
+        let hidden: Vec<PathBuf> = hidden.filter(|path| !own.contains(path)).collect();
         let readable = lists.elsewhere.iter().chain(&lists.toolchains).map(at_home).chain(named).chain(own);
         let is_listed = |name: &str| {
             let mut all = lists.variables.iter().chain(lists.folders.keys()).chain(&section.variables);
@@ -226,6 +232,18 @@ mod tests {
         for covered in ["/h/me/.cargo/credentials.toml", "/big/cargo/credentials.toml"] {
             assert!(all.hidden.contains(&covered.into()), "{covered}");
         }
+    }
+
+    #[test]
+    fn keys_in_every_toolchain_are_covered_and_a_file_that_the_user_lists_is_granted() {
+        let lists = "readable = [\"~/.cargo/credentials.toml\", \"~/.nvm\"]";
+        let all = surroundings(lists, &[("HOME", "/h/me"), ("PYENV_ROOT", "/big/pyenv")]);
+
+        for folder in ["/h/me/.cargo", "/h/me/.nvm", "/h/me/.pyenv", "/big/pyenv", "/h/me/go", "/h/me/.gem"] {
+            assert!(all.hidden.contains(&Path::new(folder).join("*")), "{folder}");
+        }
+        assert!(!all.hidden.contains(&"/h/me/.cargo/credentials.toml".into()));
+        assert!(all.hidden.contains(&"/h/me/.cargo/credentials".into()));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use haft_policy::command::examples::{decision, steps_in_scene};
+use haft_policy::command::examples::{decision, ruling, steps_in_scene};
 use haft_policy::decision::Decision;
+use haft_policy::policy::Policy;
 use proptest::prelude::*;
 
 /// Commands that are refused, each as one simple command.
@@ -305,4 +306,14 @@ fn a_loop_over_many_names_is_judged_by_all_of_them() {
     assert_eq!(decision(&format!("for x in {names}; do cat $x $x.txt; done")), Decision::Allow);
     assert_eq!(decision(&format!("for x in {names} ~; do rm -rf $x b$x; done")), Decision::Deny);
     assert_eq!(decision(&format!("for x in {names} rm; do $x -rf ~; done")), Decision::Deny);
+}
+
+#[test]
+fn a_pattern_for_a_program_is_refused_because_it_hides_the_program() {
+    let patterns = ["/bin/l?", "/bin/l? -la", "/usr/bin/l*", "/bin/m*", "/bin/s*", "/sbin/m?*", "/bin/p*"];
+    for command in patterns {
+        let ruling = ruling(&Policy::default(), command);
+        assert_eq!(ruling.decision, Decision::Deny, "{command}");
+        assert!(ruling.reason.contains("hide which program it runs"), "{command}: {}", ruling.reason);
+    }
 }

@@ -1,7 +1,9 @@
 //! Which files are covered inside although the folder they lie in is readable.
 //!
-//! Besides those that are named: where they really lie when a link leads there, and, when haft is
-//! root, whatever the system's settings keep from others, since inside it is root who reads.
+//! Besides those that are named: where they really lie when a link leads there, tokens and keys in the folders of
+//! toolchains, and, when haft is root, whatever the system's settings keep from others, since inside it is root who reads.
+
+mod keys;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,16 +14,34 @@ const SETTINGS: &str = "/etc";
 const DEPTH: usize = 6;
 const MOST: usize = 20_000;
 
-/// Returns what is covered.
+/// Returns what is covered, but for the tokens and keys in folders of toolchains.
 pub(crate) fn covered(named: &[PathBuf]) -> Vec<PathBuf> {
-    let mut covered = named.to_vec();
-    covered.extend(named.iter().filter_map(|path| path.canonicalize().ok()));
+    let named = || named.iter().filter(|path| !means_keys(path));
+    let mut covered: Vec<PathBuf> = named().cloned().collect();
+    covered.extend(named().filter_map(|path| path.canonicalize().ok()));
     if rustix::process::geteuid().is_root() {
         covered.extend(closed_to_others(Path::new(SETTINGS)));
     }
     covered.sort();
     covered.dedup();
     covered
+}
+
+/// Returns the tokens and keys in the folders that are named `FOLDER/*`. A file that is itself listed as readable is
+/// granted.
+pub(crate) fn keys_of_toolchains(named: &[PathBuf], readable: &[PathBuf]) -> Vec<PathBuf> {
+    let folders = named.iter().filter(|path| means_keys(path)).filter_map(|path| path.parent()?.canonicalize().ok());
+    let is_granted =
+        |key: &PathBuf| readable.iter().any(|path| path == key || path.canonicalize().is_ok_and(|path| path == *key));
+    let mut keys: Vec<PathBuf> =
+        folders.flat_map(|folder| keys::keys_below(&folder)).filter(|key| !is_granted(key)).collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn means_keys(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "*")
 }
 
 /// Returns the files and folders that others than the owner and the group may not read. Links are not followed.
@@ -74,5 +94,22 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).expect("it is new");
         let covered = covered(&[link.join("key")]);
         assert!(covered.contains(&link.join("key")) && covered.contains(&real.join("key")), "{covered:?}");
+    }
+
+    #[test]
+    fn keys_of_a_toolchain_are_covered_unless_that_file_is_granted() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let real = folder.path().canonicalize().expect("it is there");
+        for name in [".npmrc", "credentials.toml", "config.toml"] {
+            std::fs::write(real.join(name), "x").expect("it can be written");
+        }
+        let named = [real.join("*")];
+
+        let all = keys_of_toolchains(&named, &[]);
+        assert_eq!(all, [real.join(".npmrc"), real.join("credentials.toml")]);
+        assert_eq!(keys_of_toolchains(&named, &[real.join(".npmrc")]), [real.join("credentials.toml")]);
+        let of_folder = keys_of_toolchains(&named, std::slice::from_ref(&real));
+        assert_eq!(of_folder, all, "a folder that is readable is no grant for the keys in it");
+        assert!(!covered(&named).iter().any(|path| path.starts_with(&real)));
     }
 }

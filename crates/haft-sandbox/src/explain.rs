@@ -253,7 +253,10 @@ impl Scene<'_> {
 }
 
 fn covered(path: &Named) -> String {
-    format!("{path} holds secrets and is covered: commands can neither read nor change it. No setting permits it.")
+    format!(
+        "{path} holds secrets and is covered: commands can neither read nor change it. To let commands read this file \
+         alone, list it under \"readable\" in [sandbox] of config.toml."
+    )
 }
 
 fn own(path: &Named) -> String {

@@ -14,7 +14,7 @@ use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Leve
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
-use crate::covered::covered;
+use crate::covered::{covered, keys_of_toolchains};
 use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
 use crate::orders::{Confine, Orders, Visible, VisibleRoot};
@@ -40,6 +40,7 @@ pub struct Sandbox {
     /// What there is of what may be read: most toolchains are nowhere to be found.
     readable: OnceLock<Vec<PathBuf>>,
     covered: OnceLock<Vec<PathBuf>>,
+    keys: OnceLock<Vec<PathBuf>>,
 }
 
 impl Sandbox {
@@ -52,6 +53,7 @@ impl Sandbox {
             known: Mutex::default(),
             readable: OnceLock::new(),
             covered: OnceLock::new(),
+            keys: OnceLock::new(),
         }
     }
 
@@ -179,6 +181,11 @@ impl Sandbox {
         let (roots, shown) = (visible_roots(ground), shown(&command.readable)?);
         let mut visible = Visible { roots, shown, ..self.visible_without_ground() };
         visible.hidden.extend_from_slice(ground.hidden());
+        // Where a workspace lies in the folder of a toolchain, its own files stay visible.
+        let is_of_root = |key: &&PathBuf| visible.roots.iter().any(|root| key.starts_with(&root.path));
+        let keys = self.keys.get_or_init(|| keys_of_toolchains(&self.settings.hidden, &self.settings.readable));
+        let keys: Vec<PathBuf> = keys.iter().filter(|key| !is_of_root(key)).cloned().collect();
+        visible.hidden.extend(keys);
         Ok(visible)
     }
 
@@ -376,7 +383,7 @@ pub struct Settings {
     pub environment: Vec<(OsString, OsString)>,
     /// Folders and files of the system and of toolchains that commands may read.
     pub readable: Vec<PathBuf>,
-    /// Files in those that they may not.
+    /// Files in those that they may not; `FOLDER/*` means the tokens and keys in a folder.
     pub hidden: Vec<PathBuf>,
     /// The user's home; nothing in it is visible but what else is listed.
     pub home: PathBuf,

@@ -7,152 +7,15 @@
 //! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
 
 mod commands;
+mod names;
 mod variables;
 
 pub use commands::{refused_from_commands, well_known_to_commands};
+pub use names::{ProtectedName, protected_names};
 pub use variables::{is_secret_variable, is_service_address};
 
 use std::path::Path;
 use std::sync::LazyLock;
-
-/// What makes a name protected, and which names.
-struct Protected {
-    why: &'static str,
-    /// Parts of a path; `**` at the end means the folder and everything below, `*` any letters in a part.
-    names: &'static [&'static str],
-}
-
-const PROTECTED: &[Protected] = &[
-    Protected {
-        why: "it belongs to version control, where hooks and settings run programs",
-        names: &[
-            ".git/**",
-            // The short name that some file systems give to it.
-            "git~1/**",
-            ".gitmodules",
-            ".gitconfig",
-            ".config/git/**",
-            ".hg/**",
-            ".hgrc",
-            ".svn/**",
-            ".jj/**",
-            ".husky/**",
-            ".githooks/**",
-            "lefthook.yml",
-            ".lefthook.yml",
-            "lefthook.yaml",
-            ".pre-commit-config.yaml",
-        ],
-    },
-    Protected {
-        why: "it is a setting of haft, which decides what tools may do",
-        names: &[".haft/**", ".config/haft/**", ".local/state/haft/**"],
-    },
-    Protected {
-        why: "it is a setting of an agent, which decides what that may do or starts programs",
-        names: &[
-            ".claude/**",
-            ".claude.json",
-            ".codex/**",
-            ".copilot/**",
-            ".github/hooks/**",
-            ".gemini/**",
-            ".cursor/**",
-            ".windsurf/**",
-            ".continue/**",
-            ".roo/**",
-            ".kiro/**",
-            ".amazonq/**",
-            ".opencode/**",
-            "opencode.json",
-            ".aider.conf.yml",
-            ".cursorrules",
-            ".windsurfrules",
-            ".clinerules",
-            ".clinerules/**",
-            ".roorules",
-            ".mcp.json",
-            "mcp.json",
-            ".tunacode/**",
-        ],
-    },
-    Protected {
-        why: "it is a setting of an editor, which may start programs",
-        names: &[
-            ".vscode/**",
-            "*.code-workspace",
-            ".idea/**",
-            ".zed/**",
-            ".fleet/**",
-            ".devcontainer/**",
-            ".devcontainer.json",
-            ".vimrc",
-            "_vimrc",
-            ".gvimrc",
-            ".vim/**",
-            ".nvimrc",
-            ".exrc",
-            ".nvim.lua",
-            ".config/nvim/**",
-            ".helix/**",
-            ".config/helix/**",
-            ".config/zed/**",
-            ".emacs",
-            ".emacs.d/**",
-            ".dir-locals.el",
-        ],
-    },
-    Protected {
-        why: "a shell or another program runs it when it starts",
-        names: &[
-            ".bashrc",
-            ".bash_profile",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_aliases",
-            ".profile",
-            ".xprofile",
-            ".xinitrc",
-            ".xserverrc",
-            ".xsession",
-            ".xsessionrc",
-            ".pam_environment",
-            ".config/environment.d/**",
-            ".zshrc",
-            ".zshenv",
-            ".zprofile",
-            ".zlogin",
-            ".zlogout",
-            ".kshrc",
-            ".cshrc",
-            ".tcshrc",
-            ".login",
-            ".inputrc",
-            ".config/fish/**",
-            ".envrc",
-            ".direnvrc",
-            ".config/direnv/**",
-            ".direnv/**",
-            ".tmux.conf",
-            ".config/tmux/**",
-            ".screenrc",
-            ".gdbinit",
-            ".lldbinit",
-            ".pdbrc",
-            ".pythonrc",
-            ".pythonrc.py",
-            ".pythonstartup",
-            ".irbrc",
-            ".pryrc",
-            ".rprofile",
-            ".cargo/config",
-            ".cargo/config.toml",
-            ".config/systemd/**",
-            ".config/autostart/**",
-            ".local/share/applications/**",
-        ],
-    },
-];
 
 /// Names whose content is a secret.
 const SECRET: &[&str] = &[
@@ -263,21 +126,16 @@ const NOT_SECRET: &[&str] = &[
 
 /// The lists, taken apart once.
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
-    protected: PROTECTED.iter().map(|protected| (protected.why, all(protected.names))).collect(),
+    protected: protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect(),
     secret: all(SECRET),
     not_secret: all(NOT_SECRET),
-    holders: PROTECTED
-        .iter()
-        .flat_map(|protected| protected.names)
-        .chain(SECRET)
-        .flat_map(|name| holders(name))
-        .collect(),
+    holders: protected_names().map(|name| name.pattern).chain(SECRET.iter().copied()).flat_map(holders).collect(),
 });
 
 /// Returns why a name is protected from being changed, if it is.
 pub fn protected(path: &Path) -> Option<&'static str> {
     let parts = folded(path);
-    PATTERNS.protected.iter().find(|(_, names)| any_matches(names, &parts)).map(|(why, _)| *why)
+    PATTERNS.protected.iter().find(|(_, name)| name.matches(&parts)).map(|(why, _)| *why)
 }
 
 /// Returns whether the content of a file of this name is a secret.
@@ -294,7 +152,7 @@ pub fn may_hold_guarded(path: &Path) -> bool {
 }
 
 struct Patterns {
-    protected: Vec<(&'static str, Vec<Pattern>)>,
+    protected: Vec<(&'static str, Pattern)>,
     secret: Vec<Pattern>,
     not_secret: Vec<Pattern>,
     /// The folders that give names their meaning.

@@ -19,6 +19,8 @@ pub enum Act {
     Publish(String),
     /// Runs code of the workspace.
     Code(String),
+    /// Runs code of the workspace where a folder holds what makes it do so.
+    LocalCode(LocalCode, Value),
     /// Runs a program that is not in the table.
     Program(String),
     /// Cannot be understood before it runs.
@@ -40,6 +42,19 @@ impl Act {
     pub(super) fn connects(&self) -> bool {
         matches!(self, Act::Connect(_) | Act::ConnectElsewhere)
     }
+}
+
+/// What makes a harmless program run code of the workspace, by lying in its folder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LocalCode {
+    /// One of these files, also in a folder above.
+    Files(Vec<&'static str>),
+    /// A module that Python imports in the place of its own; the name is that of the module that is run.
+    PythonModules(Option<String>),
+    /// A repository without a working tree, which git takes for the one it works on.
+    BareRepository,
+    /// A repository that the command names; the path is that of the repository.
+    Repository,
 }
 
 /// What is done with a path.

@@ -37,9 +37,24 @@ const THERE: &[(&str, FileKind)] = &[
 const LINK: (&str, &str) = ("to_ssl", "/etc/ssl");
 
 /// Locates by the text of a path alone.
-struct Imagined;
+struct Imagined<'a> {
+    /// Files that are there beside those of the scene.
+    planted: &'a [&'a str],
+}
 
-impl Locate for Imagined {
+impl Imagined<'_> {
+    fn kind(&self, path: &str) -> Option<FileKind> {
+        let is_above = |file: &&str| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        match path {
+            "" => Some(FileKind::Folder),
+            path if self.planted.contains(&path) => Some(FileKind::File),
+            _ if self.planted.iter().any(is_above) => Some(FileKind::Folder),
+            path => THERE.iter().find(|(there, _)| *there == path).map(|(_, kind)| *kind),
+        }
+    }
+}
+
+impl Locate for Imagined<'_> {
     fn locate(&self, path: &str) -> Located {
         let inside = path.strip_prefix(WORKSPACE).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some(inside) = inside.map(|rest| rest.trim_start_matches('/')) else {
@@ -50,28 +65,34 @@ impl Locate for Imagined {
             let target = Target::Outside(Place::new(format!("{}{rest}", LINK.1), Extent::Entry));
             return Located { target, kind: Some(FileKind::Folder).filter(|_| rest.is_empty()) };
         }
-        let kind = match inside {
-            "" => Some(FileKind::Folder),
-            name => THERE.iter().find(|(there, _)| *there == name).map(|(_, kind)| *kind),
-        };
+        let kind = self.kind(inside);
         Located { target: Target::Inside(Place::new(inside, Extent::Entry)), kind }
     }
 
     fn names_in(&self, folder: &str) -> Vec<String> {
         let folder = folder.strip_prefix(WORKSPACE).unwrap_or(folder).trim_start_matches('/');
         let in_folder = |there: &str| {
-            let (above, name) = there.rsplit_once('/').unwrap_or(("", there));
-            (above == folder).then(|| name.to_owned())
+            let below = if folder.is_empty() { Some(there) } else { there.strip_prefix(folder)?.strip_prefix('/') };
+            Some(below?.split('/').next().unwrap_or_default().to_owned())
         };
-        THERE.iter().filter_map(|(there, _)| in_folder(there)).collect()
+        let mut names: Vec<String> =
+            THERE.iter().map(|(there, _)| *there).chain(self.planted.iter().copied()).filter_map(in_folder).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 }
 
 /// Says what a command would do in the scene of the examples.
 pub fn steps_in_scene(command: &str) -> Vec<Effect> {
+    steps_beside(&[], command)
+}
+
+/// Says what a command would do in the scene, with these files in the workspace as well.
+fn steps_beside(planted: &[&str], command: &str) -> Vec<Effect> {
     let (home, workspace) = (HOME.to_owned(), WORKSPACE.to_owned());
     let scene = Scene { home, user: "somebody".to_owned(), folder: workspace.clone(), workspace };
-    steps(command, &scene, &Imagined)
+    steps(command, &scene, &Imagined { planted })
 }
 
 /// Judges a command in the scene of the examples.
@@ -82,6 +103,11 @@ pub fn ruling(policy: &Policy, command: &str) -> Ruling {
 /// Judges a command in the scene of the examples by the defaults.
 pub fn decision(command: &str) -> Decision {
     ruling(&Policy::default(), command).decision
+}
+
+/// Judges a command in the scene by the defaults, with these files in the workspace as well.
+pub fn decision_beside(planted: &[&str], command: &str) -> Decision {
+    Policy::default().judge("bash", &steps_beside(planted, command), Situation::default()).decision
 }
 
 /// Fails where one of these commands is judged otherwise by the defaults.

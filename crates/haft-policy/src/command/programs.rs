@@ -24,6 +24,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use haft::effect::Danger;
+
 use super::act::{Act, Deed, Reading};
 use super::patterns;
 use super::value::{Piece, Value};
@@ -88,10 +90,25 @@ fn read_all_that_fit(table: &Table, name: &Value, words: &[Value]) -> Reading {
     if is_pattern && pattern.chars().any(char::is_alphanumeric) {
         let mut fitting: Vec<_> = table.programs().filter(|program| patterns::fits(pattern, program)).collect();
         fitting.sort_unstable();
-        fitting.into_iter().for_each(|program| draft.add(read_named(table, program, words)));
+        for program in fitting {
+            let mut reading = read_named(table, program, words);
+            reading.acts.iter_mut().for_each(|act| hide_behind_pattern(act, program));
+            let is_hidden = |act: &Act| matches!(act, Act::Danger(Danger::HiddenCode, _));
+            // One refusal says it; many programs may fit.
+            reading.acts.retain(|act| !is_hidden(act) || !draft.reading.acts.iter().any(is_hidden));
+            draft.add(reading);
+        }
         draft.reading.output = super::act::Flow::Unknown;
     }
     draft.finish()
+}
+
+/// Gives the reason for which a pattern is refused: not what one of the programs does that fit, but that it may be that.
+fn hide_behind_pattern(act: &mut Act, program: &str) {
+    if let Act::Danger(danger, words) = act {
+        *words = format!("hide which program it runs, which may be \"{program}\"");
+        *danger = Danger::HiddenCode;
+    }
 }
 
 /// Returns whether a program of this name is known.

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::{PROTECTED, folded, protected};
+use super::{folded, protected, protected_names};
 use crate::door::FileKind;
 
 /// A folder of version control: everything in it is data but for some names.
@@ -18,6 +18,8 @@ struct DataFolder {
     refused_folders: &'static [&'static str],
     /// Names of files right in it, or in a folder that holds others of its kind.
     refused_files: &'static [&'static str],
+    /// Files further below, from the folder or from one that holds others of its kind.
+    refused_paths: &'static [&'static [&'static str]],
     /// Folders that hold others of its kind, at any depth.
     holders: &'static [&'static str],
 }
@@ -27,19 +29,23 @@ const DATA_FOLDERS: &[DataFolder] = &[
         names: &[".git", "git~1"],
         refused_folders: &["hooks"],
         refused_files: &["config", "config.worktree", "commondir"],
+        // Attributes choose which of the programs in the settings are run on which files.
+        refused_paths: &[&["info", "attributes"]],
         holders: &["modules", "worktrees"],
     },
     DataFolder {
         names: &[".hg"],
         refused_folders: &[],
         refused_files: &["hgrc", "hgrc-not-shared", "sharedpath"],
+        refused_paths: &[],
         holders: &[],
     },
-    DataFolder { names: &[".svn"], refused_folders: &[], refused_files: &[], holders: &[] },
+    DataFolder { names: &[".svn"], refused_folders: &[], refused_files: &[], refused_paths: &[], holders: &[] },
     DataFolder {
         names: &[".jj"],
         refused_folders: &["hooks"],
         refused_files: &["config.toml", "workspace-config.toml", "git_target", "config"],
+        refused_paths: &[&["info", "attributes"]],
         holders: &["repo"],
     },
 ];
@@ -63,17 +69,16 @@ pub fn refused_from_commands(path: &Path, kind: FileKind) -> Option<&'static str
 
 /// Returns the protected names that a command cannot change, as paths from a folder; those without `*` only.
 pub fn well_known_to_commands() -> impl Iterator<Item = &'static str> {
-    let plain = |name: &&'static str| !name.trim_end_matches("/**").contains('*');
-    let names = PROTECTED.iter().flat_map(move |protected| protected.names.iter().copied().filter(plain));
-    let names = names.map(|name| name.trim_end_matches("/**"));
+    let names = protected_names().map(|name| name.pattern.trim_end_matches("/**"));
     names
+        .filter(|name| !name.contains('*'))
         .filter(|name| DATA_FOLDERS.iter().all(|data| !data.names.contains(name)))
         .chain(IN_DATA_FOLDERS.iter().copied())
 }
 
 /// The well-known names in folders of version control that a command cannot change.
 const IN_DATA_FOLDERS: &[&str] =
-    &[".git/hooks", ".git/config", ".git/config.worktree", ".hg/hgrc", ".jj/repo/config.toml"];
+    &[".git/hooks", ".git/config", ".git/config.worktree", ".git/info/attributes", ".hg/hgrc", ".jj/repo/config.toml"];
 
 impl DataFolder {
     /// Says whether a path below the folder is none of the data.
@@ -89,7 +94,13 @@ impl DataFolder {
         // A branch may be called "hooks": only right in the folder do the names mean what they say.
         let concerned = if is_held { below } else { &below[..1] };
         let in_refused = concerned.iter().any(|part| self.refused_folders.contains(&part.as_str()));
-        in_refused || ((folders.is_empty() || is_held) && self.refused_files.contains(&last.as_str()))
+        let is_at = |path: &&[&str]| match is_held {
+            true => below.ends_with(&path.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            false => below == *path,
+        };
+        in_refused
+            || self.refused_paths.iter().any(is_at)
+            || ((folders.is_empty() || is_held) && self.refused_files.contains(&last.as_str()))
     }
 }
 
@@ -114,6 +125,7 @@ mod tests {
             ".git/modules/sub/HEAD",
             ".git/worktrees/a/index",
             ".git/info/exclude",
+            ".git/refs/heads/info/attributes",
             ".svn/wc.db",
             ".hg/store/data/a",
             "src/hooks/a",
@@ -133,6 +145,11 @@ mod tests {
             ".git/config",
             "sub/.git/config.worktree",
             ".git/commondir",
+            ".git/info/attributes",
+            "sub/.GIT/info/Attributes",
+            ".git/modules/a/info/attributes",
+            ".git/worktrees/a/info/attributes",
+            ".jj/repo/store/git/info/attributes",
             ".git/modules/a/b/config",
             ".git/modules/refs/hooks/pre-commit",
             ".git/worktrees/a/config.worktree",

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use haft::effect::Danger;
 
-use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
+use super::super::act::{Act, Deed, Flow, Inner, Language, LocalCode, Reading};
 use super::super::value::{Piece, Value};
 use super::address;
 use super::console;
@@ -68,6 +68,11 @@ impl Draft {
                 self.reading.inner.extend(variable);
             }
             Role::GitConfig => self.add_inside(git_config::for_one_command(word)),
+            Role::Repository => {
+                self.path(Deed::List, word);
+                self.act(Act::LocalCode(LocalCode::Repository, word.clone()));
+            }
+            Role::PythonModule => self.act(python_module(word)),
             Role::Mode => self.mode(word),
             Role::Process => self.act(process(word)),
             Role::SshOption => self.ssh_option(word),
@@ -133,7 +138,7 @@ impl Draft {
         }
         let Some(folder) = self.folder else { return self.reading };
         for act in acts {
-            if let Act::Path(_, path) | Act::Fetch(path) = act {
+            if let Act::Path(_, path) | Act::Fetch(path) | Act::LocalCode(_, path) = act {
                 *path = below(&folder, path);
             }
         }
@@ -286,6 +291,12 @@ impl Draft {
             None => self.path(Deed::Read, &file),
         }
     }
+}
+
+/// Python looks for a module, and for all that it imports, in the folder first.
+fn python_module(word: &Value) -> Act {
+    let first = word.known().map(|name| name.split('.').next().unwrap_or(name).to_owned());
+    Act::LocalCode(LocalCode::PythonModules(first), Value::text("."))
 }
 
 /// Returns whether a word names the standard input where a script is expected.

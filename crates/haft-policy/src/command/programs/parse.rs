@@ -2,7 +2,7 @@
 
 use haft::effect::Danger;
 
-use super::super::act::{Act, Deed, Language};
+use super::super::act::{Act, Deed, Language, LocalCode};
 use super::super::value::Value;
 use super::role::Role;
 use super::row::{Condition, Fact, Here, Operands, Output, Row, Says, Takes, declare};
@@ -39,6 +39,10 @@ fn says(text: &'static str, row: &mut Row) -> Result<Says, String> {
         "pair" => return value(rest, row, Takes::Pair),
         "optional" => return value(rest, row, Takes::Attached),
         "does" => return does(rest).map(Says::Does),
+        "chosen" => {
+            row.chosen.push(followed(rest)?);
+            return Ok(Says::Trait);
+        }
         "usage" => {
             row.usage.extend(rest.split_whitespace());
             return Ok(Says::Trait);
@@ -131,7 +135,18 @@ fn does(text: &'static str) -> Result<Act, String> {
         "remove" => path(Deed::Remove),
         "run" => path(Deed::Run),
         "danger" => danger(rest),
+        "follow" => Ok(Act::LocalCode(followed(rest)?, Value::text("."))),
         _ => Err(format!("\"{word}\" is nothing that a program does")),
+    }
+}
+
+/// Reads the names of files that are followed, or `repository`.
+fn followed(text: &'static str) -> Result<LocalCode, String> {
+    let names: Vec<&str> = text.split_whitespace().collect();
+    match names.as_slice() {
+        [] => Err("\"follow\" names no file".to_owned()),
+        ["repository"] => Ok(LocalCode::BareRepository),
+        _ => Ok(LocalCode::Files(names)),
     }
 }
 

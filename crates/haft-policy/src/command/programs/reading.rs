@@ -13,11 +13,12 @@ use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
 pub(crate) fn read_row(table: &Table, row: &Row, words: &[Value]) -> Reading {
+    let mut draft = Draft::default();
+    row.chosen.iter().for_each(|chosen| draft.act(Act::LocalCode(chosen.clone(), Value::text("."))));
     if row.is_usage(words) {
-        return Reading::default();
+        return draft.finish();
     }
     let given = tell_apart(row, words);
-    let mut draft = Draft::default();
     if row.traits.launcher {
         draft.reading.suspected.extend_from_slice(words);
     }

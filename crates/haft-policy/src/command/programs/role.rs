@@ -35,6 +35,10 @@ pub(crate) enum Role {
     Assignments,
     /// `key=value` for git.
     GitConfig,
+    /// A repository of git, whose settings git follows.
+    Repository,
+    /// A module that Python runs.
+    PythonModule,
     /// The mode of a file, in which there may be a set-id bit.
     Mode,
     /// A process, by number, name or pattern.
@@ -107,6 +111,8 @@ impl Role {
             "sed" => Role::Language(Language::Sed),
             "assignments" => Role::Assignments,
             "git-config" => Role::GitConfig,
+            "repository" => Role::Repository,
+            "python-module" => Role::PythonModule,
             "mode" => Role::Mode,
             "process" => Role::Process,
             "ssh-option" => Role::SshOption,

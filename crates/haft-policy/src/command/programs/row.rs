@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::super::act::{Act, Deed, Language};
+use super::super::act::{Act, Deed, Language, LocalCode};
 use super::super::value::Value;
 use super::parse;
 use super::role::Role;
@@ -24,6 +24,8 @@ pub(crate) struct Row {
     pub(crate) flags: HashMap<&'static str, Takes>,
     /// Words that make it print how it is used, or which version it is, where they stand alone.
     pub(crate) usage: Vec<&'static str>,
+    /// What chooses the program, also where it only prints how it is used.
+    pub(crate) chosen: Vec<LocalCode>,
     /// What flags look like.
     pub(crate) traits: Traits,
 }
@@ -164,8 +166,9 @@ impl Row {
     pub(crate) fn parse(place: &Place) -> Result<Self, Fault> {
         let mut lines = place.text.lines();
         let names: Vec<_> = lines.next().unwrap_or_default().split_whitespace().collect();
-        let (flags, usage, traits) = (HashMap::new(), Vec::new(), Traits::default());
-        let mut row = Self { names, facts: Vec::new(), examples: Vec::new(), flags, usage, traits };
+        let (flags, usage, chosen) = (HashMap::new(), Vec::new(), Vec::new());
+        let (examples, traits) = (Vec::new(), Traits::default());
+        let mut row = Self { names, facts: Vec::new(), examples, flags, usage, chosen, traits };
         for (number, line) in lines.enumerate() {
             let line_number = place.line + number + 1;
             let fault = |what| Fault { file: place.file, line: line_number, what };

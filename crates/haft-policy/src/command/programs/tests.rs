@@ -4,7 +4,7 @@ mod here;
 mod programs;
 mod words;
 
-use super::super::act::{Act, Flow, Inner, Language, Reading};
+use super::super::act::{Act, Flow, Inner, Language, LocalCode, Reading};
 use super::super::value::{Piece, Value};
 use super::examples::{check_examples, examples};
 use super::table::Table;
@@ -41,7 +41,9 @@ fn word(text: &str) -> Value {
 
 /// Tells a reading in one line: what it does, what it runs, what it prints.
 fn told(reading: &Reading) -> String {
-    let mut parts: Vec<String> = reading.acts.iter().map(told_act).collect();
+    // What git follows in its folder holds for all of its words.
+    let is_of_all = |act: &&Act| matches!(act, Act::LocalCode(LocalCode::BareRepository, _));
+    let mut parts: Vec<String> = reading.acts.iter().filter(|act| !is_of_all(act)).map(told_act).collect();
     parts.extend(reading.inner.iter().map(told_inner));
     parts.extend(match &reading.output {
         Flow::Unknown => None,

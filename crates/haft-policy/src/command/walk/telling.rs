@@ -19,6 +19,7 @@ impl Walk<'_> {
     pub(super) fn emit(&mut self, act: Act) {
         let does = match act {
             Act::Path(deed, path) => return self.emit_path(deed, &path),
+            Act::LocalCode(code, folder) => return self.emit_local_code(&code, &folder),
             Act::Connect(host) => Does::Connect(host.map(Host)),
             Act::Fetch(program) if self.is_there(&program) => return,
             Act::Fetch(_) => Does::Connect(None),
@@ -84,7 +85,7 @@ impl Walk<'_> {
     }
 
     /// Returns where a folder really is.
-    fn real_path(&self, folder: &str) -> String {
+    pub(super) fn real_path(&self, folder: &str) -> String {
         let through = self.through_links(&format!("{folder}/"));
         let located = self.locate.locate(through.trim_end_matches('/'));
         places::path_of(self.scene, &located.target)

@@ -149,3 +149,26 @@ fn what_trusted_code_names_stays_as_it_is_and_its_folder_with_it() {
           It was left as it is; a person can change it in a terminal of their own."]
     );
 }
+
+#[test]
+fn every_row_of_the_table_of_protected_names_is_kept_out() {
+    // Data of version control is judged by its own rules.
+    let is_data = |pattern: &str| [".git/**", "git~1/**", ".hg/**", ".svn/**", ".jj/**"].contains(&pattern);
+    let names: Vec<String> =
+        haft::guarded::protected_names().filter(|name| !is_data(name.pattern)).map(|name| name.example()).collect();
+    let scene = Scene::new(&[("src/a", "a")]);
+
+    scene.run(|upper| {
+        for (number, name) in names.iter().enumerate() {
+            upper.write(&format!("d{number}/{name}"), "evil");
+        }
+        upper.write("src/b", "b");
+        upper.write(".git/info/attributes", "* filter=evil");
+    });
+
+    let planted: Vec<String> =
+        scene.tree().into_keys().filter(|path| names.iter().any(|name| path.ends_with(name))).collect();
+    assert!(planted.is_empty(), "{planted:?}");
+    assert!(!scene.tree().contains_key(".git/info/attributes"));
+    assert!(scene.tree().contains_key("src/b"));
+}

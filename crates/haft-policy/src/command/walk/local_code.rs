@@ -1,0 +1,153 @@
+//! Files of a folder that make a harmless program run code of the workspace.
+//!
+//! `git status` runs what the settings of a repository name, `python3 -m json.tool` imports a `json.py` that lies in the
+//! folder, and `cargo --version` starts the compiler that `rust-toolchain.toml` names. Whether such files are there
+//! depends on the folder, so it is looked up here; a file that an earlier part of the same command makes counts too.
+//!
+//! Not here: which program follows which files (`programs/*.txt`).
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use haft::effect::{Change, Does};
+
+use super::super::act::LocalCode;
+use super::super::places::Place;
+use super::super::value::Value;
+use super::Walk;
+
+/// How a module of Python may be stored, beside a folder.
+const MODULE_ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
+/// More names in a folder than this may hide one that is not listed.
+const MOST_NAMES: usize = 1_000;
+
+static PYTHON_MODULES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lines = include_str!("python_modules.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+impl Walk<'_> {
+    /// Tells that code of the workspace is run, where the folder holds what makes the program run it.
+    pub(super) fn emit_local_code(&mut self, code: &LocalCode, folder: &Value) {
+        for shell_folder in self.shell.folders.clone() {
+            let found = match shell_folder.place(folder) {
+                Place::At(place) if !place.contains('*') => self.local_code_at(code, &place).map(Does::Code),
+                Place::At(_) | Place::Anywhere => {
+                    Some(Does::Unknown("the folder whose settings it follows is known only when it runs".to_owned()))
+                }
+            };
+            if let Some(does) = found {
+                self.tell(does);
+            }
+        }
+    }
+
+    fn local_code_at(&self, code: &LocalCode, place: &str) -> Option<String> {
+        let real = self.real_path(place);
+        match code {
+            LocalCode::Files(names) => self.chosen_by(names, &real),
+            LocalCode::PythonModules(module) => self.shadowing_module(module.as_deref(), &real),
+            LocalCode::BareRepository => self.bare_repository(&real),
+            LocalCode::Repository => {
+                let is_usual = real.rsplit('/').next() == Some(".git") && self.is_in_workspace(&real);
+                (!is_usual).then(|| format!("run what the settings of the repository {} name", self.shown(&real)))
+            }
+        }
+    }
+
+    fn chosen_by(&self, names: &[&str], folder: &str) -> Option<String> {
+        let paths =
+            self.upward(folder).into_iter().flat_map(|folder| names.iter().map(move |name| below(folder, name)));
+        let path = paths.into_iter().find(|path| self.is_or_will_be(path))?;
+        Some(format!("run code that {} chooses", self.shown(&path)))
+    }
+
+    /// git takes a folder for a repository that has these names in it, before it looks further up.
+    fn bare_repository(&self, folder: &str) -> Option<String> {
+        for folder in self.upward(folder) {
+            let has = |name: &str| self.is_or_will_be(&below(folder, name));
+            if folder.ends_with("/.git") || has(".git") {
+                return None;
+            }
+            if has("HEAD") && (has("objects") || has("commondir")) {
+                return Some(format!("run what the settings of the repository in {} name", self.shown(folder)));
+            }
+        }
+        None
+    }
+
+    /// Python looks for modules in the folder first.
+    fn shadowing_module(&self, module: Option<&str>, folder: &str) -> Option<String> {
+        let mut names = self.locate.names_in(folder);
+        if names.len() >= MOST_NAMES {
+            return Some("import modules from a folder with too many names to look at".to_owned());
+        }
+        names.extend(self.names_made_in(folder));
+        let is_shadow = |name: &String| {
+            let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+            let ending = ending.rsplit('.').next().unwrap_or_default();
+            let is_package = || {
+                let folder = below(folder, name);
+                MODULE_ENDINGS.iter().any(|ending| self.is_or_will_be(&below(&folder, &format!("__init__.{ending}"))))
+            };
+            match ending {
+                "" => module == Some(name) || (PYTHON_MODULES.contains(name.as_str()) && is_package()),
+                ending if MODULE_ENDINGS.contains(&ending) => module == Some(stem) || PYTHON_MODULES.contains(stem),
+                _ => false,
+            }
+        };
+        let shadow = names.into_iter().find(is_shadow)?;
+        Some(format!("import {} in the place of a module of Python", self.shown(&below(folder, &shadow))))
+    }
+
+    /// Returns a folder and those above it, as far as the workspace reaches.
+    fn upward<'p>(&self, folder: &'p str) -> Vec<&'p str> {
+        let above = Path::new(folder).ancestors().filter_map(Path::to_str);
+        let inside: Vec<&str> = above.take_while(|folder| self.is_in_workspace(folder)).collect();
+        if inside.is_empty() { vec![folder] } else { inside }
+    }
+
+    fn is_in_workspace(&self, place: &str) -> bool {
+        Path::new(place).starts_with(&self.scene.workspace)
+    }
+
+    /// Returns whether something is at a path, or an earlier part of this command puts it there.
+    fn is_or_will_be(&self, place: &str) -> bool {
+        let located = self.locate.locate(place);
+        let path = located.target.place().path();
+        let makes = |changed: &Path| path.starts_with(changed);
+        located.kind.is_some() || self.links.contains_key(place) || self.changed_paths().any(makes)
+    }
+
+    /// Returns the names in a folder that earlier parts of this command make.
+    fn names_made_in(&self, folder: &str) -> Vec<String> {
+        let located = self.locate.locate(folder);
+        let folder = located.target.place().path();
+        let below = self.changed_paths().filter_map(|path| path.strip_prefix(folder).ok()?.components().next());
+        below.map(|name| name.as_os_str().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Returns what earlier parts of this command make or replace. A folder that `mkdir` makes is empty.
+    fn changed_paths(&self) -> impl Iterator<Item = &Path> {
+        let made = |found: &&super::Found| found.words.first().is_none_or(|program| program != "mkdir");
+        self.found.iter().filter(made).filter_map(|found| match &found.does {
+            Does::Change(target, Change::Create | Change::Replace) => {
+                // A change of the whole workspace has its own question.
+                Some(target.place().path()).filter(|path| !path.as_os_str().is_empty())
+            }
+            _ => None,
+        })
+    }
+
+    fn shown(&self, place: &str) -> String {
+        match self.locate.locate(place).target {
+            target if target.place().path().as_os_str().is_empty() => "the workspace".to_owned(),
+            target => target.to_string(),
+        }
+    }
+}
+
+fn below(folder: &str, name: &str) -> String {
+    format!("{}/{name}", folder.trim_end_matches('/'))
+}

@@ -1,0 +1,201 @@
+//! Commands that run code of the workspace because of files that lie there, judged by the defaults.
+//!
+//! Each row is a command that is harmless in an ordinary workspace, and files that make it run code. The table is
+//! tried in the folder itself, in a folder below, and with the files made by the same command.
+
+use haft_policy::command::examples::{decision, decision_beside};
+use haft_policy::decision::Decision::{self, Allow, Ask};
+
+/// A command, and files each of which makes it run code, in its folder or in one above.
+const CHOSEN: &[(&str, &[&str])] = &[
+    ("cargo --version", &["rust-toolchain.toml", "rust-toolchain"]),
+    ("cargo version", &["rust-toolchain.toml", "rust-toolchain"]),
+    ("cargo --list", &["rust-toolchain.toml"]),
+    ("cargo tree", &["rust-toolchain.toml", ".cargo/config.toml", ".cargo/config"]),
+    ("cargo metadata --no-deps", &["rust-toolchain", ".cargo/config.toml"]),
+    ("cargo fmt --check", &["rust-toolchain.toml", ".cargo/config.toml"]),
+    ("cargo clean -n", &["rust-toolchain.toml", ".cargo/config.toml"]),
+    ("rustc -vV", &["rust-toolchain.toml", "rust-toolchain"]),
+    ("rustc --version", &["rust-toolchain.toml"]),
+    ("rustc --explain E0382", &["rust-toolchain.toml"]),
+    ("rustfmt --check src/main.rs", &["rust-toolchain.toml"]),
+    ("rustup show", &["rust-toolchain.toml"]),
+    ("yarn --version", &[".yarnrc.yml", ".yarnrc", ".corepack.env"]),
+    ("yarn -v", &[".yarnrc.yml", ".yarnrc"]),
+    ("yarn why react", &[".yarnrc.yml"]),
+    ("pnpm --version", &[".pnpmfile.cjs", "pnpm-workspace.yaml", ".corepack.env"]),
+    ("pnpm ls", &[".pnpmfile.cjs", ".pnpmfile.mjs"]),
+    ("mvn -v", &[".mvn/jvm.config", ".mvn/extensions.xml", ".mvn/maven.config"]),
+    ("mvn --version", &[".mvn/jvm.config"]),
+    ("sbt --version", &[".sbtopts", ".jvmopts"]),
+    ("mill --version", &[".mill-version", ".mill-jvm-opts"]),
+    ("bazel --version", &["tools/bazel", ".bazelversion", ".bazeliskrc"]),
+    ("dotnet --version", &["global.json"]),
+    ("dotnet --info", &["global.json"]),
+    ("rails -v", &["bin/rails", "script/rails"]),
+    ("webpack --version", &["node_modules/webpack-cli/bin/cli.js"]),
+    ("ng --version", &["node_modules/@angular/cli/bin/ng.js"]),
+    ("gulp --version", &["node_modules/gulp/index.js"]),
+    ("jest --version", &["node_modules/jest/bin/jest.js"]),
+    ("composer show", &["vendor/composer/installed.json"]),
+    ("poetry show --tree", &[".poetry/plugins/a.py", ".venv/bin/python"]),
+    ("uv pip list", &[".venv/bin/python"]),
+    ("uv tree", &[".venv/bin/python"]),
+    ("ast-grep run -p x", &["sgconfig.yml", "sgconfig.yaml"]),
+    ("ctags -R -f new-tags src", &[".ctags", ".ctags.d/a.ctags", "ctags.d/a.ctags"]),
+    ("clang-tidy src/a.c", &[".clang-tidy", "compile_commands.json"]),
+    ("yamllint .", &[]),
+    ("hg status", &[".hg/hgrc", ".hg/hgrc-not-shared"]),
+    ("hg log -l 5", &[".hg/hgrc"]),
+    ("jj st", &[".jj/repo/config.toml", ".jj/workspace-config.toml"]),
+];
+
+/// Commands that run code of the workspace by their nature: what they load is seldom in one known file.
+const ALWAYS: &[&str] = &[
+    "pylint src",
+    "python3 -m pylint src",
+    "flake8",
+    "flake8 --max-line-length 100",
+    "mypy src",
+    "prettier --check .",
+    "prettier -c src",
+    "dprint check",
+    "mdl docs",
+    "markdownlint-cli2 docs",
+    "sqlfluff lint a.sql",
+    "tflint",
+    "checkov -d .",
+    "vue-tsc --noEmit",
+    "dotnet list package",
+    "infer run",
+    "xsltproc a.xsl a.xml",
+    "gcc -v main.c",
+];
+
+/// Commands that write, or that send a name to another machine.
+const WRITES_OR_SENDS: &[&str] = &[
+    "etags src/main.rs",
+    "ctags src/main.rs",
+    "cscope -b",
+    "gtags",
+    "tic x.src",
+    "getent hosts x.example",
+    "getent ahosts x.example",
+    "getent ahostsv4 x.example",
+    "getent ahostsv6 x.example",
+    "getent networks x",
+    "getent -s dns hosts x.example",
+    "getent $DATABASE x.example",
+];
+
+fn check(wanted: Decision, planted: &[&str], command: &str) {
+    assert_eq!(decision_beside(planted, command), wanted, "{command} beside {planted:?}");
+}
+
+#[test]
+fn a_command_that_follows_files_of_the_workspace_is_asked_about_where_they_are() {
+    for (command, files) in CHOSEN {
+        check(Allow, &[], command);
+        for file in *files {
+            check(Ask, &[file], command);
+            check(Ask, &[file], &format!("cd src && {command}"));
+            let (planted, below) = (format!("evil/{file}"), format!("cd evil && {command}"));
+            check(Ask, &[&planted], &below);
+            check(Allow, &["evil/a.txt"], &below);
+            check(Allow, &[&planted], command);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_the_same_command_makes_counts() {
+    for command in ["cargo --version", "rustc -vV", "rustup show"] {
+        check(Ask, &[], &format!("echo x > rust-toolchain.toml; {command}"));
+        check(Ask, &[], &format!("mkdir evil && cd evil && echo x > rust-toolchain.toml && {command}"));
+    }
+    check(Ask, &[], "echo x > argparse.py; python3 -m json.tool a.json");
+    check(Ask, &[], "cp a.txt json.py && python3 -m json.tool a.json");
+    check(Allow, &[], "mkdir evil && cd evil && git status");
+}
+
+#[test]
+fn linters_and_makers_that_load_code_are_asked_about() {
+    ALWAYS.iter().for_each(|command| check(Ask, &[], command));
+}
+
+#[test]
+fn programs_that_write_or_send_by_their_nature_are_asked_about() {
+    WRITES_OR_SENDS.iter().for_each(|command| assert_ne!(decision(command), Allow, "{command}"));
+    for command in ["getent passwd root", "getent group", "getent services ssh", "tic -c x.src", "ctags -x a.c"] {
+        check(Allow, &[], command);
+    }
+}
+
+#[test]
+fn a_module_of_python_that_a_file_shadows_is_code() {
+    let shadows = [
+        "json/__init__.py",
+        "json/tool.py",
+        "json.py",
+        "json.pyc",
+        "json.cpython-312-x86_64-linux-gnu.so",
+        "argparse.py",
+        "re.py",
+        "runpy.py",
+        "collections/__init__.py",
+    ];
+    let commands = ["python3 -m json.tool a.json", "python3 -mjson.tool a.json", "cat a.json | python -m json.tool"];
+    for command in commands {
+        check(Allow, &[], command);
+        shadows.iter().for_each(|file| check(Ask, &[file], command));
+        for harmless in ["tests/json.py", "data.json", "json.txt", "jsonx.py", "site/index.html", "types/a.d.ts"] {
+            check(Allow, &[harmless], command);
+        }
+        check(Ask, &["evil/json.py"], &format!("cd evil; {command}"));
+        check(Allow, &["json.py"], &format!("cd src; {command}"));
+    }
+    for module in ["tabnanny", "ast", "tokenize", "calendar", "sysconfig", "platform", "site", "dis", "py_compile"] {
+        check(Ask, &[&format!("{module}.py")], &format!("python3 -m {module} a.py"));
+        check(Ask, &[&format!("{module}/a.py")], &format!("python3 -m {module} a.py"));
+    }
+    for isolated in ["python3 -I -m json.tool a.json", "python3 -P -m json.tool a.json", "python3 -Im json.tool a.json"]
+    {
+        check(Allow, &["json.py"], isolated);
+    }
+}
+
+#[test]
+fn a_bare_repository_is_one_that_git_takes_for_its_own() {
+    let bare = ["evil/HEAD", "evil/objects/a", "evil/refs/a", "evil/config"];
+    let shared = ["evil/HEAD", "evil/commondir"];
+    let reads = [
+        "status",
+        "log --oneline",
+        "log -3",
+        "diff",
+        "show",
+        "branch",
+        "rev-parse HEAD",
+        "ls-files",
+        "blame a.txt",
+        "grep x",
+    ];
+    for planted in [bare.as_slice(), shared.as_slice()] {
+        for read in reads {
+            check(Ask, planted, &format!("cd evil && git {read}"));
+            check(Ask, planted, &format!("git -C evil {read}"));
+            check(Ask, planted, &format!("(cd evil; git {read})"));
+            check(Ask, planted, &format!("pushd evil; git {read}"));
+            check(Ask, planted, &format!("env -C evil git {read}"));
+            check(Ask, planted, &format!("git --git-dir=evil {read}"));
+            check(Ask, planted, &format!("git --git-dir evil {read}"));
+            check(Ask, planted, &format!("cd evil/refs && git {read}"));
+            check(Ask, planted, &format!("cd e* && git {read}"));
+            check(Allow, planted, &format!("git {read}"));
+            check(Allow, planted, &format!("cd src && git {read}"));
+            check(Allow, planted, &format!("git --git-dir=.git {read}"));
+        }
+    }
+    check(Allow, &["sub/.git/HEAD", "sub/HEAD", "sub/objects/a"], "cd sub && git status");
+    check(Ask, &[], "GIT_DIR=evil git status");
+}

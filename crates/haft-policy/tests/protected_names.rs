@@ -1,0 +1,38 @@
+//! Every row of the table of protected names, judged by the defaults.
+
+use std::path::Path;
+
+use haft::effect::{Change, Effect};
+use haft::guarded::{protected, protected_names};
+use haft::path::{Extent, Place, Target};
+use haft_policy::command::examples::decision;
+use haft_policy::decision::{Class, Decision};
+use haft_policy::policy::{Policy, Situation};
+
+#[test]
+fn a_tool_that_changes_a_protected_name_asks_a_person_each_time() {
+    for name in protected_names() {
+        for path in [name.example(), format!("sub/{}", name.example())] {
+            let target = Target::Inside(Place::new(&path, Extent::Entry));
+            for change in [Change::Create, Change::Replace, Change::Remove] {
+                let effect = Effect::Change(target.clone(), change);
+
+                let ruling = Policy::default().judge("write_file", &[effect], Situation::default());
+
+                assert_eq!((ruling.decision, ruling.class), (Decision::Ask, Class::Dangerous), "{path}: {ruling:?}");
+                let why = protected(Path::new(&path)).expect("the row fits its example");
+                assert!(ruling.reason.contains(why), "{path}: {}", ruling.reason);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_command_that_names_a_protected_name_to_change_it_is_not_run_unasked() {
+    for name in protected_names() {
+        let path = name.example();
+        for command in [format!("echo x > {path}"), format!("cp a.txt sub/{path}"), format!("mv a.txt {path}")] {
+            assert_ne!(decision(&command), Decision::Allow, "{command}");
+        }
+    }
+}
