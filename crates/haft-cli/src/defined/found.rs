@@ -186,8 +186,9 @@ impl Found {
         let Named { by, binding, as_skill } = *named;
         let folder = binding.path.parent().unwrap_or(Path::new("/")).to_owned();
         if definition.use_cache {
-            // A result must not outlive the code that gave it, which may lie in either place.
-            for place in [&folder, &self.workspace] {
+            // A result must not outlive the code that gave it, which may lie in either place for a tool of the project.
+            let workspace = project.map(|_| &self.workspace);
+            for place in [&folder].into_iter().chain(workspace) {
                 definition.version.push_str(&hash_of_named(&binding.text, place));
             }
         }
