@@ -19,7 +19,7 @@ use haft::tool::AnyTool;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::entry::Entry;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
-use haft_tools::bound::{Bindings, Home};
+use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Presets, Problem};
 use haft_tools::prompt_file;
 
@@ -60,7 +60,9 @@ impl Adding<'_> {
     async fn one(&self, described: Described) -> Result<(), String> {
         let Described { definition, presets, folder, file, held, as_skill } = described;
         let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
-        let home = Home::new(folder, self.workspace).with_presets(given);
+        // Only what a trusted project brings is held to what was trusted.
+        let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
+        let home = Home::new(folder, self.workspace).with_owner(owner).with_presets(given);
         let name = definition.name.clone();
         let definition = match self.bindings.with_docstring(definition.clone(), &home, self.by).await {
             Ok(definition) => definition,

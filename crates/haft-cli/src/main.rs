@@ -33,6 +33,7 @@ use exit::Exit;
 fn main() -> ExitCode {
     // First of all: a launcher has nothing to do with anything below.
     haft_sandbox::launcher();
+    haft_sandbox::ignore_file_size_signal();
     // A tool that breaks down says so in its result. The words of a panic may hold anything, so only its place is told.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

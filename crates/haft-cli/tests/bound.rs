@@ -19,6 +19,8 @@ mod functions;
 mod injection;
 #[path = "bound/many.rs"]
 mod many;
+#[path = "bound/module_path.rs"]
+mod module_path;
 #[path = "bound/programs.rs"]
 mod programs;
 #[path = "bound/signatures.rs"]

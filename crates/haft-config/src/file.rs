@@ -49,8 +49,14 @@ impl Mistake {
     pub(crate) fn unreadable(file: &Path, error: &io::Error) -> Self {
         let not_text = error.get_ref().and_then(|inner| inner.downcast_ref::<NotUtf8>());
         let line = not_text.map_or(1, |not_text| not_text.line);
+        let said = error.to_string();
         let (problem, fix) = match (not_text, error.kind()) {
             (Some(_), _) => ("this line is not text in UTF-8".to_owned(), "save the file as UTF-8"),
+            // Another user owns the file or can write it; the reason says what to do.
+            (None, io::ErrorKind::PermissionDenied) if error.get_ref().is_some() => {
+                let (reason, fix) = said.split_once("; ").unwrap_or((&said, "make it your own file"));
+                (format!("haft does not use this file: {reason}"), fix)
+            }
             (None, io::ErrorKind::PermissionDenied) => {
                 ("cannot be read: permission denied".to_owned(), "give yourself the right to read it")
             }

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use haft::process::Level;
-use haft_workspace::state::read_config_file;
+use haft_workspace::state::read_project_file;
 use serde::Deserialize;
 
 use crate::git_identity;
@@ -170,7 +170,7 @@ fn home_files(home: &Path, config: Option<&OsStr>) -> Vec<(PathBuf, String)> {
     let config = config.map_or_else(|| home.join(".config"), PathBuf::from);
     // The second one goes over the first, as in git.
     let files = [config.join("git/config"), home.join(".gitconfig")];
-    let texts = files.iter().filter_map(|file| read_config_file(file).ok().flatten());
+    let texts = files.iter().filter_map(|file| read_project_file(file).ok().flatten());
     let identity = git_identity::of(texts);
     identity.into_iter().map(|text| (PathBuf::from(".gitconfig"), text)).collect()
 }

@@ -36,7 +36,7 @@ mod wire;
 mod worker;
 
 pub use examination::examine;
-pub use ignored::ignores_hang_up;
+pub use ignored::{ignore_file_size_signal, ignores_hang_up};
 pub use launcher::{Launcher, launcher};
 pub use orders::Trial;
 pub use sandbox::{Network, Sandbox, Settings};

@@ -52,12 +52,38 @@ pub struct Home {
     pub workspace: PathBuf,
     /// Arguments that presets give, so that the definition need not have them.
     pub preset: Vec<String>,
+    /// Who defines the tool, which decides whose code it may import.
+    pub owner: ToolOwner,
+}
+
+/// Who defines a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolOwner {
+    /// The user: code of the workspace has no part in it.
+    #[default]
+    User,
+    /// The workspace itself, which is trusted: its modules and its virtual environment are used.
+    Workspace,
 }
 
 impl Home {
-    /// Names the folder of the file that names the binding, and the workspace.
+    /// Names the folder of the file that names the binding, and the workspace, for a tool of the user.
     pub fn new(folder: impl Into<PathBuf>, workspace: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), workspace: workspace.into(), preset: Vec::new() }
+        Self { folder: folder.into(), workspace: workspace.into(), preset: Vec::new(), owner: ToolOwner::User }
+    }
+
+    /// Says who defines the tool.
+    pub fn with_owner(mut self, owner: ToolOwner) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// Returns the folders that code of the tool may come from, the first one before the second.
+    fn code_folders(&self) -> Vec<PathBuf> {
+        match self.owner {
+            ToolOwner::User => vec![self.folder.clone()],
+            ToolOwner::Workspace => vec![self.folder.clone(), self.workspace.clone()],
+        }
     }
 
     /// Says which arguments presets give.

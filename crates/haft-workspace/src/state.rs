@@ -7,6 +7,7 @@ mod config_file;
 pub(crate) mod held;
 pub(crate) mod journal;
 mod new_files;
+mod ownership;
 pub(crate) mod private;
 mod recent;
 mod registry;
@@ -20,7 +21,8 @@ mod usage;
 
 pub use cleanup::{Selection, remove_leftovers};
 pub use config_file::{
-    NotUtf8, list_config_folder, read_config_file, read_named_file, read_secret_file, real_path_of, stamps_of,
+    NotUtf8, list_config_folder, read_config_file, read_named_file, read_project_file, read_secret_file, real_path_of,
+    stamps_of,
 };
 pub use journal::{JournalLimits, Reach};
 pub use new_files::{create_new_files, link_below};

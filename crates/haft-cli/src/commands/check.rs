@@ -15,7 +15,7 @@ use haft::spec::Spec;
 use haft_config::file::Mistake;
 use haft_config::settings::Settings;
 use haft_model::lower::{Offered, Provider, lower};
-use haft_workspace::state::{list_config_folder, read_config_file};
+use haft_workspace::state::{list_config_folder, read_project_file};
 use serde_json::{Value, json};
 
 use crate::arguments::{Check, Common};
@@ -106,7 +106,7 @@ impl Checking {
         if !self.seen.insert(path.components().collect()) {
             return;
         }
-        let text = match read_config_file(path) {
+        let text = match read_project_file(path) {
             Ok(Some(text)) => text,
             Ok(None) => return self.add(path, (1, "there is no such file".into(), "name one that is there".into())),
             Err(error) => {

@@ -15,6 +15,7 @@ mod judged;
 mod paste;
 mod patch;
 mod place;
+mod server_tool;
 mod unique;
 mod wanted;
 
@@ -30,7 +31,7 @@ use crate::exit::Exit;
 use crate::screen;
 use answer::Answer;
 use event::{Event, Unread};
-use form::Form;
+use form::Recipient;
 use judged::Judge;
 
 /// Longest event, in bytes. It holds the content of a file that is written, and in some agents of one that is read.
@@ -60,8 +61,7 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
     }
     // A defect must not let anything through: the agent would go on.
     let answer = catch_unwind(AssertUnwindSafe(|| answer(common)));
-    let answer =
-        answer.unwrap_or_else(|_| Answer::unjudged(Form::default(), "of a defect in haft", &Redactor::default()));
+    let answer = answer.unwrap_or_else(|_| Answer::unread(Recipient::default(), "of a defect in haft"));
     screen::record(&answer.line())?;
     Ok(Exit::Ok)
 }
@@ -69,27 +69,27 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
 fn answer(common: &Common) -> Answer {
     let event = match read_event().and_then(|bytes| Event::read(&bytes)) {
         Ok(event) => event,
-        Err(Unread { form, why }) => return Answer::unjudged(form, &why, &Redactor::default()),
+        Err(Unread { recipient, why }) => return Answer::unread(recipient, &why),
     };
-    let form = event.form;
+    let recipient = event.recipient;
     // Whatever breaks from here on is answered in the form of the agent.
     let judged = catch_unwind(AssertUnwindSafe(|| judge(common, &event)));
-    judged.unwrap_or_else(|_| Answer::unjudged(form, "of a defect in haft", &Redactor::default()))
+    judged.unwrap_or_else(|_| Answer::unjudged(recipient, "of a defect in haft", &Redactor::default()))
 }
 
 fn judge(common: &Common, event: &Event) -> Answer {
     match Judge::open(common, event) {
         Ok(judge) => match judge.judge(event) {
-            Ok(ruling) => Answer::of(event.form, &ruling, &judge.redactor()),
-            Err(error) => Answer::unjudged(event.form, &format!("{error:#}"), &judge.redactor()),
+            Ok(ruling) => Answer::of(event.recipient, &ruling, &judge.redactor()),
+            Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &judge.redactor()),
         },
-        Err(error) => Answer::unjudged(event.form, &format!("{error:#}"), &Redactor::default()),
+        Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &Redactor::default()),
     }
 }
 
 /// Reads all of stdin; of what is too long nothing is kept.
 fn read_event() -> Result<Vec<u8>, Unread> {
-    let unread = |why: String| Unread { form: Form::default(), why };
+    let unread = |why: String| Unread { recipient: Recipient::default(), why };
     let mut stdin = io::stdin().lock();
     let mut bytes = Vec::new();
     let read = stdin.by_ref().take(LONGEST_EVENT + 1).read_to_end(&mut bytes);

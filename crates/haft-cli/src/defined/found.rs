@@ -1,5 +1,6 @@
 //! Finds the files that describe tools, and reads them.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use haft_config::environment::variable;
 use haft_tools::definition::{self, CheckedList, Definition, Listed, Presets, Problem, check_list};
 use haft_workspace::project::{Held, Project, hash_of_named};
 use haft_workspace::state::trust::Trusted;
-use haft_workspace::state::{list_config_folder, read_config_file, real_path_of};
+use haft_workspace::state::{list_config_folder, read_config_file, read_project_file, real_path_of};
 
 use crate::brought::{Loaded, TOOL_LIST};
 
@@ -108,8 +109,12 @@ impl Found {
     }
 
     fn read(&mut self, path: PathBuf) -> Option<Source> {
+        self.read_by(read_config_file, path)
+    }
+
+    fn read_by(&mut self, read: fn(&Path) -> io::Result<Option<String>>, path: PathBuf) -> Option<Source> {
         let shown = path.display().to_string();
-        match read_config_file(&path) {
+        match read(&path) {
             Ok(text) => text.map(|text| Source { path, shown, text }),
             Err(error) => {
                 self.notes.push(format!("note: {shown} is left out: it cannot be read: {error}"));
@@ -155,7 +160,8 @@ impl Found {
         let described = match definitions.iter().find(|source| source.path == path) {
             Some(known) => known,
             None => {
-                let Some(source) = self.read(path.clone()) else {
+                let read_file = if project.is_some() { read_project_file } else { read_config_file };
+                let Some(source) = self.read_by(read_file, path.clone()) else {
                     let line = entry.line.unwrap_or(1);
                     self.notes.push(format!("note: {}:{line}: there is no file {}", list.shown, path.display()));
                     return Some(path);
@@ -186,8 +192,9 @@ impl Found {
         let Named { by, binding, as_skill } = *named;
         let folder = binding.path.parent().unwrap_or(Path::new("/")).to_owned();
         if definition.use_cache {
-            // A result must not outlive the code that gave it, which may lie in either place.
-            for place in [&folder, &self.workspace] {
+            // A result must not outlive the code that gave it, which may lie in either place for a tool of the project.
+            let workspace = project.map(|_| &self.workspace);
+            for place in [&folder].into_iter().chain(workspace) {
                 definition.version.push_str(&hash_of_named(&binding.text, place));
             }
         }

@@ -12,7 +12,7 @@ const WHO: &str = "import os, sys\ndef who(): return [sys.prefix, sys.base_prefi
                    def lists(path): return sorted(os.listdir(path)) if os.path.exists(path) else None\n";
 
 fn workshop() -> Option<Workshop> {
-    Some(Workshop::with_python(WHO)?.function("who", "effects: []").function("lists", "effects: []"))
+    Some(Workshop::with_python(WHO)?.of_workspace().function("who", "effects: []").function("lists", "effects: []"))
 }
 
 fn said(program: &Path, words: &[&str]) -> String {

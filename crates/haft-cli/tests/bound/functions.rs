@@ -144,7 +144,7 @@ def read(path): return pathlib.Path(path).read_text()
 }
 
 #[tokio::test]
-async fn modules_are_found_beside_the_definition_and_in_the_workspace() {
+async fn modules_are_found_beside_the_definition_and_then_in_the_workspace_that_defines_the_tool() {
     let Some(workshop) = Workshop::with_python("from helper import value\ndef here(): return value()") else { return };
     let workshop = workshop
         .file("ws/package/__init__.py", "")
@@ -152,7 +152,8 @@ async fn modules_are_found_beside_the_definition_and_in_the_workspace() {
         .file("tools/helper.py", "def value(): return 'of the tools'")
         .file("ws/helper.py", "def value(): return 'of the workspace'")
         .function("here", "effects: []")
-        .function("there", "effects: []\nbinding: package.inside:there");
+        .function("there", "effects: []\nbinding: package.inside:there")
+        .of_workspace();
     assert_eq!(workshop.works("here", json!({})).await, "of the tools");
     assert_eq!(workshop.works("there", json!({})).await, "of the workspace");
 }

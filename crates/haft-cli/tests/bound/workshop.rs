@@ -15,7 +15,7 @@ use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 use haft_sandbox::{Launcher, Network, Sandbox, Settings};
-use haft_tools::bound::{Bindings, Home};
+use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Definition, Problem};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
@@ -28,6 +28,7 @@ pub struct Workshop {
     definitions: Vec<Definition>,
     bindings: Bindings,
     stage: OnceLock<(Runtime, Session)>,
+    owner: ToolOwner,
 }
 
 impl Workshop {
@@ -37,7 +38,13 @@ impl Workshop {
             std::fs::create_dir(folder.path().join(name)).expect("it is new");
         }
         let bindings = Bindings::new(haft_tools::all());
-        Self { folder, definitions: Vec::new(), bindings, stage: OnceLock::new() }
+        Self { folder, definitions: Vec::new(), bindings, stage: OnceLock::new(), owner: ToolOwner::User }
+    }
+
+    /// Takes the tools for those of a trusted workspace.
+    pub fn of_workspace(mut self) -> Self {
+        self.owner = ToolOwner::Workspace;
+        self
     }
 
     /// Makes one where there is a Python; else says so.
@@ -113,7 +120,7 @@ impl Workshop {
     }
 
     pub fn home(&self) -> Home {
-        Home::new(self.real("tools"), self.real("ws"))
+        Home::new(self.real("tools"), self.real("ws")).with_owner(self.owner)
     }
 
     pub fn runtime(&self) -> &Runtime {

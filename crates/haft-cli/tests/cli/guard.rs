@@ -2,6 +2,8 @@
 
 #[path = "guard/cases.rs"]
 mod cases;
+#[path = "guard/dropped_questions.rs"]
+mod dropped_questions;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
@@ -199,4 +201,32 @@ fn the_rules_of_the_guide_are_accepted() {
     assert_eq!(said.code, 0, "{}", said.out);
     assert_eq!(place.guarded("mcp__haft__read_file", &json!({})).0, "allow");
     assert_eq!(place.guarded("Write", &json!({ "file_path": "src/a.rs", "content": "" })).0, "allow");
+}
+
+#[test]
+fn what_an_agent_does_unasked_is_said_beside_its_lines_and_in_the_guide() {
+    let place = Place::new();
+    for agent in ["claude", "codex", "copilot", "cursor", "gemini"] {
+        let said = place.haft(&["guard", "--print-config", agent], "").err;
+        let gap = said.lines().find_map(|line| line.strip_prefix("Not covered: ")).expect("it is said");
+        assert!(GUIDE.contains(&format!("| {gap} |")), "{agent}: {gap}");
+    }
+}
+
+#[test]
+fn a_tool_that_the_lines_name_is_judged() {
+    let place = Place::new();
+    for agent in ["claude", "codex", "cursor", "gemini"] {
+        let lines: Value =
+            serde_json::from_str(&place.haft(&["guard", "--print-config", agent], "").out).expect("JSON");
+        let text = lines.to_string();
+        let names =
+            text.split("\"^(").skip(1).filter_map(|rest| rest.split(")$").next()).flat_map(|all| all.split('|'));
+        for tool in names.filter(|name| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')) {
+            let (decision, reason) = place.guarded(tool, &json!({}));
+            let is_known = !reason.contains("does not know what the tool");
+            // haft reads neither the language of PowerShell nor the memory of an agent.
+            assert_eq!(is_known, !["PowerShell", "save_memory"].contains(&tool), "{agent} {tool}: {decision} {reason}");
+        }
+    }
 }

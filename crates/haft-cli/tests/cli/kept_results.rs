@@ -87,15 +87,18 @@ fn another_text_of_a_python_module_gives_a_fresh_result() {
 }
 
 #[test]
-fn another_module_of_the_workspace_gives_a_fresh_result() {
-    let place = with_clock(&DEFINITION.replace("{command: [sh, now.sh]}", "clock:now"));
+fn another_module_of_the_workspace_that_defines_the_tool_gives_a_fresh_result() {
+    let place = Place::new();
+    place.put("ws/.haft/tools/now.yaml", &DEFINITION.replace("{command: [sh, now.sh]}", "clock:now"));
     place.put("ws/clock.py", "import time\ndef now(zone=None): return time.time_ns()\n");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
     let first = place.haft(&["call", "now"], "");
     if !found_python(&first) {
         return;
     }
     assert_eq!(place.now(&[]), first.out);
     place.put("ws/clock.py", "import time\ndef now(zone=None): return -time.time_ns()\n");
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
     assert!(place.now(&[]).starts_with('-'));
 }
 

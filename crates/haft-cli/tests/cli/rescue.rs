@@ -1,6 +1,6 @@
 //! Commands that must work when settings are broken.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use super::Place;
@@ -17,10 +17,12 @@ enum Broken {
     Folder,
     LinkToNothing,
     Unreadable,
+    WritableByOthers,
+    OfAnotherUser,
 }
 
 /// A broken settings file: which, how, and what is said after its path.
-const MISTAKES: [(&str, Broken, &str); 15] = [
+const MISTAKES: [(&str, Broken, &str); 19] = [
     (CONFIG, Broken::Text(b"\nprofile = [\n"), ":2: this list is not closed; add `]`"),
     (CONFIG, Broken::Text(b"[limts]\n"), ":1: unknown field `limts`; did you mean `limits`?"),
     (CONFIG, Broken::Text(b"[limits]\nresult_head = 9999999\n"), ":1: result_head and result_tail together are more"),
@@ -33,12 +35,28 @@ const MISTAKES: [(&str, Broken, &str); 15] = [
     (RULES, Broken::Text(b"\xff"), ":1: this line is not text in UTF-8; save the file as UTF-8"),
     (RULES, Broken::Folder, ":1: cannot be read: it is not a regular file; make it a readable text file"),
     (RULES, Broken::Unreadable, ":1: cannot be read: permission denied; give yourself the right to read it"),
+    (
+        CONFIG,
+        Broken::WritableByOthers,
+        ":1: haft does not use this file: others can write it: the mode is 666; run chmod",
+    ),
+    (
+        CONFIG,
+        Broken::OfAnotherUser,
+        ":1: haft does not use this file: it belongs to another user (id 54321), who could",
+    ),
+    (
+        RULES,
+        Broken::WritableByOthers,
+        ":1: haft does not use this file: others can write it: the mode is 666; run chmod",
+    ),
+    (RULES, Broken::OfAnotherUser, ":1: haft does not use this file: it belongs to another user (id 54321), who could"),
     (PROJECT_CONFIG, Broken::Text(b"profile\n"), ":1: this key has no value; write key = value"),
     (PROJECT_CONFIG, Broken::Text(b"[sandbox]\nnetwork = true\n"), ":1: a project cannot set what commands may reach"),
     (PROJECT_RULES, Broken::Text(b"\n[[rule]]\n"), ":2: the rule has no name; add name = "),
 ];
 
-/// Breaks a file; returns whether that works here: root reads every file.
+/// Breaks a file; returns whether that works here: root reads every file, and only root gives one away.
 fn break_file(path: &Path, how: Broken) -> bool {
     std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
     match how {
@@ -49,6 +67,14 @@ fn break_file(path: &Path, how: Broken) -> bool {
             std::fs::write(path, "").expect("a file can be written");
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o000)).expect("it is ours");
             return std::fs::read(path).is_err();
+        }
+        Broken::WritableByOthers => {
+            std::fs::write(path, "").expect("a file can be written");
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).expect("it is ours");
+        }
+        Broken::OfAnotherUser => {
+            std::fs::write(path, "").expect("a file can be written");
+            return chown(path, Some(54_321), None).is_ok();
         }
     }
     true

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::place::{Place, edit, lines, read, write};
 
-/// Runs what follows with files limited to `$0` bytes; whoever writes more gets an error, not a signal.
-const LIMITED: &str = "trap '' XFSZ; exec prlimit --fsize=\"$0\" \"$@\"";
+/// Runs what follows with files limited to `$0` bytes, with the signal that ends programs which write more.
+const LIMITED: &str = "exec prlimit --fsize=\"$0\" \"$@\"";
 
 /// Tells what is in a folder before the calls, makes them, and tells again.
 const IN_NAMESPACE: &str = r#"

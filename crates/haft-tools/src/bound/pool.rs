@@ -28,6 +28,9 @@ pub(super) struct Profile {
     pub(super) workspace: PathBuf,
     pub(super) readable: Vec<PathBuf>,
     pub(super) network: bool,
+    /// The folders on its module path. A module that one tool imported stays loaded, so tools that may not import the
+    /// same code do not share a worker.
+    pub(super) path: Vec<PathBuf>,
 }
 
 /// All workers of one workspace.

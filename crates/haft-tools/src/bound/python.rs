@@ -74,14 +74,20 @@ impl Function {
         let words = std::iter::once(interpreter.clone().into_os_string()).chain(options).collect();
         let readable = self.home.readable(draft.outside.into_iter().chain(parts).collect());
         let workspace = draft.folder.clone();
-        let profile = Profile { interpreter, workspace, readable: readable.clone(), network: draft.network };
+        let profile = Profile {
+            interpreter,
+            workspace,
+            readable: readable.clone(),
+            network: draft.network,
+            path: self.home.code_folders(),
+        };
         let command = Command::new(words, draft.line, draft.folder, draft.time);
         Ok((Command { keeps: draft.keeps, readable, ..command }, profile))
     }
 
     /// Begins an order: which function, where.
     fn order<'a>(&'a self, command: &'a Command) -> Order<'a> {
-        let path = [&self.home.folder, &self.home.workspace].map(|folder| folder.to_string_lossy());
+        let path = self.home.code_folders().iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
         Order {
             call: self.pools.number(),
             module: &self.module,

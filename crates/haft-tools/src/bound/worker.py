@@ -666,8 +666,9 @@ class Server:
 
 
 def set_path(folders):
-    if sys.path[: len(folders)] != folders:
-        sys.path[:] = folders + [one for one in sys.path if one not in folders]
+    # Behind the standard library and site-packages: no folder can replace a module of theirs.
+    if sys.path[-len(folders) :] != folders:
+        sys.path[:] = [one for one in sys.path if one not in folders] + folders
         importlib.invalidate_caches()
 
 

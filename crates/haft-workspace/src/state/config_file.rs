@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use haft::stamp::Stamp;
 use rustix::fs::OFlags;
 
+use super::ownership;
+
 /// No configuration of a person is larger; anything else is a mistake or an attack.
 const LARGEST: u64 = 1024 * 1024;
 /// Most names in a folder of configuration.
@@ -16,8 +18,18 @@ const MOST_NAMES: usize = 1_000;
 
 /// Returns the text of a configuration file, or nothing when there is no such file.
 ///
-/// A link to nothing, in its place or in that of a folder above it, is an error: somebody has written something.
+/// A link to nothing, in its place or in that of a folder above it, is an error: somebody has written something. So is a
+/// file that another user owns or can write, also behind a link.
 pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
+    let Some(file) = opened(path)? else { return Ok(None) };
+    ownership::of_user(&file.metadata()?)?;
+    ownership::way_to(path)?;
+    text_of(file).map(Some)
+}
+
+/// Returns the text of a file that is not haft's own, or nothing when there is no such file: of a workspace, where trust
+/// is by content, or of another program.
+pub fn read_project_file(path: &Path) -> io::Result<Option<String>> {
     opened(path)?.map(text_of).transpose()
 }
 

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use super::ownership;
+
 /// Creates a folder and its parents for the user alone. Where one was made, its name outlives a power cut.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     let make = || DirBuilder::new().mode(0o700).create(folder);
@@ -19,7 +21,7 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     };
     match made {
         Ok(()) => File::open(parent.unwrap_or(Path::new(".")))?.sync_all(),
-        Err(_) if folder.is_dir() => Ok(()),
+        Err(_) if folder.is_dir() => ownership::of_user(&folder.metadata()?),
         Err(error) => Err(error),
     }
 }
@@ -31,12 +33,23 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
 
 /// Opens a file for appending, for the user alone.
 pub(crate) fn append_file(path: &Path) -> io::Result<File> {
-    regular(OpenOptions::new().append(true).read(true).create(true).mode(0o600).custom_flags(no_tricks()).open(path)?)
+    of_user(
+        path,
+        OpenOptions::new().append(true).read(true).create(true).mode(0o600).custom_flags(no_tricks()).open(path)?,
+    )
 }
 
 /// Opens a file of ours for reading.
 pub(crate) fn read_file(path: &Path) -> io::Result<File> {
-    regular(OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
+    of_user(path, OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
+}
+
+/// Refuses a file that is not the user's alone, or that lies where another user can exchange it.
+fn of_user(path: &Path, file: File) -> io::Result<File> {
+    let file = regular(file)?;
+    ownership::of_user(&file.metadata()?)?;
+    ownership::folder_of(path)?;
+    Ok(file)
 }
 
 /// Returns whether a folder is at a path; a link to one is none.

@@ -9,7 +9,7 @@ use haft_config::environment::variable;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::arguments::Checker;
 use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, Presets, check_list, is_list};
-use haft_workspace::state::read_config_file;
+use haft_workspace::state::read_project_file;
 
 use super::trials::Trial;
 use super::{Checking, Found};
@@ -67,7 +67,7 @@ impl Checking {
             return self.tell(list, undescribed.then(|| problem(what, "write yaml_path: the definition of the tool")));
         };
         let path: PathBuf = list.parent().unwrap_or(Path::new("")).join(named).components().collect();
-        let text = match read_config_file(&path) {
+        let text = match read_project_file(&path) {
             Ok(Some(text)) => text,
             Ok(None) => {
                 let what = format!("there is no file {}", named.display());

@@ -6,7 +6,7 @@ use haft::closest::closest;
 use haft::spec::Spec;
 use haft_tools::definition::{self, Definition};
 use haft_tools::prompt_file::{self, CheckedPrompt, ENDING, tool_of};
-use haft_workspace::state::read_config_file;
+use haft_workspace::state::read_project_file;
 
 use super::Checking;
 
@@ -45,6 +45,6 @@ fn spec_of(path: &Path, tool: &str) -> Option<Spec> {
         return Some(built_in.spec().clone());
     }
     let beside = path.parent()?.join("../tools").join(format!("{tool}.yaml"));
-    let text = read_config_file(&beside).ok().flatten()?;
+    let text = read_project_file(&beside).ok().flatten()?;
     Definition::from_yaml(&text).ok().map(|definition| definition.spec())
 }

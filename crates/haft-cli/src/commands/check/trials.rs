@@ -11,7 +11,7 @@ use haft::result::Status;
 use haft_config::settings::Settings;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
-use haft_tools::bound::{Bindings, Home};
+use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Binding, Definition, Presets, Problem};
 use haft_workspace::project::{Project, Standing};
 use haft_workspace::state::real_path_of;
@@ -106,7 +106,9 @@ async fn tried(trial: &Trial, number: usize, desk: &Desk, trying: Trying) -> (Ve
     let folder = real_path_of(&trial.binding);
     let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
     let preset = trial.presets.default.keys().chain(trial.presets.fixed.keys()).cloned();
-    let home = Home::new(folder, desk.workspace.clone()).with_presets(preset);
+    // What lies in the workspace is tried only where it is trusted.
+    let owner = if folder.starts_with(&desk.workspace) { ToolOwner::Workspace } else { ToolOwner::User };
+    let home = Home::new(folder, desk.workspace.clone()).with_owner(owner).with_presets(preset);
     let by = (desk.runtime.doors(), &desk.settings.limits);
     let mut problems = bindings.check(&trial.definition, &home, by).await;
     if problems.iter().any(|problem| !problem.is_warning) {

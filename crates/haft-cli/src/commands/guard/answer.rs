@@ -1,13 +1,13 @@
 //! The answer to an event, in the form that the agent takes.
 //!
-//! A form that cannot ask says so: an ordinary question is left to the agent's own rules and questions; one that a person
-//! has to answer each time is refused, because nobody would be asked.
+//! Where a question does not reach a person, one that a person has to answer each time is refused, with that reason. An
+//! ordinary question is left to the agent's own rules and questions.
 
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_runtime::redact::Redactor;
 use serde_json::{Value, json};
 
-use super::form::Form;
+use super::form::{Form, PermissionMode, Recipient};
 use crate::screen::safe;
 
 /// Most characters of a reason.
@@ -25,9 +25,11 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Answers with what was decided.
-    pub(super) fn of(form: Form, ruling: &Ruling, redactor: &Redactor) -> Self {
-        let Ruling { decision, class, rule, reason, instead } = ruling;
-        let decision = decided(form, *decision, *class);
+    pub(super) fn of(recipient: Recipient, ruling: &Ruling, redactor: &Redactor) -> Self {
+        let Ruling { decision: judged, class, rule, reason, instead } = ruling;
+        let form = recipient.form;
+        let decision = decided(*judged, *class, recipient.can_ask());
+        let reason = if decision == *judged { reason.clone() } else { format!("{reason} {}", dropped(recipient)) };
         let words = match decision {
             Decision::Allow => format!("{reason} (haft, rule \"{rule}\")"),
             Decision::Ask => format!("{reason} (haft asks, rule \"{rule}\")"),
@@ -43,11 +45,20 @@ impl Answer {
     }
 
     /// Asks about what was not judged; `why` is the end of "because …".
-    pub(super) fn unjudged(form: Form, why: &str, redactor: &Redactor) -> Self {
-        let why = redactor.redact(why);
+    pub(super) fn unjudged(recipient: Recipient, why: &str, redactor: &Redactor) -> Self {
+        Self::without_ruling(recipient, recipient.can_ask(), &redactor.redact(why))
+    }
+
+    /// Asks about an event that was not read; `why` is the end of "because …".
+    pub(super) fn unread(recipient: Recipient, why: &str) -> Self {
+        Self::without_ruling(recipient, recipient.can_ask_about_unread(), why)
+    }
+
+    fn without_ruling(recipient: Recipient, can_ask: bool, why: &str) -> Self {
+        let decision = decided(Decision::Ask, Class::Dangerous, can_ask);
         let words = format!("haft cannot judge this call, because {}.", why.trim_end_matches('.'));
-        let class = Class::Dangerous;
-        Self { form, decision: decided(form, Decision::Ask, class), class, reason: bounded(&words) }
+        let words = if decision == Decision::Ask { words } else { format!("{words} {}", dropped(recipient)) };
+        Self { form: recipient.form, decision, class: Class::Dangerous, reason: bounded(&words) }
     }
 
     /// Returns the answer as one line of JSON.
@@ -67,10 +78,8 @@ impl Answer {
             Form::Claude | Form::Codex => json!({ "hookSpecificOutput": {
                 "hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason,
             } }),
-            // A person sees the message, the model the reason.
-            Form::Gemini if self.decision == Decision::Ask => {
-                json!({ "decision": decision, "reason": reason, "systemMessage": reason })
-            }
+            // A person sees the message; Gemini CLI asks by its own rules.
+            Form::Gemini if self.decision == Decision::Ask => json!({ "systemMessage": reason }),
             Form::Gemini => json!({ "decision": decision, "reason": reason }),
             Form::Cursor | Form::CursorTool => {
                 json!({ "permission": decision, "user_message": reason, "agent_message": reason })
@@ -86,9 +95,21 @@ impl Answer {
     }
 }
 
-fn decided(form: Form, decision: Decision, class: Class) -> Decision {
+fn decided(decision: Decision, class: Class, can_ask: bool) -> Decision {
     let is_for_person = decision == Decision::Ask && class == Class::Dangerous;
-    if is_for_person && !form.can_ask() { Decision::Deny } else { decision }
+    if is_for_person && !can_ask { Decision::Deny } else { decision }
+}
+
+/// Says why a question became a refusal.
+fn dropped(recipient: Recipient) -> &'static str {
+    match recipient.mode {
+        PermissionMode::NeverAsks => {
+            "Only a person may answer that, and the agent asks nobody in the permission mode that it runs in."
+        }
+        PermissionMode::Unsaid | PermissionMode::Asks | PermissionMode::Plans => {
+            "Only a person may answer that, and it is not certain that the agent would ask one."
+        }
+    }
 }
 
 /// Says advice in the names that the agent has for tools.

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::form::Form;
+use super::form::{Form, PermissionMode, Recipient};
+use super::server_tool::ServerTool;
 use super::unique::Unique;
 
 /// What an agent is about to do.
 #[derive(Debug)]
 pub(super) struct Event {
-    pub(super) form: Form,
+    pub(super) recipient: Recipient,
     /// The tool, by the agent's name for it.
     pub(super) tool: String,
     pub(super) input: Map<String, Value>,
@@ -21,29 +22,27 @@ pub(super) struct Event {
     pub(super) folder: PathBuf,
     /// The folders that it works on, where it says so.
     pub(super) roots: Vec<PathBuf>,
-    /// The server of the tool, where it is one of a server and the name does not say so.
-    pub(super) server: Option<String>,
-    /// Whether the agent is only to make a plan.
-    pub(super) plans: bool,
+    /// The tool of a server, where it is one.
+    pub(super) server_tool: Option<ServerTool>,
 }
 
 /// An event that cannot be read: how it is answered, and why, as the end of "because …".
 #[derive(Debug)]
 pub(super) struct Unread {
-    pub(super) form: Form,
+    pub(super) recipient: Recipient,
     pub(super) why: String,
 }
 
 /// The event of Cursor that is about to run a command.
 const CURSOR_COMMAND: &str = "beforeShellExecution";
-const CURSOR_SERVER: &str = "beforeMCPExecution";
+pub(super) const CURSOR_SERVER: &str = "beforeMCPExecution";
 const CURSOR_READ: &str = "beforeReadFile";
 const CURSOR_TOOL: &str = "preToolUse";
 
 impl Event {
     /// Reads an event.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
-        let unread = |why: String| Unread { form: Form::default(), why };
+        let unread = |why: String| Unread { recipient: Recipient::default(), why };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         if bytes.trim_ascii().is_empty() {
             return Err(unread("there is no event on stdin".to_owned()));
@@ -51,8 +50,10 @@ impl Event {
         let value = serde_json::from_slice::<Unique>(bytes);
         let Unique(value) = value.map_err(|error| unread(format!("the event is not JSON: {error}")))?;
         let Value::Object(fields) = value else { return Err(unread("the event is not a JSON object".to_owned())) };
-        let fields = Fields { form: form_of(&fields).map_err(unread)?, fields };
-        fields.event()
+        let mode = PermissionMode::of(fields.get("permission_mode"));
+        let known = form_of(&fields);
+        let form = known.map_err(|why| Unread { recipient: Recipient { form: Form::default(), mode }, why })?;
+        Fields { recipient: Recipient { form, mode }, fields }.event()
     }
 }
 
@@ -78,13 +79,13 @@ fn form_of(fields: &Map<String, Value>) -> Result<Form, String> {
 
 /// The fields of an event whose form is known.
 struct Fields {
-    form: Form,
+    recipient: Recipient,
     fields: Map<String, Value>,
 }
 
 impl Fields {
     fn event(mut self) -> Result<Event, Unread> {
-        let (tool, input) = match self.form {
+        let (tool, input) = match self.recipient.form {
             Form::Copilot => (self.text("toolName")?, self.object("toolArgs")?),
             Form::Cursor | Form::CursorTool => self.of_cursor()?,
             Form::Claude | Form::Permission | Form::Codex | Form::Gemini => {
@@ -93,8 +94,8 @@ impl Fields {
         };
         let roots = self.roots()?;
         let folder = self.folder(&roots)?;
-        let plans = self.fields.get("permission_mode").and_then(Value::as_str) == Some("plan");
-        Ok(Event { form: self.form, tool, input, folder, roots, server: self.server(), plans })
+        let server_tool = ServerTool::of(self.recipient.form, &tool, &self.fields);
+        Ok(Event { recipient: self.recipient, tool, input, folder, roots, server_tool })
     }
 
     /// Cursor has an event for each sort of call, with the arguments beside its name.
@@ -133,19 +134,6 @@ impl Fields {
         roots.ok_or_else(|| self.unread("\"workspace_roots\" is not a list of whole paths"))
     }
 
-    /// Names the server of a tool, where that is said beside it.
-    fn server(&self) -> Option<String> {
-        let text = |value: &Value| value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
-        match self.form {
-            Form::Gemini => self.fields.get("mcp_context")?.get("server_name").and_then(text),
-            Form::Cursor if self.fields.get("hook_event_name")? == CURSOR_SERVER => {
-                let named = self.fields.get("mcp_server_name").and_then(text);
-                Some(named.unwrap_or_else(|| "unnamed".to_owned()))
-            }
-            _ => None,
-        }
-    }
-
     fn text(&self, key: &str) -> Result<String, Unread> {
         match self.fields.get(key) {
             Some(Value::String(text)) => Ok(text.clone()),
@@ -168,6 +156,6 @@ impl Fields {
     }
 
     fn unread(&self, why: &str) -> Unread {
-        Unread { form: self.form, why: why.to_owned() }
+        Unread { recipient: self.recipient, why: why.to_owned() }
     }
 }

@@ -1,4 +1,9 @@
 //! The forms in which agents send events and take answers, and what can be said in them.
+//!
+//! Whether a question reaches a person depends on the form and on the permission mode that the agent runs in. Only what
+//! is known to ask is taken to ask: an agent that drops a question makes the call.
+
+use serde_json::Value;
 
 /// The form of one event and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,14 +26,6 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns whether a question in this form reaches a person.
-    pub(super) fn can_ask(self) -> bool {
-        match self {
-            Form::Claude | Form::Permission | Form::Gemini | Form::Cursor | Form::Copilot => true,
-            Form::Codex | Form::CursorTool => false,
-        }
-    }
-
     /// Returns the name that the agent has for one of haft's tools, for advice that its model reads.
     pub(super) fn name_of(self, tool: &str) -> Option<&'static str> {
         let [read, write, edit] = match self {
@@ -44,5 +41,64 @@ impl Form {
             "edit_file" => Some(edit),
             _ => None,
         }
+    }
+}
+
+/// What an event says about the permission mode of its agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PermissionMode {
+    /// The event does not say.
+    #[default]
+    Unsaid,
+    /// The agent asks a person.
+    Asks,
+    /// The agent asks a person, and only makes a plan.
+    Plans,
+    /// The agent asks nobody, or haft does not know the mode.
+    NeverAsks,
+}
+
+impl PermissionMode {
+    /// Reads the mode from the field of an event.
+    pub(super) fn of(field: Option<&Value>) -> Self {
+        match field {
+            None | Some(Value::Null) => PermissionMode::Unsaid,
+            Some(Value::String(mode)) if mode == "default" || mode == "acceptEdits" => PermissionMode::Asks,
+            Some(Value::String(mode)) if mode == "plan" => PermissionMode::Plans,
+            // `bypassPermissions` drops the question of a hook, `dontAsk` refuses, `auto` lets a model answer.
+            Some(_) => PermissionMode::NeverAsks,
+        }
+    }
+}
+
+/// The agent that gets an answer: the form that it takes, and the mode that it runs in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Recipient {
+    pub(super) form: Form,
+    pub(super) mode: PermissionMode,
+}
+
+impl Recipient {
+    /// Returns whether a question reaches a person.
+    pub(super) fn can_ask(self) -> bool {
+        let is_said = matches!(self.mode, PermissionMode::Asks | PermissionMode::Plans);
+        match self.form {
+            Form::Claude | Form::Cursor | Form::Copilot => is_said,
+            // The event itself says that the agent is about to ask.
+            Form::Permission => self.mode != PermissionMode::NeverAsks,
+            // Without a terminal Gemini CLI waits for ever for the answer to a hook's question.
+            Form::Codex | Form::Gemini | Form::CursorTool => false,
+        }
+    }
+
+    /// Returns whether the agent never hears of haft's ordinary questions, and answers them by its own rules.
+    pub(super) fn is_left_ordinary_questions(self) -> bool {
+        matches!(self.form, Form::Codex | Form::Gemini)
+    }
+
+    /// Returns whether a question about an event that cannot be read reaches a person. Claude Code names its mode in
+    /// each event; where an event is too broken for that, only the question is left to say.
+    pub(super) fn can_ask_about_unread(self) -> bool {
+        self.can_ask() || (self.form == Form::Claude && self.mode == PermissionMode::Unsaid)
     }
 }

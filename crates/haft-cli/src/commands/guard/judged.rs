@@ -8,22 +8,26 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use haft::door::{FileKind, Look};
-use haft::effect::{AgentName, Change, Claim, CommandLine, Effect, Exposure, Host, RemoteClaim, StateKey};
+use haft::effect::{AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey};
 use haft::guarded::is_secret;
 use haft::path::{Extent, Place, RawPath, Target, one_line};
 use haft::process::Level;
+use haft_config::rules::FiledRule;
 use haft_config::settings::Settings;
 use haft_policy::containment::Containment;
 use haft_policy::containment::only_looks;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Mode, Policy, Situation};
+use haft_policy::rule::{EffectSort, Pattern};
 use haft_runtime::redact::Redactor;
 use haft_tools::bash::reading::{read_command, scene};
 use haft_workspace::files::Workspace;
 
 use super::address;
 use super::event::Event;
+use super::form::PermissionMode;
 use super::place;
+use super::server_tool::{self, ServerTool};
 use super::wanted::{Deed, Wanted};
 use crate::arguments::Common;
 use crate::brought::Manner;
@@ -32,6 +36,8 @@ use crate::ground::Ground;
 use crate::rulebook::Rulebook;
 
 const COMMANDS: &str = "bash";
+/// haft's own tools that change nothing.
+const LOOKING: &[&str] = &["read_file", "list_dir", "glob", "grep"];
 
 /// Judges in one workspace.
 pub(super) struct Judge {
@@ -40,6 +46,12 @@ pub(super) struct Judge {
     policy: Policy,
     mode: Mode,
     says_yes: bool,
+    /// Whether the agent only makes a plan.
+    plans: bool,
+    /// Whether the agent answers ordinary questions by its own rules.
+    leaves_questions: bool,
+    /// The servers that rules name.
+    servers: Vec<String>,
 }
 
 impl Judge {
@@ -48,9 +60,12 @@ impl Judge {
         let common = place::workspace(common, event);
         let Ground { settings, workspace, rulebook, .. } = Ground::open(&common, Manner::Telling)?;
         // Where the agent itself changes nothing, a yes of ours must not be what lets it.
-        let policy = if event.plans { without_permissions(rulebook) } else { rulebook.policy() };
-        let says_yes = common.yes && !event.plans;
-        Ok(Self { settings, workspace, policy, mode: mode(&common), says_yes })
+        let plans = event.recipient.mode == PermissionMode::Plans;
+        let leaves_questions = event.recipient.is_left_ordinary_questions();
+        let servers = servers_in(&rulebook);
+        let policy = if plans { without_permissions(rulebook) } else { rulebook.policy() };
+        let says_yes = common.yes && !plans;
+        Ok(Self { settings, workspace, policy, mode: mode(&common), says_yes, plans, leaves_questions, servers })
     }
 
     /// Returns what hides secrets in an answer.
@@ -61,6 +76,10 @@ impl Judge {
     /// Judges an event; fails with why that cannot be done.
     pub(super) fn judge(&self, event: &Event) -> anyhow::Result<Ruling> {
         let folder = self.folder(&event.folder)?;
+        if let Some(tool) = &event.server_tool {
+            let ruling = self.server_tool(tool);
+            return Ok(if self.says_yes && ruling.is_ordinary_question() { said_yes(ruling) } else { ruling });
+        }
         let ruling = match Wanted::of(event).map_err(|why| anyhow!(why))? {
             Wanted::Command { text, folder: elsewhere, leaves_sandbox } => {
                 let folder = elsewhere.map_or(Ok(folder.clone()), |elsewhere| self.folder(&folder.join(elsewhere)))?;
@@ -75,11 +94,8 @@ impl Judge {
             Wanted::WebSearch => {
                 self.by_effects("web_search", &[Effect::Connect(Host("the web search of the agent".to_owned()))])
             }
-            Wanted::Server { server, tool } => {
-                let name = format!("mcp__{server}__{tool}");
-                self.by_effects(&name, &[remote(&server, &tool)])
-            }
             Wanted::Delegate(agent) => self.by_effects("agent", &[Effect::Delegate(AgentName(shown(&agent)))]),
+            Wanted::TypedInput(text) => return self.command(&text, &folder).map(typed),
             Wanted::Notes => self.by_effects("todo", &[Effect::Session(StateKey("notes".to_owned()))]),
             Wanted::Unknown => self.unknown(&event.tool),
         };
@@ -105,6 +121,9 @@ impl Judge {
         Ok(match ruling {
             ruling if self.mode != Mode::Normal && !looks && ruling.decision != Decision::Deny => {
                 ruling.stricter(cannot_be_thrown_away(self.mode))
+            }
+            ruling if self.leaves_questions && ruling.is_ordinary_question() && reads_elsewhere(&effects) => {
+                ruling.stricter(unasked_read())
             }
             ruling if self.says_yes && ruling.is_ordinary_question() => self.yes_to_command(ruling),
             ruling => ruling,
@@ -157,9 +176,28 @@ impl Judge {
         addresses.iter().map(judge).reduce(Ruling::stricter).context("the call names no address")
     }
 
+    /// Judges a tool of a server by each reading of its name. haft's own server judges its calls itself.
+    fn server_tool(&self, tool: &ServerTool) -> Ruling {
+        let readings = tool.readings(&self.servers);
+        let judge = |(server, tool): &(String, String)| {
+            self.by_effects(&server_tool::canonical(server, tool), &[remote(server, tool)])
+        };
+        let ruling = readings.iter().map(judge).reduce(Ruling::stricter);
+        let ruling = ruling.unwrap_or_else(|| self.unknown("of a server"));
+        match tool.of_haft() {
+            Some(tool) if is_default_question(&ruling) && (!self.plans || LOOKING.contains(&tool)) => Ruling {
+                decision: Decision::Allow,
+                rule: "haft as a server".to_owned(),
+                reason: "haft judges this call itself when it makes it.".to_owned(),
+                ..ruling
+            },
+            Some(_) | None => ruling,
+        }
+    }
+
     fn unknown(&self, tool: &str) -> Ruling {
         let ruling = self.by_effects(tool, &[remote("the agent", tool)]);
-        if !ruling.is_ordinary_question() || ruling.rule != "remote changes" {
+        if !is_default_question(&ruling) {
             return ruling;
         }
         Ruling {
@@ -195,6 +233,34 @@ impl Judge {
     }
 }
 
+/// Returns whether only the default rule about remote tools asks.
+fn is_default_question(ruling: &Ruling) -> bool {
+    ruling.is_ordinary_question() && ruling.rule == "remote changes"
+}
+
+/// Asks about text that is typed into a program: a shell runs it as the command that was judged, another program does
+/// something else with it.
+fn typed(ruling: Ruling) -> Ruling {
+    ruling.stricter(Ruling {
+        decision: Decision::Ask,
+        class: Class::Ordinary,
+        rule: "typed input".to_owned(),
+        reason: "It would type text into a program that runs already, and haft does not know which one.".to_owned(),
+        instead: "run a new command".to_owned(),
+    })
+}
+
+/// Returns the servers that rules about tools name.
+fn servers_in(rulebook: &Rulebook) -> Vec<String> {
+    let tool = |filed: &FiledRule| match &filed.written.rule.matches {
+        Pattern::Written(conditions) => conditions.tool.as_ref().map(|name| name.text().to_owned()),
+        Pattern::Tool(name) => Some(name.clone()),
+        Pattern::Effect(_) => None,
+    };
+    let tools: Vec<String> = rulebook.own.iter().chain(&rulebook.project).filter_map(tool).collect();
+    tools.iter().filter_map(|tool| server_tool::server_in(tool)).map(str::to_owned).collect()
+}
+
 /// Returns the judge without what people have allowed.
 fn without_permissions(mut rulebook: Rulebook) -> Policy {
     rulebook.own.retain(|filed| filed.written.rule.decision != Decision::Allow);
@@ -225,6 +291,23 @@ fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
         reason: "It would run outside of the sandbox of the agent.".to_owned(),
         instead: "run it in the sandbox, or ask the user".to_owned(),
     })
+}
+
+/// Returns whether a command reads a file outside of the workspace and the system, also through a link.
+fn reads_elsewhere(effects: &[Effect]) -> bool {
+    let is_read = |effect: &Effect| matches!(effect, Effect::Step(step) if matches!(step.does, Does::Read(_)));
+    effects.iter().any(|effect| is_read(effect) && EffectSort::of(effect) == EffectSort::CommandReadsElsewhere)
+}
+
+/// Refuses to read outside where the agent would not ask: the sandboxes of agents let commands read everything.
+fn unasked_read() -> Ruling {
+    Ruling {
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        rule: "commands that read elsewhere".to_owned(),
+        reason: "It would read a file outside the workspace, and the agent would ask nobody about it.".to_owned(),
+        instead: "read files of the workspace, or ask the user to copy that file into it".to_owned(),
+    }
 }
 
 /// Refuses a command whose changes were to be shown and thrown away, which only haft's own sandbox can do.

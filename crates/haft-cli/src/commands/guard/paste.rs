@@ -27,6 +27,8 @@ struct Agent {
     file: &'static str,
     /// What is to be known besides.
     note: &'static str,
+    /// What the agent does without asking haft, by the agent's names.
+    not_covered: &'static str,
     lines: fn(&str) -> Value,
 }
 
@@ -36,6 +38,7 @@ const AGENTS: &[Agent] = &[
         title: "Claude Code",
         file: "~/.claude/settings.json, or .claude/settings.json of one project",
         note: "From version 2.1.295 on, a hook that fails blocks the call (\"onFailure\"); before, the call is made.",
+        not_covered: "Task and Agent (the calls of a sub-agent are covered), Skill, SlashCommand, ExitPlanMode, AskUserQuestion, TodoWrite, files named with @, and MCP resources.",
         lines: claude,
     },
     Agent {
@@ -43,30 +46,41 @@ const AGENTS: &[Agent] = &[
         title: "Codex",
         file: "~/.codex/hooks.json",
         note: "Codex runs a hook after you trusted it: /hooks. Its hooks cannot ask: what is an ordinary question is left to Codex and its sandbox, what only you may answer is denied.",
+        not_covered: "web_search, update_plan, and MCP resources. Versions of Codex that run no hook before write_stdin and view_image make these calls unasked, too.",
         lines: codex,
     },
     Agent {
         name: "copilot",
         title: "Copilot CLI",
         file: ".github/hooks/haft.json of a project",
-        note: "",
+        note: "Its events do not say whether it asks: what only you may answer is denied.",
+        not_covered: "files named with @; every tool is covered.",
         lines: copilot,
     },
     Agent {
         name: "cursor",
         title: "Cursor",
         file: "~/.cursor/hooks.json, or .cursor/hooks.json of one project",
-        note: "Cursor asks you about commands and servers. Before it writes or reads a file it asks nobody: what only you may answer is denied.",
+        note: "Cursor asks you about commands and servers, unless it runs them by itself, which its events do not say: what only you may answer is denied.",
+        not_covered: "Task, searches by meaning and in the web, completions of Tab, and files that you attach.",
         lines: cursor,
     },
     Agent {
         name: "gemini",
         title: "Gemini CLI",
         file: "~/.gemini/settings.json, or .gemini/settings.json of one project",
-        note: "",
+        note: "Its events do not say whether it asks, and without a terminal it waits for ever: what only you may answer is denied, an ordinary question is left to Gemini CLI.",
+        not_covered: "invoke_agent (the calls of a sub-agent are covered), write_todos, activate_skill, ask_user, enter_plan_mode, exit_plan_mode, get_internal_docs, files named with @, and MCP resources.",
         lines: gemini,
     },
 ];
+
+impl Agent {
+    /// Says what haft does not hear of.
+    fn gap(&self) -> String {
+        format!("Not covered: {}", self.not_covered)
+    }
+}
 
 /// Seconds that an agent waits for an answer. It takes some milliseconds.
 const TIMEOUT: u64 = 10;
@@ -91,14 +105,14 @@ pub(super) fn print(common: &Common, Agents(agents): &Agents) -> anyhow::Result<
         if agents.len() == 1 {
             screen::talk_part(&Part::Strong(&heading));
             screen::record(&lines)?;
-            if !agent.note.is_empty() {
-                screen::talk(agent.note);
-            }
+            screen::talk(agent.note);
+            screen::talk(&agent.gap());
             continue;
         }
         screen::line(&[Part::Strong(&heading)])?;
         screen::record(&lines)?;
         screen::line(&[Part::Faint(agent.note)])?;
+        screen::line(&[Part::Faint(&agent.gap())])?;
     }
     Ok(Exit::Ok)
 }
@@ -127,7 +141,7 @@ fn command(program: &Path, common: &Common) -> anyhow::Result<String> {
 }
 
 /// Returns a word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -136,14 +150,14 @@ fn quoted(word: &str) -> String {
 }
 
 fn claude(command: &str) -> Value {
-    let tools = "^(Bash|Read|Write|Edit|MultiEdit|NotebookEdit|LS|Glob|Grep|WebFetch|WebSearch|mcp__.*)$";
+    let tools = "^(Bash|Monitor|PowerShell|Read|NotebookRead|Write|Edit|MultiEdit|NotebookEdit|LS|Glob|Grep|WebFetch|WebSearch|mcp__.*)$";
     let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" });
     json!({ "hooks": { "PreToolUse": [{ "matcher": tools, "hooks": [hook] }] } })
 }
 
 fn codex(command: &str) -> Value {
     let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT });
-    let group = json!([{ "matcher": "^(Bash|apply_patch|mcp__.*)$", "hooks": [hook] }]);
+    let group = json!([{ "matcher": "^(Bash|apply_patch|write_stdin|view_image|mcp__.*)$", "hooks": [hook] }]);
     json!({ "hooks": { "PreToolUse": group, "PermissionRequest": group } })
 }
 
@@ -155,7 +169,7 @@ fn copilot(command: &str) -> Value {
 fn cursor(command: &str) -> Value {
     let hook = json!({ "command": command, "timeout": TIMEOUT, "failClosed": true });
     let mut of_files = hook.clone();
-    of_files["matcher"] = json!("^(Write|StrReplace|Edit|Delete)$");
+    of_files["matcher"] = json!("^(Write|StrReplace|Edit|Delete|Grep)$");
     json!({ "version": 1, "hooks": {
         "beforeShellExecution": [hook],
         "beforeMCPExecution": [hook],
@@ -165,7 +179,7 @@ fn cursor(command: &str) -> Value {
 }
 
 fn gemini(command: &str) -> Value {
-    let tools = "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search|search_file_content|web_fetch|google_web_search|mcp_.*)$";
+    let tools = "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search|search_file_content|web_fetch|google_web_search|save_memory|mcp_.*)$";
     // Gemini CLI counts in milliseconds.
     let hook = json!({ "name": "haft", "type": "command", "command": command, "timeout": TIMEOUT * 1000 });
     json!({ "hooks": { "BeforeTool": [{ "matcher": tools, "hooks": [hook] }] } })

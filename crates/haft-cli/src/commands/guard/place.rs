@@ -29,7 +29,7 @@ pub(super) fn workspace(common: &Common, event: &Event) -> Common {
 
 fn project(event: &Event) -> Option<PathBuf> {
     // Others hand the variable on to whatever they start, also to another agent.
-    if !matches!(event.form, Form::Claude | Form::Permission) {
+    if !matches!(event.recipient.form, Form::Claude | Form::Permission) {
         return None;
     }
     let project = PathBuf::from(variable(PROJECT)?);

@@ -6,6 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::event::Event;
+use super::form::Form;
+use super::paste::quoted as shell_word;
 use super::patch;
 
 /// What a call would do.
@@ -21,11 +23,11 @@ pub(super) enum Wanted {
     Fetch(Vec<String>),
     /// Searches the web.
     WebSearch,
-    /// Calls a tool of a server.
-    Server { server: String, tool: String },
     /// Hands work to another agent.
     Delegate(String),
-    /// Keeps notes of the agent's own.
+    /// Types text into a program that runs already.
+    TypedInput(String),
+    /// Keeps notes of the agent's own, or looks after commands that it started.
     Notes,
     /// Nobody knows.
     Unknown,
@@ -51,25 +53,35 @@ enum Sort {
     Fetch,
     WebSearch,
     Delegate,
+    TypedInput,
     Notes,
 }
 
-/// Each tool that is known, by the names that agents have for it: Claude Code, then Gemini CLI, Cursor and Copilot CLI.
+/// Each tool that is known, by the names that agents have for it: Claude Code, then Gemini CLI, Cursor, Copilot CLI and
+/// Codex.
 const TOOLS: &[(&[&str], Sort)] = &[
-    (&["Bash", "run_shell_command", "Shell", "bash"], Sort::Command),
-    (&["Read", "read_file", "view"], Sort::Files(Deed::Read)),
+    (
+        &["Bash", "Monitor", "run_shell_command", "Shell", "bash", "shell", "shell_command", "exec_command"],
+        Sort::Command,
+    ),
+    (&["write_stdin", "write_bash"], Sort::TypedInput),
+    (&["Read", "NotebookRead", "read_file", "view", "show_file", "view_image"], Sort::Files(Deed::Read)),
     (&["read_many_files"], Sort::ManyFiles),
     (&["Write", "write_file", "create"], Sort::Files(Deed::Write)),
-    (&["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace", "edit"], Sort::Files(Deed::Edit)),
+    (
+        &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace", "edit", "str_replace_editor"],
+        Sort::Files(Deed::Edit),
+    ),
     (&["Delete"], Sort::Files(Deed::Remove)),
     (&["apply_patch"], Sort::Patch),
-    (&["LS", "list_directory"], Sort::Search("list_dir")),
+    (&["LS", "list_directory", "list_dir"], Sort::Search("list_dir")),
     (&["Glob", "glob"], Sort::Search("glob")),
-    (&["Grep", "grep_search", "search_file_content", "grep", "rg"], Sort::Search("grep")),
+    (&["Grep", "grep_search", "search_file_content", "grep", "rg", "grep_files"], Sort::Search("grep")),
     (&["WebFetch", "web_fetch"], Sort::Fetch),
     (&["WebSearch", "google_web_search", "web_search"], Sort::WebSearch),
     (&["Task", "Agent", "invoke_agent", "task"], Sort::Delegate),
-    (&["TodoWrite", "TodoRead", "write_todos", "update_todo", "report_intent"], Sort::Notes),
+    (&["TodoWrite", "TodoRead", "write_todos", "update_todo", "report_intent", "update_plan"], Sort::Notes),
+    (&["BashOutput", "KillShell", "TaskOutput", "TaskStop", "read_bash", "stop_bash", "list_bash"], Sort::Notes),
 ];
 
 const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path"];
@@ -80,16 +92,9 @@ const ONLY: &[&str] = &["glob", "include_pattern", "include"];
 impl Wanted {
     /// Says what a call would do; fails with why its arguments cannot be read.
     pub(super) fn of(event: &Event) -> Result<Self, String> {
-        if let Some(server) = &event.server {
-            let tool = event.tool.trim_start_matches(&format!("mcp_{server}_")).to_owned();
-            return Ok(Wanted::Server { server: server.clone(), tool });
-        }
-        if let Some((server, tool)) = event.tool.strip_prefix("mcp__").and_then(|name| name.split_once("__")) {
-            return Ok(Wanted::Server { server: server.to_owned(), tool: tool.to_owned() });
-        }
         let known = TOOLS.iter().find(|(names, _)| names.contains(&event.tool.as_str()));
         let Some((_, sort)) = known else { return Ok(Wanted::Unknown) };
-        sort.of(&Input(&event.input))
+        sort.of(&Input { fields: &event.input, form: event.recipient.form })
     }
 }
 
@@ -97,7 +102,7 @@ impl Sort {
     fn of(self, input: &Input<'_>) -> Result<Wanted, String> {
         Ok(match self {
             Sort::Command => Wanted::Command {
-                text: input.needed(&["command"])?,
+                text: input.command()?,
                 folder: input.one(COMMAND_FOLDERS)?,
                 leaves_sandbox: input.says("dangerouslyDisableSandbox"),
             },
@@ -126,6 +131,11 @@ impl Sort {
                 let name = input.one(&["subagent_type", "agent_name", "agent_type"])?;
                 Wanted::Delegate(name.unwrap_or_else(|| "another agent".to_owned()))
             }
+            Sort::TypedInput => match input.one(&["chars", "input"])? {
+                Some(text) if !text.is_empty() => Wanted::TypedInput(text),
+                // Without text the agent only waits for output.
+                Some(_) | None => Wanted::Notes,
+            },
             Sort::Notes => Wanted::Notes,
         })
     }
@@ -147,14 +157,17 @@ fn folders_of(pattern: &str) -> Option<String> {
 }
 
 /// The arguments of a call.
-struct Input<'a>(&'a Map<String, Value>);
+struct Input<'a> {
+    fields: &'a Map<String, Value>,
+    form: Form,
+}
 
 impl Input<'_> {
     /// Returns the text of the one of these arguments that is there. Two that differ say nothing.
     fn one(&self, keys: &[&str]) -> Result<Option<String>, String> {
         let mut found: Option<(&str, &str)> = None;
         for key in keys {
-            match (self.0.get(*key), found) {
+            match (self.fields.get(*key), found) {
                 (None | Some(Value::Null), _) => {}
                 (Some(Value::String(text)), None) => found = Some((key, text)),
                 (Some(Value::String(text)), Some((_, other))) if text == other => {}
@@ -167,20 +180,34 @@ impl Input<'_> {
         Ok(found.map(|(_, text)| text.to_owned()))
     }
 
+    /// Returns the text of a command; Codex may write a list of words.
+    fn command(&self) -> Result<String, String> {
+        let list = self.fields.get("command").filter(|_| matches!(self.form, Form::Codex | Form::Permission));
+        let Some(Value::Array(list)) = list else { return self.needed(&["command", "cmd"]) };
+        let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+        match words.as_deref() {
+            None | Some([]) => Err("\"command\" is no list of texts".to_owned()),
+            Some([shell, "-c" | "-lc", text]) if matches!(shell.rsplit('/').next(), Some("bash" | "sh" | "zsh")) => {
+                Ok((*text).to_owned())
+            }
+            Some(words) => Ok(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
+        }
+    }
+
     fn needed(&self, keys: &[&str]) -> Result<String, String> {
         let missing = || format!("the call has no \"{}\"", keys.first().copied().unwrap_or_default());
         self.one(keys)?.ok_or_else(missing)
     }
 
     fn list(&self, key: &str) -> Result<Vec<String>, String> {
-        let list = self.0.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
+        let list = self.fields.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
         let texts: Option<Vec<String>> =
             list.and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
         texts.ok_or_else(|| format!("\"{key}\" is no list of texts"))
     }
 
     fn says(&self, key: &str) -> bool {
-        !matches!(self.0.get(key), None | Some(Value::Null | Value::Bool(false)))
+        !matches!(self.fields.get(key), None | Some(Value::Null | Value::Bool(false)))
     }
 
     /// Returns the addresses that are fetched: one of its own, or those in the words of a prompt.

@@ -101,7 +101,7 @@ impl Case {
 
 impl Place {
     /// The folders of the cases.
-    fn of_guard() -> Self {
+    pub(super) fn of_guard() -> Self {
         let place = Place::repository();
         for (file, text) in [
             ("ws/.env", "A=1\n"),
@@ -119,7 +119,7 @@ impl Place {
         place
     }
 
-    fn folders(&self, text: &str) -> String {
+    pub(super) fn folders(&self, text: &str) -> String {
         let folders = [("${WS}", "ws"), ("${OUT}", "out"), ("${HOME}", "home"), ("${LINK}", "link")];
         let put = |text: String, (sign, name): (&str, &str)| {
             if text.contains(sign) { text.replace(sign, &self.path(name).to_string_lossy()) } else { text }
@@ -129,7 +129,7 @@ impl Place {
 }
 
 /// Returns what was decided; the answer must be one line that has exactly the form of the agent.
-fn decision(form: &str, said: &Said) -> String {
+pub(super) fn decision(form: &str, said: &Said) -> String {
     assert_eq!((said.code, said.out.lines().count()), (0, 1), "{} {}", said.out, said.err);
     let answer: Value = serde_json::from_str(&said.out).expect("the answer is JSON");
     let keys = |value: &Value| -> Vec<String> {
@@ -150,6 +150,7 @@ fn decision(form: &str, said: &Said) -> String {
             assert_eq!(specific["hookEventName"], "PermissionRequest");
             text(&specific["decision"]["behavior"])
         }
+        "gemini" if keys(&answer) == ["systemMessage"] => "leave".to_owned(),
         "gemini" => {
             assert!(keys(&answer).contains(&"reason".to_owned()), "{answer}");
             text(&answer["decision"])

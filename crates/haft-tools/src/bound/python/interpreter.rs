@@ -1,5 +1,7 @@
 //! Finds the interpreter: of the project's virtual environment, then of the system.
 //!
+//! The environment of a workspace is code of the workspace, so only tools that the workspace defines use it.
+//!
 //! The interpreter of an environment is mostly a link to one that was installed for the user (pyenv, uv, conda), in a home
 //! that commands do not see. So a worker may read what that one consists of, and nothing beside it. A link is easily
 //! made, also by a model; what it leads to counts only where it lies beside the library of such an interpreter.
@@ -45,8 +47,8 @@ pub(super) fn not_started(mut error: ToolError, program: &Path, look: &dyn Look)
 impl Interpreter {
     /// Finds the one for a tool.
     pub(super) fn find(home: &Home, cx: &RunContext<'_>) -> Option<Self> {
-        let of = |folder: &PathBuf| ENVIRONMENTS.map(|place| folder.join(place));
-        let mut places = [&home.workspace, &home.folder].into_iter().flat_map(of);
+        let of = |folder: &Path| ENVIRONMENTS.map(|place| folder.join(place));
+        let mut places = home.code_folders().into_iter().rev().flat_map(|folder| of(&folder));
         match places.find(|place| cx.look().is_file(place)) {
             Some(program) => Some(Self { parts: parts(&program, cx.look()), program }),
             // What is found is visible.

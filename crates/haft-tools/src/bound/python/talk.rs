@@ -30,7 +30,7 @@ pub(super) struct Order<'a> {
     pub(super) module: &'a str,
     pub(super) function: &'a str,
     pub(super) folder: Cow<'a, str>,
-    pub(super) path: [Cow<'a, str>; 2],
+    pub(super) path: Vec<String>,
 }
 
 /// What a worker answers.
@@ -64,7 +64,7 @@ struct Message<'a> {
     module: &'a str,
     function: &'a str,
     folder: &'a str,
-    path: &'a [Cow<'a, str>; 2],
+    path: &'a [String],
     most: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a Map<String, Value>>,

@@ -1,0 +1,165 @@
+//! Refuses files of haft that another user owns or can write.
+//!
+//! Settings, rules, trust and the journal decide what haft does for the user. A file that another user can change is that
+//! user's word. Root may own a file, because root can change every file anyway.
+//!
+//! Not here: files of a workspace, which are trusted by their content.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Most links from a path to its file.
+const MOST_LINKS: usize = 40;
+
+/// Fails where another user owns something or can write it.
+pub(super) fn of_user(facts: &Metadata) -> io::Result<()> {
+    refused(facts, rustix::process::geteuid().as_raw(), "it").map_or(Ok(()), denied)
+}
+
+/// Fails where another user can exchange what lies at a path, because of the folder that it lies in.
+pub(super) fn folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let facts = folder.metadata()?;
+    let is_shared = facts.mode() & 0o1000 != 0 && facts.uid() == 0;
+    // In a folder like /tmp only the owner of a file can exchange it.
+    if is_shared {
+        return Ok(());
+    }
+    let what = format!("its folder {}", folder.display());
+    refused(&facts, rustix::process::geteuid().as_raw(), &what).map_or(Ok(()), denied)
+}
+
+/// Fails where another user can change which file a path leads to: by a link on the way, or by the folder of one.
+pub(super) fn way_to(path: &Path) -> io::Result<()> {
+    let user = rustix::process::geteuid().as_raw();
+    let mut path: PathBuf = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        folder_of(&path)?;
+        let facts = path.symlink_metadata()?;
+        if !facts.is_symlink() {
+            return Ok(());
+        }
+        if !is_owner(&facts, user) {
+            return denied(format!("the link {} belongs to another user (id {})", path.display(), facts.uid()));
+        }
+        let target = std::fs::read_link(&path)?;
+        path = path.parent().unwrap_or(Path::new("/")).join(target);
+    }
+    denied("too many links lead to it".to_owned())
+}
+
+/// Says why something is not the user's alone.
+fn refused(facts: &Metadata, user: u32, what: &str) -> Option<String> {
+    let mode = facts.mode() & 0o777;
+    // Many systems give each user a group with the number of the user, and let that group write.
+    let is_own_group = facts.gid() == user;
+    let writable = mode & 0o002 != 0 || (mode & 0o020 != 0 && !is_own_group);
+    match () {
+        () if !is_owner(facts, user) => Some(format!(
+            "{what} belongs to another user (id {}), who could change it; copy it to a file of your own, or run chown",
+            facts.uid()
+        )),
+        () if writable => {
+            Some(format!("others can write {what}: the mode is {mode:03o}; run chmod go-w, then look at the content"))
+        }
+        () => None,
+    }
+}
+
+fn is_owner(facts: &Metadata, user: u32) -> bool {
+    facts.uid() == user || facts.uid() == 0
+}
+
+fn denied(problem: String) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read_config_file;
+    use super::super::trust::{TrustStore, Trusted};
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+    use std::path::Path;
+
+    /// Somebody else, whoever runs the tests.
+    const OTHER: u32 = 54_321;
+
+    fn is_root() -> bool {
+        rustix::process::geteuid().is_root()
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    }
+
+    #[test]
+    fn settings_and_trust_that_others_can_write_are_refused_with_the_reason() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let (config, store) = (folder.path().join("config.toml"), TrustStore::new(folder.path()));
+        std::fs::write(&config, "text").expect("a file can be written");
+        store.put(Path::new("/one"), Trusted::default()).expect("it can be kept");
+        let told = || {
+            let config = read_config_file(&config).err().map(|error| error.to_string());
+            (config, store.of(Path::new("/one")).err().map(|error| error.to_string()))
+        };
+        for (mode, is_read) in [(0o600, true), (0o644, true), (0o400, true), (0o602, false), (0o666, false)] {
+            [&*config, store.path()].into_iter().for_each(|path| set_mode(path, mode));
+            let (of_config, of_trust) = told();
+            assert_eq!((of_config.is_none(), of_trust.is_none()), (is_read, is_read), "{mode:o}");
+            let words = format!("others can write it: the mode is {mode:03o}; run chmod go-w");
+            assert!(is_read || of_config.is_some_and(|told| told.starts_with(&words)), "{mode:o}");
+        }
+        [&*config, store.path()].into_iter().for_each(|path| set_mode(path, 0o600));
+        for (mode, is_read) in [(0o700, true), (0o755, true), (0o777, false), (0o703, false)] {
+            set_mode(folder.path(), mode);
+            let (of_config, of_trust) = told();
+            assert_eq!((of_config.is_none(), of_trust.is_none()), (is_read, is_read), "the folder, {mode:o}");
+        }
+    }
+
+    #[test]
+    fn what_another_user_owns_is_refused_also_behind_links() {
+        if !is_root() {
+            // Only root can give a file away.
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = |name: &str| folder.path().join(name);
+        for place in ["own", "foreign"] {
+            std::fs::create_dir(path(place)).expect("a folder can be made");
+        }
+        for file in ["own/mine", "own/theirs", "foreign/mine"] {
+            std::fs::write(path(file), "text").expect("a file can be written");
+        }
+        for (link, target) in [
+            ("own/to-mine", "mine"),
+            ("own/to-theirs", "theirs"),
+            ("own/away", "../foreign/mine"),
+            ("own/link", "mine"),
+        ] {
+            symlink(target, path(link)).expect("a link can be made");
+        }
+        symlink("to-theirs", path("own/twice")).expect("a link can be made");
+        for foreign in ["own/theirs", "foreign"] {
+            chown(path(foreign), Some(OTHER), None).expect("root may");
+        }
+        lchown(path("own/link"), Some(OTHER), None).expect("root may");
+        for (file, is_read) in [
+            ("own/mine", true),
+            ("own/to-mine", true),
+            ("own/theirs", false),
+            ("own/to-theirs", false),
+            ("own/twice", false),
+            ("own/away", false),
+            ("own/link", false),
+            ("foreign/mine", false),
+        ] {
+            let told = read_config_file(&path(file)).map_err(|error| error.to_string());
+            assert_eq!(told.is_ok(), is_read, "{file}: {told:?}");
+            assert!(told.err().is_none_or(|told| told.contains("belongs to another user")), "{file}");
+        }
+    }
+}
