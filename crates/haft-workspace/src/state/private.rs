@@ -44,6 +44,12 @@ pub(crate) fn read_file(path: &Path) -> io::Result<File> {
     of_user(path, OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
 }
 
+/// Opens a file whose content is recognised by its hash. A large one is another name of a file of the workspace, and belongs
+/// to whom that belonged.
+pub(super) fn read_content(path: &Path) -> io::Result<File> {
+    regular(OpenOptions::new().read(true).custom_flags(no_tricks()).open(path)?)
+}
+
 /// Refuses a file that is not the user's alone, or that lies where another user can exchange it.
 fn of_user(path: &Path, file: File) -> io::Result<File> {
     let file = regular(file)?;

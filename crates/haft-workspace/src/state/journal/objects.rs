@@ -155,7 +155,7 @@ impl Objects {
     }
 
     pub(crate) fn open(&self, hash: ContentHash) -> io::Result<File> {
-        private::read_file(&self.path(hash)).map_err(|error| match error.kind() {
+        private::read_content(&self.path(hash)).map_err(|error| match error.kind() {
             // Else the words would be about the file that is to be restored.
             io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is gone"),
             _ => error,
@@ -222,5 +222,20 @@ mod tests {
         std::fs::write(&path, "CONTENT").expect("it can be written");
         keep(Durable::Later);
         assert_eq!(std::fs::read(&path).expect("it is there"), b"content");
+    }
+
+    #[test]
+    fn a_linked_content_is_found_whoever_may_write_the_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join("shared");
+        std::fs::write(&path, "content").expect("it can be written");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).expect("it is ours");
+        let objects = Objects::new(folder.path().join("objects"));
+        let hash = ContentHash::of(b"content");
+        let file = File::open(&path).expect("it is there");
+        objects.link(&file, hash, Durable::Yes).expect("it lies on the same disk");
+        std::fs::remove_file(&path).expect("it is there");
+        assert!(objects.open(hash).is_ok_and(|kept| is_sound(&kept, hash)));
     }
 }
