@@ -13,6 +13,10 @@ pub(crate) fn attempts(cage: &Cage) -> Vec<Attempt> {
         Attempt::new("UDP", probe("udp", &format!("127.0.0.1:{udp}"))),
         Attempt::new("UDP to everybody", probe("udp", &format!("255.255.255.255:{udp}"))),
         Attempt::new("a name", "getent hosts canary.example.invalid && echo ESCAPED; echo done"),
+        Attempt::new(
+            "ports that others listen on",
+            format!("grep -qi ':{tcp:04x} ' /proc/net/tcp && echo ESCAPED; echo done"),
+        ),
         Attempt::new("a name by system call", probe("udp", "127.0.0.53:53")),
         Attempt::new("an address far away", "exec 3<>/dev/tcp/192.0.2.1/80 && echo ESCAPED; echo done")
             .explained("network"),
