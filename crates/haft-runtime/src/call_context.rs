@@ -49,6 +49,8 @@ pub(crate) struct CallContext<'a> {
     permit: OnceLock<Arc<Permit>>,
     notes: Mutex<Notes>,
     chunks: Mutex<ChunkRedactor>,
+    /// Hides secrets in what the call says, and knows where they were from.
+    pub(crate) redactor: Redactor,
     closed: bool,
 }
 
@@ -91,6 +93,7 @@ impl<'a> CallContext<'a> {
             permit: OnceLock::new(),
             notes: Mutex::new(Notes { tool: shown_name(session, &call.name), ..Notes::default() }),
             chunks: Mutex::default(),
+            redactor: session.ground.redactor.noting(),
             closed: false,
         };
         cx.tell(|| What::Started {
@@ -161,14 +164,33 @@ impl<'a> CallContext<'a> {
     /// Sets the sticky facts that follow from what the call had planned, once it has begun to run.
     fn set_bits(&self) {
         let Some(permit) = self.permit.get() else { return };
+        if !self.redactor.met().is_empty() {
+            self.set_bit(Bit::Private);
+        }
         // Only a command has something around it, and finding out what may take a while.
         let runs_command = permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
         let around = runs_command.then(|| Surroundings::of(&self.session.ground.doors));
         for bit in Bit::set_by(permit.effects(), &self.session.grants(), around.as_ref()) {
-            if self.session.set_bit(bit) {
-                self.tell(|| What::BitSet(bit));
-            }
+            self.set_bit(bit);
         }
+    }
+
+    fn set_bit(&self, bit: Bit) {
+        if self.session.set_bit(bit) {
+            self.tell(|| What::BitSet(bit));
+        }
+    }
+
+    /// Says from which files values were hidden in what the call says.
+    pub(crate) fn hidden(&self) -> Option<String> {
+        let files = self.redactor.met();
+        let (first, more) = files.split_first()?;
+        let more = match more {
+            [] => String::new(),
+            [one] => format!(" and {one}"),
+            more => format!(" and {} more files", more.len()),
+        };
+        Some(format!("Values of {first}{more} are hidden: [secret] stands for each. Programs still read them."))
     }
 
     fn bits(&self) -> Vec<&'static str> {
@@ -306,8 +328,7 @@ impl<'a> CallContext<'a> {
 
     /// Tells what is left of the output, and which files were changed.
     pub(crate) fn tell_effects(&self) {
-        let redactor = &self.session.ground.redactor;
-        let rest = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).rest(redactor);
+        let rest = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).rest(&self.redactor);
         if !rest.is_empty() {
             self.tell(|| What::OutputChunk(rest));
         }
@@ -332,19 +353,18 @@ impl<'a> CallContext<'a> {
 
 impl Progress for CallContext<'_> {
     fn chunk(&self, text: &str) {
-        let redactor = &self.session.ground.redactor;
-        let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(redactor, text);
+        let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(&self.redactor, text);
         if !shown.is_empty() {
             self.tell(|| What::OutputChunk(shown));
         }
     }
 
     fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
-        self.session.ground.redactor.redact(text)
+        self.redactor.redact(text)
     }
 
     fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(HidingPieces { redactor: self.session.ground.redactor.clone(), held: ChunkRedactor::default() })
+        Box::new(HidingPieces { redactor: self.redactor.clone(), held: ChunkRedactor::default() })
     }
 }
 

@@ -26,6 +26,7 @@ mod question;
 pub mod record;
 pub mod redact;
 pub mod runtime;
+mod secrets;
 pub mod session;
 pub mod stage;
 mod stages;

@@ -3,18 +3,23 @@
 //! By value: what is known to be secret. By shape: what looks like a key of a well-known kind (`shapes`).
 //! Short values are not hidden, because they would be found in ordinary words.
 
+mod file_values;
 mod shapes;
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
+use haft::door::SecretFile;
 use serde_json::Value;
 
 /// What stands where a secret was.
 pub(crate) const HIDDEN: &str = "[secret]";
 /// Shorter values would be found in ordinary words.
 const SHORTEST: usize = 8;
+/// Most secrets that become known later on.
+const MOST_SECRETS: usize = 100_000;
 
 /// Hides secrets.
 #[derive(Clone, Debug, Default)]
@@ -22,48 +27,113 @@ pub struct Redactor {
     values: Option<AhoCorasick>,
     /// What became known to be secret later on; all copies share it.
     later: Arc<RwLock<Later>>,
+    /// From which files values were hidden, where somebody wants to know it; copies share it.
+    met: Option<Arc<Mutex<BTreeSet<usize>>>>,
 }
 
-#[derive(Debug, Default)]
+/// Secrets that became known later on.
+#[derive(Default)]
 struct Later {
-    values: Vec<String>,
+    /// By their texts: what stands in their place, and the file they are from.
+    secrets: BTreeMap<String, (String, Option<usize>)>,
+    files: Vec<String>,
     found_by: Option<AhoCorasick>,
+}
+
+impl std::fmt::Debug for Later {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Later").field("secrets", &self.secrets.len()).field("files", &self.files).finish()
+    }
+}
+
+impl Later {
+    /// Adds what is not known yet.
+    fn add(&mut self, secrets: impl IntoIterator<Item = (String, String)>, file: Option<usize>) {
+        let known = self.secrets.len();
+        for (text, shown) in secrets {
+            if self.secrets.len() < MOST_SECRETS {
+                self.secrets.entry(text).or_insert((shown, file));
+            }
+        }
+        if self.secrets.len() > known {
+            self.found_by = automaton(self.secrets.keys());
+        }
+    }
+
+    fn number_of(&mut self, file: &str) -> usize {
+        let known = self.files.iter().position(|known| known == file);
+        known.unwrap_or_else(|| {
+            self.files.push(file.to_owned());
+            self.files.len() - 1
+        })
+    }
 }
 
 impl Redactor {
     /// Hides these values besides everything that looks like a key.
     pub fn of_values(values: impl IntoIterator<Item = String>) -> Self {
-        Self { values: automaton(values), later: Arc::default() }
+        let parts: BTreeSet<String> = values.into_iter().flat_map(parts).collect();
+        Self { values: automaton(&parts), ..Self::default() }
     }
 
     /// Hides these values too, from now on and in all copies.
     pub(crate) fn also_hide(&self, values: impl IntoIterator<Item = String>) {
-        let mut later = self.later.write().unwrap_or_else(PoisonError::into_inner);
-        let known = later.values.len();
-        later.values.extend(values);
-        later.values.sort_unstable();
-        later.values.dedup();
-        if later.values.len() > known {
-            later.found_by = automaton(later.values.iter().cloned());
+        let parts = values.into_iter().flat_map(parts).map(|part| (part, HIDDEN.to_owned()));
+        self.later.write().unwrap_or_else(PoisonError::into_inner).add(parts, None);
+    }
+
+    /// Hides what is secret in this file, from now on and in all copies.
+    pub(crate) fn also_hide_file(&self, file: &SecretFile) {
+        let mut secrets = Vec::new();
+        for secret in file_values::secrets_in(&file.text) {
+            let forms = forms(&secret.text).into_iter();
+            secrets.extend(forms.map(|form| (form, secret.shown.clone())));
+            secrets.push((secret.text, secret.shown));
         }
+        let mut later = self.later.write().unwrap_or_else(PoisonError::into_inner);
+        let number = later.number_of(&file.path);
+        later.add(secrets, Some(number));
+    }
+
+    /// Returns a copy that notes from which files it hides values.
+    pub(crate) fn noting(&self) -> Self {
+        Self { met: Some(Arc::default()), ..self.clone() }
+    }
+
+    /// Returns the files from which values were hidden.
+    pub(crate) fn met(&self) -> Vec<String> {
+        let Some(met) = &self.met else { return Vec::new() };
+        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
+        let met = met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.iter().filter_map(|number| later.files.get(*number).cloned()).collect()
     }
 
     fn by_later<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
-        match later.found_by.as_ref().filter(|values| values.is_match(&*text)) {
-            Some(values) => Cow::Owned(values.replace_all(&text, &vec![HIDDEN; values.patterns_len()])),
-            None => text,
-        }
+        let Some(found_by) = later.found_by.as_ref().filter(|values| values.is_match(&*text)) else { return text };
+        let mut hidden = String::with_capacity(text.len());
+        found_by.replace_all_with(&text, &mut hidden, |_, found, hidden| {
+            let (shown, file) = later.secrets.get(found).map_or((HIDDEN, None), |(shown, file)| (shown, *file));
+            hidden.push_str(shown);
+            if let (Some(met), Some(file)) = (&self.met, file) {
+                met.lock().unwrap_or_else(PoisonError::into_inner).insert(file);
+            }
+            true
+        });
+        Cow::Owned(hidden)
     }
 
     /// Returns the text without secrets.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        // Values first: a shape inside one would leave the rest of it.
-        let by_value = match self.values.as_ref().filter(|values| values.is_match(text)) {
-            Some(values) => Cow::Owned(values.replace_all(text, &vec![HIDDEN; values.patterns_len()])),
-            None => Cow::Borrowed(text),
+        // Values first: a shape inside one would leave the rest of it. What is known of files says most.
+        let by_value = match self.by_later(Cow::Borrowed(text)) {
+            text if self.values.as_ref().is_none_or(|values| !values.is_match(&*text)) => text,
+            text => {
+                let replaced =
+                    self.values.as_ref().map(|values| values.replace_all(&text, &vec![HIDDEN; values.patterns_len()]));
+                replaced.map_or(text, Cow::Owned)
+            }
         };
-        let by_value = self.by_later(by_value);
         shapes::hide_shapes(by_value)
     }
 
@@ -91,26 +161,28 @@ impl Redactor {
     }
 }
 
-/// Makes what finds these values, in all forms in which they are written.
-fn automaton(values: impl IntoIterator<Item = String>) -> Option<AhoCorasick> {
+/// Returns a value in all forms in which it is written; those that are too short are left out.
+fn parts(value: String) -> Vec<String> {
     // A value of several lines is also found line by line: what is shown has numbers between them.
-    let mut parts: Vec<String> = Vec::new();
-    for value in values {
-        parts.extend(value.lines().map(|line| line.trim().to_owned()));
-        // As it stands in JSON, and as a name with odd characters is shown.
-        parts.push(Value::from(value.as_str()).to_string().trim_matches('"').to_owned());
-        parts.push(value.escape_debug().to_string());
-        parts.push(value);
-    }
+    let mut parts: Vec<String> = value.lines().map(|line| line.trim().to_owned()).collect();
+    parts.extend(forms(&value));
+    parts.push(value);
     parts.retain(|part| part.len() >= SHORTEST);
-    parts.sort_unstable();
-    parts.dedup();
-    if parts.is_empty() {
-        return None;
-    }
+    parts
+}
+
+/// Returns a text as it stands in JSON, and as a name with odd characters is shown.
+fn forms(text: &str) -> [String; 2] {
+    let json = Value::from(text).to_string();
+    [json[1..json.len() - 1].to_owned(), text.escape_debug().to_string()]
+}
+
+fn automaton<'s>(texts: impl IntoIterator<Item = &'s String>) -> Option<AhoCorasick> {
+    let mut texts = texts.into_iter().peekable();
+    texts.peek()?;
     // Longest first, so that a value that begins with another one goes as a whole.
-    let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(&parts);
-    Some(built.expect("a few short values fit an automaton"))
+    let built = AhoCorasick::builder().match_kind(aho_corasick::MatchKind::LeftmostLongest).build(texts);
+    Some(built.expect("some thousand short values fit an automaton"))
 }
 
 /// Hides secrets in output that comes in pieces, also when one lies across two of them.

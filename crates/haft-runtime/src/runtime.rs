@@ -17,6 +17,7 @@ use crate::events::Events;
 use crate::gate;
 use crate::hooks::{Hook, Hooks};
 use crate::redact::Redactor;
+use crate::secrets::{self, KnownSecrets};
 use crate::session::Session;
 use crate::stage::Halt;
 use crate::stage::Stage::{AfterHooks, Authorize, BeforeHooks, Execute, Gate, LineUp, Parse, Prepare, Recall, Resolve};
@@ -44,6 +45,7 @@ pub(crate) struct Ground {
     pub(crate) doors: Doors,
     pub(crate) limits: Limits,
     pub(crate) redactor: Redactor,
+    pub(crate) secrets: Arc<KnownSecrets>,
     pub(crate) events: Events,
     pub(crate) dialect: Option<Arc<dyn Dialect>>,
 }
@@ -52,7 +54,7 @@ impl Runtime {
     /// Makes a runtime over these tools and doors, with the default rules and limits.
     pub fn new(catalog: Catalog, doors: Doors) -> Self {
         let (limits, redactor, events) = (Limits::default(), Redactor::default(), Events::default());
-        let ground = Ground { doors, limits, redactor, events, dialect: None };
+        let ground = Ground { doors, limits, redactor, secrets: Arc::default(), events, dialect: None };
         Self {
             catalog,
             policy: Policy::default(),
@@ -151,6 +153,7 @@ impl Runtime {
         let cx = session.open_call(&call);
         async move {
             let outcome = cx.guarded(self.drive(&cx, call)).await;
+            secrets::learn_after(&cx, &outcome).await;
             let result = shrink(&cx, &self.catalog, outcome).await;
             cx.close(result)
         }

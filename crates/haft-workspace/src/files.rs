@@ -30,6 +30,7 @@ pub(crate) mod refused;
 mod replace;
 mod rules;
 mod search;
+mod secrets;
 pub(crate) mod shut;
 mod step_back;
 mod structure;
@@ -48,7 +49,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft::BoxFuture;
-use haft::door::{Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, Written};
+use haft::door::{
+    Breadth, Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, SecretLook,
+    Written,
+};
 use haft::effect::{Effect, Exposure};
 use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
@@ -65,6 +69,7 @@ use crate::state::journal::Journal;
 use layer::Layers;
 use open::Root;
 use search::Watch;
+use secrets::SecretFiles;
 use wide::Agreed;
 
 /// How often a long search says how far it is.
@@ -77,6 +82,8 @@ pub struct Workspace {
     home: Option<PathBuf>,
     /// What a person agreed to, where there is a state that remembers it.
     agreed: Option<Agreed>,
+    /// What is known of files that are secret.
+    secrets: Arc<SecretFiles>,
 }
 
 /// What else is inside a workspace, and what never is.
@@ -103,7 +110,7 @@ impl Workspace {
         bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
         root.leave_out_stores();
         let home = bounds.home.as_deref().map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
-        Ok(Self { root: Arc::new(root), home, agreed: None })
+        Ok(Self { root: Arc::new(root), home, agreed: None, secrets: Arc::default() })
     }
 
     /// Protects files that trusted code names, by their paths from the root: no command changes them.
@@ -176,6 +183,10 @@ impl Look for Workspace {
 
     fn way_to(&self, path: &Path) -> Vec<PathBuf> {
         locate::way_to(path)
+    }
+
+    fn secrets(&self, breadth: Breadth) -> SecretLook {
+        self.secrets.look(&self.root, breadth)
     }
 
     fn home(&self) -> Option<PathBuf> {

@@ -91,6 +91,12 @@ pub trait Look: Send + Sync {
         vec![path.to_owned()]
     }
 
+    /// Looks for files whose names say that they are secret, and returns those that changed since the last look. May
+    /// take a while in a large workspace.
+    fn secrets(&self, _breadth: Breadth) -> SecretLook {
+        SecretLook { changed: Vec::new(), is_whole: true }
+    }
+
     /// Returns the user's home, where it is known: what `~` means in a command.
     fn home(&self) -> Option<PathBuf> {
         None
@@ -99,6 +105,39 @@ pub trait Look: Send + Sync {
     /// Names the workspace when it is so wide (the home, the system) that a person must agree, once, to commands in it.
     fn wide_workspace(&self) -> Option<String> {
         None
+    }
+}
+
+/// How far somebody looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breadth {
+    /// At the entries of the workspace's own folder.
+    FirstLevel,
+    /// Everywhere in the workspace.
+    Whole,
+}
+
+/// What a look for secret files found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretLook {
+    /// The files that are new or changed since the last look.
+    pub changed: Vec<SecretFile>,
+    /// Whether all of them could be looked at: there may be too many, or one may be too large.
+    pub is_whole: bool,
+}
+
+/// A file whose name says that it is secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretFile {
+    /// Its path, as people know it.
+    pub path: String,
+    /// What it holds.
+    pub text: String,
+}
+
+impl std::fmt::Debug for SecretFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SecretFile").field("path", &self.path).finish_non_exhaustive()
     }
 }
 

@@ -17,6 +17,7 @@ use super::line_up::Planned;
 use crate::call_context::CallContext;
 use crate::hooks::HookedCall;
 use crate::kept::{self, KeptKey};
+use crate::secrets;
 use crate::session::Keeping;
 
 /// How long a tool may take to stop after it was told to.
@@ -37,6 +38,7 @@ enum Stop {
 
 /// Runs the tool under a permit.
 pub(crate) async fn execute(cx: &CallContext<'_>, authorized: Authorized) -> Result<Ran, ToolError> {
+    secrets::learn_before(cx, authorized.effects()).await;
     refuse_stale(cx, &authorized.planned().basis)?;
 
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
@@ -90,7 +92,7 @@ async fn keep(cx: &CallContext<'_>, key: KeptKey, output: &ToolOutput) {
     if cx.did() != Did::Nothing || cx.session.mode() != Mode::Normal {
         return;
     }
-    if let Some(bytes) = kept::to_bytes(output, &cx.session.ground.redactor) {
+    if let Some(bytes) = kept::to_bytes(output, &cx.redactor) {
         cx.session.ground.doors.store.remember(&key, bytes).await;
     }
     cx.session.memory.keep(key, output.clone());

@@ -126,6 +126,7 @@ async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, spoken: Option<
         text.push_str(piece);
     }
     let text = hide(cx, &text);
+    result.warnings.extend(cx.hidden());
     let text = match spoken {
         Some(spoken) => spoken.output(text, result),
         None => text,
@@ -220,7 +221,7 @@ fn bounded_data(cx: &CallContext<'_>, mut data: Value) -> Option<Value> {
         });
         return None;
     }
-    cx.session.ground.redactor.redact_value(&mut data);
+    cx.redactor.redact_value(&mut data);
     Some(data)
 }
 
@@ -256,7 +257,7 @@ fn redacted_repairs(cx: &CallContext<'_>) -> Vec<String> {
 }
 
 fn hide(cx: &CallContext<'_>, text: &str) -> String {
-    cx.session.ground.redactor.redact(text).into_owned()
+    cx.redactor.redact(text).into_owned()
 }
 
 fn shortened(text: &str) -> String {

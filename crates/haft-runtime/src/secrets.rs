@@ -1,0 +1,83 @@
+//! Learns what is secret in the workspace before a call runs that could show it.
+//!
+//! Programs may read files that hold secrets, or tests would fail; the model may not. So the values are known by the time
+//! that something could print them, and are hidden wherever they appear. A call that reads one file costs a look at the
+//! first level of the workspace; one that runs code, a look at all of it, of which only the first is a walk.
+//!
+//! Older versions of these files are in the history of git. They are read once, when a command could show them (`git log
+//! -p`), and again when something was fetched.
+//!
+//! Not here: which texts of a file are secret (`redact`), finding the files (`haft-workspace`).
+
+mod git_history;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use haft::door::{Breadth, Receipt, SecretLook};
+use haft::effect::Effect;
+use haft::guarded::is_secret;
+use haft::path::Extent;
+
+use crate::call_context::CallContext;
+use crate::stage::{Halt, Stage};
+use crate::stages::execute::Ran;
+use git_history::GitHistory;
+
+/// What a runtime knows of the secrets of its workspace, beside the values.
+#[derive(Debug, Default)]
+pub(crate) struct KnownSecrets {
+    /// Whether it was told that not everything could be looked at.
+    told: AtomicBool,
+    history: GitHistory,
+}
+
+/// Learns what a call with these effects could show.
+pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
+    look(cx, breadth(effects)).await;
+    let lines = effects.iter().filter_map(|effect| match effect {
+        Effect::Run(line) => Some(line.0.as_str()),
+        _ => None,
+    });
+    for line in lines {
+        cx.session.ground.secrets.history.learn(cx, line).await;
+    }
+}
+
+/// Learns what a call has just made secret, or had read when it failed while it planned.
+pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt>) {
+    let is_secret = |receipt: &Receipt| match receipt {
+        Receipt::Changed(target, _) => is_secret(target.place().path()),
+        Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,
+    };
+    let failed_in_plan = matches!(outcome, Err(halt) if halt.at == Stage::LineUp);
+    if failed_in_plan || cx.receipts().iter().any(is_secret) {
+        look(cx, Breadth::Whole).await;
+    }
+}
+
+/// Says how far a call could see: what runs code sees everything.
+fn breadth(effects: &[Effect]) -> Breadth {
+    let is_narrow = |effect: &Effect| match effect {
+        Effect::Read(target) => target.place().extent() == Extent::Entry,
+        Effect::Change(..) | Effect::Session(_) => true,
+        _ => false,
+    };
+    if effects.iter().all(is_narrow) { Breadth::FirstLevel } else { Breadth::Whole }
+}
+
+async fn look(cx: &CallContext<'_>, breadth: Breadth) {
+    let ground = &cx.session.ground;
+    let found = match breadth {
+        Breadth::FirstLevel => ground.doors.look.secrets(breadth),
+        Breadth::Whole => {
+            let look = ground.doors.look.clone();
+            let looked = tokio::task::spawn_blocking(move || look.secrets(breadth)).await;
+            looked.unwrap_or(SecretLook { changed: Vec::new(), is_whole: false })
+        }
+    };
+    found.changed.iter().for_each(|file| ground.redactor.also_hide_file(file));
+    if !found.is_whole && !ground.secrets.told.swap(true, Ordering::Relaxed) {
+        let words = "There are more files with secrets here than haft looks at; values from the rest are not hidden.";
+        cx.note(|notes| notes.warnings.push(words.to_owned()));
+    }
+}

@@ -1,0 +1,289 @@
+//! Reads the versions of secret files that the history of git holds.
+//!
+//! Git reads them itself, in the sandbox: first the names of everything that was ever committed, then the content of what
+//! is secret by its name. Most repositories have nothing of that kind, so the second step is rare.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use bytes::Bytes;
+use haft::call::CallId;
+use haft::context::{RunContext, Unheard};
+use haft::door::{Errand, Permit, Purpose, SecretFile};
+use haft::effect::{CommandLine, Effect};
+use haft::guarded::is_secret;
+use haft::path::{Extent, Place, Target};
+use haft::process::{Command, HowEnded, Stream};
+use haft::stamp::Stamp;
+
+use crate::call_context::CallContext;
+
+/// Longest time that one step may take.
+const TIME: Duration = Duration::from_secs(5);
+/// Most bytes of old versions that are read.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Most versions that are read.
+const MOST_VERSIONS: usize = 2_000;
+/// What changes when something comes in from elsewhere.
+const SIGNS: [&str; 3] = [".git/packed-refs", ".git/FETCH_HEAD", ".git/ORIG_HEAD"];
+/// Commands of git that show no content of files.
+const SILENT: &[&str] = &[
+    "status",
+    "add",
+    "commit",
+    "branch",
+    "init",
+    "rev-parse",
+    "remote",
+    "tag",
+    "fetch",
+    "push",
+    "pull",
+    "ls-files",
+    "mv",
+    "rm",
+    "clone",
+    "version",
+    "--version",
+    "switch",
+    "gc",
+    "merge",
+    "rebase",
+    "reset",
+    "config",
+];
+/// What keeps git from running anything of the repository, and from fetching what it lacks.
+const PLAIN: &[&str] = &[
+    "--no-optional-locks",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "log.showRoot=true",
+];
+
+/// What was read of the history, and when.
+#[derive(Debug, Default)]
+pub(super) struct GitHistory {
+    seen: Mutex<Option<[Option<Stamp>; SIGNS.len()]>>,
+}
+
+impl GitHistory {
+    /// Learns the old versions, if the command could show them and they are not known yet.
+    pub(super) async fn learn(&self, cx: &CallContext<'_>, line: &str) {
+        let look = &cx.session.ground.doors.look;
+        let inside = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        if !shows_history(line) || look.facts(&inside(".git")).is_err() {
+            return;
+        }
+        let signs = SIGNS.map(|sign| look.stamp(&inside(sign)));
+        {
+            let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if seen.as_ref() == Some(&signs) {
+                return;
+            }
+            *seen = Some(signs);
+        }
+        match read(cx).await {
+            Ok(files) => files.iter().for_each(|file| cx.session.ground.redactor.also_hide_file(file)),
+            Err(why) => {
+                let words = format!("Old versions of secret files in the history of git are not hidden here: {why}.");
+                cx.note(|notes| notes.warnings.push(words));
+            }
+        }
+    }
+}
+
+/// Says whether a command may print what git keeps: it names git, and not only for what shows nothing.
+fn shows_history(line: &str) -> bool {
+    let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))).collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let is_git = *word == "git" || word.ends_with("/git") || word.starts_with("git-") || *word == ".git";
+        is_git && !words.get(at + 1).is_some_and(|next| SILENT.contains(next))
+    })
+}
+
+/// Returns the versions of secret files, or why they cannot be had.
+async fn read(cx: &CallContext<'_>) -> Result<Vec<SecretFile>, String> {
+    let names = ["log", "--all", "--reflog", "--raw", "-z", "--no-abbrev", "--no-renames", "--format="];
+    let mut listed = Listed::default();
+    let listing = Mutex::new(&mut listed);
+    run(cx, &names, Bytes::new(), &|piece| {
+        if let Ok(mut listing) = listing.lock() {
+            listing.take(piece);
+        }
+    })
+    .await?;
+    let versions = listed.end();
+    if versions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_too_many = versions.len() > MOST_VERSIONS;
+    let ids: String = versions.iter().take(MOST_VERSIONS).map(|(id, _)| format!("{id}\n")).collect();
+    let content = Mutex::new(Vec::new());
+    run(cx, &["cat-file", "--batch"], ids.into(), &|piece| {
+        if let Ok(mut content) = content.lock() {
+            let room = MOST_BYTES.saturating_sub(content.len());
+            content.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+    })
+    .await?;
+    let content = content.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if is_too_many || content.len() >= MOST_BYTES {
+        cx.note(|notes| {
+            notes.warnings.push("The history of git holds more versions of secret files than haft reads.".to_owned())
+        });
+    }
+    Ok(parted(&content, &versions))
+}
+
+/// Runs git in the sandbox and passes its output on.
+async fn run(
+    cx: &CallContext<'_>,
+    words: &[&str],
+    input: Bytes,
+    heard: &(dyn Fn(&[u8]) + Send + Sync),
+) -> Result<(), String> {
+    let doors = &cx.session.ground.doors;
+    let root = Target::Inside(Place::new("", Extent::Tree));
+    let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
+    let git = doors.processes.find_program(&["git"]).ok_or("there is no git")?;
+    let line = "git, to know the secrets in its history";
+    let all = PLAIN.iter().chain(words).map(OsString::from);
+    let words: Vec<OsString> = std::iter::once(git.into_os_string()).chain(all).collect();
+    let mut command = Command::new(words, line, folder, TIME);
+    command.input = input;
+    command.environment = vec![("GIT_NO_LAZY_FETCH".into(), "1".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())];
+    let errand = Errand {
+        call: CallId::fresh(),
+        tool: "secrets".to_owned(),
+        session: cx.session.name.clone(),
+        run: cx.session.run.clone(),
+        turn: cx.turn.number,
+        purpose: Purpose::default(),
+    };
+    let effect = Effect::Run(CommandLine(line.into()));
+    let permit = Permit::issue(errand, [effect].into(), Vec::new(), cx.place.stop.clone());
+    let context = RunContext::new(&permit, doors, &Unheard, (&cx.session.name, cx.limits()));
+    let hear = |stream: Stream, piece: &[u8]| {
+        if stream == Stream::Out {
+            heard(piece);
+        }
+    };
+    match context.run(&command, &hear).await {
+        Ok(ran) => match ran.ended.how {
+            HowEnded::Exited(0) => Ok(()),
+            HowEnded::TimedOut => Err(format!("reading them took longer than {} s", TIME.as_secs())),
+            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::Stopped => Err("git failed".to_owned()),
+        },
+        Err(error) => Err(error.what.trim_end_matches('.').to_owned()),
+    }
+}
+
+/// What `git log --raw -z` lists, as it comes: a record of modes and ids, then the path.
+#[derive(Debug, Default)]
+struct Listed {
+    held: Vec<u8>,
+    ids: Option<(String, String)>,
+    versions: Vec<(String, String)>,
+}
+
+impl Listed {
+    fn take(&mut self, piece: &[u8]) {
+        for part in piece.split_inclusive(|byte| *byte == 0) {
+            self.held.extend_from_slice(part);
+            if self.held.last() == Some(&0) {
+                self.held.pop();
+                let field = std::mem::take(&mut self.held);
+                self.field(&String::from_utf8_lossy(&field));
+            }
+        }
+    }
+
+    fn field(&mut self, field: &str) {
+        match self.ids.take() {
+            Some((old, new)) => {
+                if is_secret(Path::new(field)) {
+                    let known = [old, new].into_iter().filter(|id| !id.bytes().all(|digit| digit == b'0'));
+                    self.versions.extend(known.map(|id| (id, field.to_owned())));
+                }
+            }
+            None => {
+                let mut words = field.trim_start_matches('\n').strip_prefix(':').unwrap_or_default().split(' ').skip(2);
+                if let (Some(old), Some(new)) = (words.next(), words.next()) {
+                    self.ids = Some((old.to_owned(), new.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Vec<(String, String)> {
+        self.versions.sort();
+        self.versions.dedup_by(|a, b| a.0 == b.0);
+        std::mem::take(&mut self.versions)
+    }
+}
+
+/// Parts what `git cat-file --batch` printed into the files.
+fn parted(content: &[u8], versions: &[(String, String)]) -> Vec<SecretFile> {
+    let mut files = Vec::new();
+    let mut rest = content;
+    for (_, path) in versions {
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
+        let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+        rest = &rest[end + 1..];
+        let mut words = head.split(' ').skip(1);
+        let (kind, size) = (words.next(), words.next().and_then(|size| size.parse::<usize>().ok()));
+        let Some(size) = size else { continue };
+        let text = &rest[..size.min(rest.len())];
+        if kind == Some("blob") {
+            files.push(SecretFile { path: path.clone(), text: String::from_utf8_lossy(text).into_owned() });
+        }
+        rest = rest.get(size + 1..).unwrap_or_default();
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_may_show_what_git_keeps_are_known() {
+        for line in [
+            "git log -p",
+            "git grep -h . HEAD",
+            "git -C . show",
+            "git add . && git diff --cached",
+            "/usr/bin/git show HEAD",
+            "python3 -c \"run(['git','log','-p'])\"",
+            "GIT_PAGER=cat git stash show -p",
+            "cat .git/x",
+        ] {
+            assert!(shows_history(line), "{line}");
+        }
+        for line in ["git status", "git add -A && git commit -m x", "cat .gitignore", "ls", "echo digit"] {
+            assert!(!shows_history(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_git_prints_is_read_in_pieces() {
+        let (a, b, none) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
+        let raw = format!(
+            ":000000 100644 {none} {a} A\0.env\0:100644 100644 {a} {b} M\0.env\0:000000 100644 {none} {b} A\0x.rs\0"
+        );
+        let mut listed = Listed::default();
+        raw.as_bytes().chunks(7).for_each(|piece| listed.take(piece));
+        let versions = listed.end();
+        assert_eq!(versions, [(a.clone(), ".env".to_owned()), (b.clone(), ".env".to_owned())]);
+        let content = format!("{a} blob 4\nA=1\n\n{b} missing\n");
+        let files = parted(content.as_bytes(), &versions);
+        assert_eq!(files, [SecretFile { path: ".env".into(), text: "A=1\n".into() }]);
+    }
+}

@@ -1,0 +1,251 @@
+//! Finds the files of the workspace whose names say that they are secret, and reads those that changed since the last
+//! look.
+//!
+//! A folder is read again only when its stamp changed, and a file likewise: a second look costs one call to the kernel
+//! for each folder. Folders that package managers and compilers fill are passed by; what is in them is not the user's.
+//!
+//! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use haft::door::{Breadth, SecretFile, SecretLook};
+use haft::guarded::is_secret;
+use haft::path::{Extent, Place, RawPath, Target};
+use haft::stamp::Stamp;
+use rustix::fs::{FileType, OFlags};
+
+use super::copy;
+use super::facts::{stamp, stamp_of};
+use super::folder::{Names, is_made_up, stat_name};
+use super::locate::locate;
+use super::open::Root;
+
+/// Most folders that are looked at.
+const MOST_FOLDERS: usize = 50_000;
+/// Most files that are read.
+const MOST_FILES: usize = 2_000;
+/// Largest file that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+/// Deepest folder that is entered.
+const DEEPEST: usize = 64;
+
+/// What earlier looks found.
+#[derive(Debug, Default)]
+pub(super) struct SecretFiles {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    folders: HashMap<PathBuf, Folder>,
+    files: HashMap<PathBuf, Stamp>,
+    names: Names,
+}
+
+/// What matters of a folder.
+#[derive(Clone, Debug)]
+struct Folder {
+    stamp: Stamp,
+    folders: Vec<PathBuf>,
+    secrets: Vec<PathBuf>,
+}
+
+impl SecretFiles {
+    /// Looks again.
+    pub(super) fn look(&self, root: &Root, breadth: Breadth) -> SecretLook {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut look = SecretLook { changed: Vec::new(), is_whole: true };
+        let tops = root.folders().into_iter().map(|(path, _)| root.place_of(path).unwrap_or(path).to_owned());
+        let mut waiting: Vec<(PathBuf, usize)> = tops.map(|top| (top, 0)).collect();
+        let mut folders = 0;
+        while let Some((place, depth)) = waiting.pop() {
+            folders += 1;
+            if folders > MOST_FOLDERS {
+                look.is_whole = false;
+                break;
+            }
+            let Some(folder) = known.folder(root, &place) else { continue };
+            for secret in &folder.secrets {
+                known.read(root, secret, &mut look);
+            }
+            if breadth == Breadth::Whole && depth < DEEPEST {
+                waiting.extend(folder.folders.into_iter().map(|place| (place, depth + 1)));
+            } else if breadth == Breadth::Whole && !folder.folders.is_empty() {
+                look.is_whole = false;
+            }
+        }
+        look
+    }
+}
+
+impl Known {
+    /// Returns what is in a folder, as it was seen last where it has not changed since.
+    fn folder(&mut self, root: &Root, place: &Path) -> Option<Folder> {
+        let opened = root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
+        let stamp = stamp_of(&rustix::fs::fstat(&opened).ok()?);
+        if let Some(seen) = self.folders.get(place).filter(|seen| seen.stamp == stamp) {
+            return Some(seen.clone());
+        }
+        let opened = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+        let mut folder = Folder { stamp, folders: Vec::new(), secrets: Vec::new() };
+        let is_read = !is_made_up(&opened) && self.names.read(&opened).is_ok();
+        for index in 0.. {
+            let Some((name, kind)) = self.names.at(index).filter(|_| is_read) else { break };
+            if is_mark_of_generated(name) {
+                (folder.folders, folder.secrets) = (Vec::new(), Vec::new());
+                break;
+            }
+            let place = place.join(OsStr::from_bytes(name));
+            let kind = match kind {
+                FileType::Unknown => {
+                    stat_name(&opened, name).map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode))
+                }
+                kind => kind,
+            };
+            match kind {
+                FileType::Directory if !is_passed_by(name) => folder.folders.push(place),
+                FileType::RegularFile | FileType::Symlink if is_secret(&place) && !is_history(name) => {
+                    folder.secrets.push(place);
+                }
+                _ => {}
+            }
+        }
+        self.folders.insert(place.to_owned(), folder.clone());
+        Some(folder)
+    }
+
+    /// Reads a file, where it is new or changed.
+    fn read(&mut self, root: &Root, place: &Path, look: &mut SecretLook) {
+        let Some((target, stamp)) = led_to(root, place) else { return };
+        if self.files.get(place) == Some(&stamp) {
+            return;
+        }
+        if self.files.len() >= MOST_FILES && !self.files.contains_key(place) {
+            look.is_whole = false;
+            return;
+        }
+        let Ok(copy) = copy::copy(root, &target, LARGEST) else {
+            look.is_whole &= stamp.size <= LARGEST;
+            return;
+        };
+        self.files.insert(place.to_owned(), copy.version.stamp);
+        let text = String::from_utf8_lossy(&copy.bytes).into_owned();
+        look.changed.push(SecretFile { path: place.display().to_string(), text });
+    }
+}
+
+/// Returns what a name leads to inside: itself, or what a link names, whose own name may say nothing.
+fn led_to(root: &Root, place: &Path) -> Option<(Target, Stamp)> {
+    let own = Target::Inside(Place::new(place, Extent::Entry));
+    let target = match root.open_target(&own, OFlags::PATH) {
+        Ok(_) => own,
+        // It is a link.
+        Err(_) => locate(root, &RawPath::new(place.to_str()?), Extent::Entry).ok()?,
+    };
+    stamp(root, &target).map(|stamp| (target, stamp))
+}
+
+/// Folders whose content comes from elsewhere, or is git's own.
+fn is_passed_by(name: &[u8]) -> bool {
+    name == b".git" || name == b"node_modules"
+}
+
+/// Names that say that a folder was generated.
+fn is_mark_of_generated(name: &[u8]) -> bool {
+    name == b"CACHEDIR.TAG" || name == b"pyvenv.cfg"
+}
+
+/// Histories of programs: secret as a whole, but made of ordinary words.
+fn is_history(name: &[u8]) -> bool {
+    name.ends_with(b"_history") || name == b".lesshst"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scene {
+        folder: tempfile::TempDir,
+        root: Root,
+        files: SecretFiles,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("there is room");
+            let root = Root::open(folder.path()).expect("it is there");
+            Self { folder, root, files: SecretFiles::default() }
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("it has one")).expect("there is room");
+            std::fs::write(path, text).expect("there is room");
+        }
+
+        fn look(&self, breadth: Breadth) -> Vec<(String, String)> {
+            let look = self.files.look(&self.root, breadth);
+            assert!(look.is_whole);
+            let mut files: Vec<_> = look.changed.into_iter().map(|file| (file.path, file.text)).collect();
+            files.sort();
+            files
+        }
+    }
+
+    fn found(path: &str, text: &str) -> (String, String) {
+        (path.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn secret_files_are_found_at_any_depth_and_read_again_when_they_change() {
+        let scene = Scene::new();
+        scene.write(".env", "A=1");
+        scene.write("deep/er/prod.env", "B=2");
+        scene.write("src/main.rs", "fn main() {}");
+        scene.write(".env.example", "A=");
+        assert_eq!(scene.look(Breadth::Whole), [found(".env", "A=1"), found("deep/er/prod.env", "B=2")]);
+        assert_eq!(scene.look(Breadth::Whole), []);
+        scene.write("deep/er/prod.env", "B=33");
+        scene.write("deep/key.pem", "C");
+        assert_eq!(scene.look(Breadth::Whole), [found("deep/er/prod.env", "B=33"), found("deep/key.pem", "C")]);
+    }
+
+    #[test]
+    fn a_quick_look_sees_the_first_level_alone() {
+        let scene = Scene::new();
+        scene.write(".env", "A=1");
+        scene.write("deep/.env", "B=2");
+        assert_eq!(scene.look(Breadth::FirstLevel), [found(".env", "A=1")]);
+        assert_eq!(scene.look(Breadth::Whole), [found("deep/.env", "B=2")]);
+    }
+
+    #[test]
+    fn folders_that_programs_fill_are_passed_by_and_links_are_not_followed() {
+        let scene = Scene::new();
+        let outside = tempfile::tempdir().expect("there is room");
+        std::fs::write(outside.path().join(".env"), "X=1").expect("there is room");
+        std::os::unix::fs::symlink(outside.path(), scene.folder.path().join("linked")).expect("there is room");
+        std::os::unix::fs::symlink(outside.path().join(".env"), scene.folder.path().join("link.env")).expect("room");
+        std::os::unix::fs::symlink(".", scene.folder.path().join("loop")).expect("there is room");
+        scene.write("node_modules/p/key.pem", "P");
+        scene.write("target/CACHEDIR.TAG", "");
+        scene.write("target/.env", "T=1");
+        scene.write(".venv/pyvenv.cfg", "");
+        scene.write(".venv/lib/cacert.pem", "V");
+        scene.write(".git/x.pem", "G");
+        scene.write(".bash_history", "git status");
+        assert_eq!(scene.look(Breadth::Whole), []);
+    }
+
+    #[test]
+    fn what_a_secret_name_leads_to_inside_is_read() {
+        let scene = Scene::new();
+        scene.write("config/production", "A=1");
+        std::os::unix::fs::symlink("config/production", scene.folder.path().join(".env")).expect("there is room");
+        assert_eq!(scene.look(Breadth::FirstLevel), [found(".env", "A=1")]);
+    }
+}
