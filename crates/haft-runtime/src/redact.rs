@@ -5,6 +5,9 @@
 
 mod file_values;
 mod shapes;
+mod text_stream;
+
+pub use text_stream::TextStream;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +28,8 @@ const MOST_SECRETS: usize = 100_000;
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
     values: Option<AhoCorasick>,
+    /// The texts that those find.
+    texts: Arc<BTreeSet<String>>,
     /// What became known to be secret later on; all copies share it.
     later: Arc<RwLock<Later>>,
     /// From which files values were hidden, where somebody wants to know it; copies share it.
@@ -72,8 +77,8 @@ impl Later {
 impl Redactor {
     /// Hides these values besides everything that looks like a key.
     pub fn of_values(values: impl IntoIterator<Item = String>) -> Self {
-        let parts: BTreeSet<String> = values.into_iter().flat_map(parts).collect();
-        Self { values: automaton(&parts), ..Self::default() }
+        let texts: BTreeSet<String> = values.into_iter().flat_map(parts).collect();
+        Self { values: automaton(&texts), texts: texts.into(), ..Self::default() }
     }
 
     /// Hides these values too, from now on and in all copies.
@@ -125,16 +130,19 @@ impl Redactor {
 
     /// Returns the text without secrets.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        // Values first: a shape inside one would leave the rest of it. What is known of files says most.
-        let by_value = match self.by_later(Cow::Borrowed(text)) {
-            text if self.values.as_ref().is_none_or(|values| !values.is_match(&*text)) => text,
-            text => {
-                let replaced =
-                    self.values.as_ref().map(|values| values.replace_all(&text, &vec![HIDDEN; values.patterns_len()]));
-                replaced.map_or(text, Cow::Owned)
-            }
-        };
-        shapes::hide_shapes(by_value)
+        // Values first: a shape inside one would leave the rest of it.
+        shapes::hide_shapes(self.redact_known(text))
+    }
+
+    /// Returns the text without the values that are known to be secret. What looks like a key stays: whoever wrote it
+    /// made it up.
+    pub fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        // What is known of files says most.
+        let text = self.by_later(Cow::Borrowed(text));
+        match self.values.as_ref().filter(|values| values.is_match(&*text)) {
+            Some(values) => Cow::Owned(values.replace_all(&text, &vec![HIDDEN; values.patterns_len()])),
+            None => text,
+        }
     }
 
     /// Hides secrets in a string that is kept.
@@ -146,18 +154,32 @@ impl Redactor {
 
     /// Hides secrets in all strings of a value.
     pub fn redact_value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.redact_in_place(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(fields) => {
-                fields.values_mut().for_each(|field| self.redact_value(field));
-                if fields.keys().any(|key| matches!(self.redact(key), Cow::Owned(_))) {
-                    let old = std::mem::take(fields);
-                    fields.extend(old.into_iter().map(|(key, field)| (self.redact(&key).into_owned(), field)));
-                }
+        in_strings(value, &|text| self.redact(text));
+    }
+
+    /// Hides the values that are known to be secret in all strings of a value.
+    pub fn redact_known_value(&self, value: &mut Value) {
+        in_strings(value, &|text| self.redact_known(text));
+    }
+}
+
+/// Replaces the strings of a value, those of its keys too.
+fn in_strings(value: &mut Value, hide: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(hidden) = hide(text) {
+                *text = hidden;
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+        Value::Array(items) => items.iter_mut().for_each(|item| in_strings(item, hide)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| in_strings(field, hide));
+            if fields.keys().any(|key| matches!(hide(key), Cow::Owned(_))) {
+                let old = std::mem::take(fields);
+                fields.extend(old.into_iter().map(|(key, field)| (hide(&key).into_owned(), field)));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -27,7 +27,12 @@ pub(super) struct Ending<'a> {
 impl Ending<'_> {
     /// Writes down and says how it ended; without an outcome somebody did not wait for it.
     pub(super) fn say(self, outcome: Option<Outcome>) -> anyhow::Result<Exit> {
-        let Some(outcome) = outcome else { return Ok(self.say_that_nobody_waited()) };
+        let Some(mut outcome) = outcome else { return Ok(self.say_that_nobody_waited()) };
+        let redactor = self.teller.redactor();
+        outcome.answer = redactor.redact_known(&outcome.answer).into_owned();
+        if let Some(output) = &mut outcome.output {
+            redactor.redact_known_value(&mut output.value);
+        }
         let (id, took) = (self.keeping.id(), self.took.as_secs_f64());
         let exit = exit_of(&outcome.ended);
         self.keeping.end(&outcome.ended.to_string());

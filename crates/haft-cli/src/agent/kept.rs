@@ -1,5 +1,6 @@
 //! The records of a session, as they are kept on disk, and what is made of them when it is taken up again.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -9,6 +10,7 @@ use haft_config::model::{ModelSection, WireName};
 use haft_model::client::Endpoint;
 use haft_model::conversation::{Answer, Call, Message, Usage};
 use haft_model::wire::Wire;
+use haft_runtime::redact::Redactor;
 use haft_workspace::state::sessions::{Kept, SessionLog, Tally};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,12 +70,14 @@ impl Said {
 /// Writes a session down while an agent works.
 pub(crate) struct Keeping {
     log: SessionLog,
+    /// Hides known secrets, whoever wrote them.
+    redactor: Redactor,
     tally: Mutex<Tally>,
 }
 
 impl Keeping {
-    pub(crate) fn new(log: SessionLog, tally: Tally) -> Self {
-        Self { log, tally: Mutex::new(tally) }
+    pub(crate) fn new(log: SessionLog, tally: Tally, redactor: &Redactor) -> Self {
+        Self { log, redactor: redactor.clone(), tally: Mutex::new(tally) }
     }
 
     /// Returns the name of the session.
@@ -113,7 +117,13 @@ impl Keeping {
 
     fn write(&self, record: &SessionRecord) -> io::Result<()> {
         let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        self.log.append(record, tally)
+        // Most records hold none, and are written exactly as they are.
+        if let Cow::Borrowed(_) = self.redactor.redact_known(&serde_json::to_string(record)?) {
+            return self.log.append(record, tally);
+        }
+        let mut record = serde_json::to_value(record)?;
+        self.redactor.redact_known_value(&mut record);
+        self.log.append(&record, tally)
     }
 }
 

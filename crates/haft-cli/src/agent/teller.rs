@@ -14,7 +14,7 @@ use haft::result::ToolResult;
 use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
 use haft_runtime::record;
-use haft_runtime::redact::Redactor;
+use haft_runtime::redact::{Redactor, TextStream};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -48,6 +48,8 @@ pub(super) struct Teller<'a> {
 #[derive(Default)]
 struct State {
     tools: Tools,
+    /// The text that the model is writing.
+    text: TextStream,
     /// What the calls that run are about, by their ids.
     about: HashMap<String, String>,
     /// Whether the last thing on the screen is text without a line end.
@@ -69,6 +71,11 @@ impl<'a> Teller<'a> {
     /// Tells one thing.
     pub(super) fn tell(&self, told: Told<'_>) {
         self.waiting.note(&told, Instant::now());
+        // A text is shown without secrets; what may be one is shown with what follows.
+        let piece = match told {
+            Told::Text(text) => self.state().text.take(self.redactor, text),
+            _ => String::new(),
+        };
         match told {
             Told::CallEnded { result, .. } => {
                 self.keeping.result(record::of_result(result));
@@ -77,13 +84,14 @@ impl<'a> Teller<'a> {
             Told::Replied { usage, .. } => self.keeping.count(usage),
             _ => {}
         }
+        let told = if let Told::Text(_) = told {
+            Told::Text(&piece)
+        } else {
+            self.show_rest_of_text();
+            told
+        };
         if self.is_json {
-            if let Some(mut record) = stream::record(told) {
-                if let Some(arguments) = record.get_mut("arguments") {
-                    self.redactor.redact_value(arguments);
-                }
-                self.print(&record);
-            }
+            self.tell_program(told);
             return;
         }
         match told {
@@ -107,6 +115,34 @@ impl<'a> Teller<'a> {
             Told::Unfit(why) => self.note(&format!("The answer does not fit the schema; the model is told:\n{why}")),
             Told::Compacted(done) => self.note(&room_made(done)),
         }
+    }
+
+    /// Shows what was held back of a text, once something else follows.
+    fn show_rest_of_text(&self) {
+        let rest = self.state().text.rest(self.redactor);
+        match rest.as_str() {
+            "" => {}
+            rest if self.is_json => self.tell_program(Told::Text(rest)),
+            rest if self.streams => self.stream(rest),
+            _ => {}
+        }
+    }
+
+    fn tell_program(&self, told: Told<'_>) {
+        if matches!(told, Told::Text("")) {
+            return;
+        }
+        if let Some(mut record) = stream::record(told) {
+            if let Some(arguments) = record.get_mut("arguments") {
+                self.redactor.redact_value(arguments);
+            }
+            self.print(&record);
+        }
+    }
+
+    /// Hides known secrets in what is said at the end.
+    pub(super) fn redactor(&self) -> &Redactor {
+        self.redactor
     }
 
     /// Prints a record; where that cannot be done any more, everything stops.

@@ -68,7 +68,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         let chosen = choice.made().await?;
         let how_far = &arguments.how_far;
         let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
-        let keeping = Keeping::new(log, kept.tally);
+        let keeping = Keeping::new(log, kept.tally, desk.runtime.redactor());
         let past = left.past;
         let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past, output };
         work.on(message).await

@@ -55,7 +55,11 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
         let chosen = choice.made().await?;
         let how_far = &arguments.how_far;
         let tuning = Tuning::new(how_far, &desk.settings, &chosen.endpoint.model)?;
-        let keeping = Keeping::new(desk.state.sessions().begin(&prompt)?, Tally::default());
+        let keeping = Keeping::new(
+            desk.state.sessions().begin(&desk.runtime.redactor().redact_known(&prompt))?,
+            Tally::default(),
+            desk.runtime.redactor(),
+        );
         let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past: Past::default(), output };
         work.on(prompt).await
     })?

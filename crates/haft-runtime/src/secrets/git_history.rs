@@ -103,7 +103,7 @@ impl GitHistory {
 fn shows_history(line: &str) -> bool {
     let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))).collect();
     words.iter().enumerate().any(|(at, word)| {
-        let is_git = *word == "git" || word.ends_with("/git") || word.starts_with("git-") || *word == ".git";
+        let is_git = *word == "git" || word.ends_with("/git") || word.starts_with("git-") || word.contains(".git/");
         is_git && !words.get(at + 1).is_some_and(|next| SILENT.contains(next))
     })
 }
