@@ -21,6 +21,8 @@ mod replaying;
 mod resuming;
 #[path = "agent/running.rs"]
 mod running;
+#[path = "agent/secrets.rs"]
+mod secrets;
 #[path = "agent/terminal.rs"]
 mod terminal;
 #[path = "agent/tuning.rs"]

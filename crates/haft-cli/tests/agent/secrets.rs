@@ -1,0 +1,184 @@
+//! Secrets of the workspace: programs read them, and nothing that the model or anybody else gets holds one.
+
+use std::path::Path;
+use std::process::Command;
+
+use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use serde_json::json;
+
+use crate::place::{Place, records, said as said_by};
+
+/// Texts that must be found nowhere: of a file of variables, of a key, of a file of JSON, of an old version.
+const CANARIES: &[&str] = &[
+    "canary-4f9d27ab",
+    "canary of several words",
+    "Q2FuYXJ5S2V5Qm9keTE",
+    "canary-in-json-81",
+    "canary-of-old-55",
+    "c4n4ry",
+    "canary-of-url-3",
+];
+
+/// Commands that print what is in such files, in ways that no reader of commands foresees.
+const COMMANDS: &[&str] = &[
+    "grep -rh --include=.env '' .",
+    "grep -r canary .",
+    "grep -rn KEY= . --include='.e*'",
+    "find -name '[.]env' -exec cat {} +",
+    "find . -name '.e*' -type f | xargs cat",
+    "find . -maxdepth 1 -type f -newer a.txt -exec head -n 3 {} \\;",
+    "git grep -h . HEAD",
+    "git grep -n canary",
+    "git log -p",
+    "git log -p --reverse -- .",
+    "git show HEAD~1",
+    "git diff HEAD~1",
+    "git diff",
+    "git stash list; git stash show -p 2>&1; git show",
+    "git cat-file -p HEAD~1:.env 2>&1 | tail -n 5",
+    "git archive HEAD | tar -xOf -",
+    "git format-patch --stdout -2",
+    "git rev-list --all | while read id; do git ls-tree -r $id | awk '{print $3}'; done | sort -u | git cat-file --batch",
+    "git blame -s $(git ls-files | head -n 1)",
+    "cat $(ls -a | grep env)",
+    "f=.en; cat ${f}v",
+    "f=$(printf '\\056env'); cat \"$f\"",
+    "cat ./.e''nv 2>&1",
+    "cat .*v",
+    "for f in .*; do [ -f $f ] && cat $f; done",
+    "ls -A | while read f; do [ -f $f ] && head -c 4000 $f; done",
+    "tar cf - . | tar xOf - ./.env",
+    "cp -r . /tmp/copy && grep -rh canary /tmp/copy",
+    "cp .e?v notes.txt; cat notes.txt",
+    "cat notes.txt",
+    "mv notes.txt deep/other.txt; cat deep/other.txt",
+    "sh show.sh",
+    "bash -c 'source ./show.sh'",
+    "sh source.sh",
+    "awk 1 $(find . -maxdepth 1 -name '*env')",
+    "sed -n p $(find . -maxdepth 1 -name '*env')",
+    "sort $(echo .env)",
+    "tac $(echo .env) | tac",
+    "nl $(echo .env)",
+    "paste $(echo .env) $(echo .env)",
+    "od -c a.txt; dd if=$(echo .env) 2>/dev/null",
+    "diff a.txt $(echo .env)",
+    "diff -r . deep",
+    "comm -13 a.txt $(echo .env) 2>&1",
+    "split -l 1 $(echo .env) part. && cat part.*",
+    "while IFS= read -r line; do echo \"$line\"; done < $(echo .env)",
+    "mapfile -t lines < $(echo .env); printf '%s\\n' \"${lines[@]}\"",
+    "set -a; . $(echo ./.env); env | grep -i -e key -e words",
+    "set -x; . $(echo ./.env); echo done",
+    "cut -d= -f2 $(echo .env)",
+    "cat $(echo deep/service-account-x.json)",
+    "cat $(echo deep/server.key) | sed 's/^/> /'",
+    "tr , '\\n' < $(echo deep/service-account-x.json)",
+    "printf '%s' \"$(< $(echo .env))\"",
+    "cat $(echo .env) >&2",
+    "cat $(echo .env) $(echo .env) | tee copy.log | tail -n 4",
+    "ln $(echo .env) hard; cat hard",
+    "ln -s $(echo .env) soft; cat soft",
+    "seq 30000; cat $(echo .env); seq 30000",
+    "x=$(cat $(echo .env)); for w in $x; do printf '%s' \"${w:0:3}\"; printf '%s\\n' \"${w:3}\"; done",
+];
+
+fn git(folder: &Path, words: &[&str]) {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.com"]).args(words);
+    assert!(command.output().expect("git runs").status.success(), "{words:?}");
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.put("ws/.env", "API_KEY=canary-of-old-55\n");
+    let folder = place.path("ws");
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-qm", "old"]);
+    let env = "API_KEY=canary-4f9d27ab\nWORDS=\"canary of several words\"\nDB_PASSWORD=c4n4ry\n\
+               DATABASE_URL=postgres://me:canary-of-url-3@db.example/x\nNODE_ENV=development\n";
+    place.put("ws/.env", env);
+    git(&folder, &["commit", "-qam", "new"]);
+    place.put("ws/deep/server.key", "-----BEGIN PRIVATE KEY-----\nQ2FuYXJ5S2V5Qm9keTE\n-----END PRIVATE KEY-----\n");
+    place.put("ws/deep/service-account-x.json", "{\"private\": {\"id\": \"canary-in-json-81\", \"n\": 3}}");
+    place.put("ws/show.sh", "cat \"$(ls -A | grep '^.env$')\"\n");
+    place.put("ws/source.sh", ". ./.env\necho \"$API_KEY and $WORDS\"\n");
+    let check = "#!/bin/sh\n. ./.env\n[ \"$API_KEY\" = \"$(printf 'canary-4f9d%s' 27ab)\" ] && echo all tests passed\n";
+    place.put("ws/check.sh", check);
+    for (number, command) in COMMANDS.iter().enumerate() {
+        place.put(&format!("ws/scripts/{number}.sh"), command);
+    }
+    place
+}
+
+fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("it is there") {
+        let path = entry.expect("it can be read").path();
+        match path.is_dir() && !path.is_symlink() {
+            true => files_below(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+#[track_caller]
+fn assert_clean(what: &str, text: &[u8]) {
+    for canary in CANARIES {
+        let at = text.windows(canary.len()).position(|window| window == canary.as_bytes());
+        let around = at.map(|at| String::from_utf8_lossy(&text[at.saturating_sub(400)..(at + 60).min(text.len())]));
+        assert!(at.is_none(), "{canary} is in {what}: {}", around.unwrap_or_default());
+    }
+}
+
+#[test]
+fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
+    let place = place();
+    // The rules see through some of them and refuse those; what a script does is not seen.
+    let scripts = (0..COMMANDS.len()).map(|number| format!("bash scripts/{number}.sh"));
+    let commands = COMMANDS.iter().map(|command| (*command).to_owned()).chain(scripts);
+    let mut turns: Vec<Turn> = commands.map(|command| Turn::call("bash", json!({ "command": command }))).collect();
+    turns.push(Turn::call("grep", json!({ "pattern": "canary", "path": "." })));
+    turns.push(Turn::call("read_file", json!({ "path": "copy.log" })));
+    turns.push(Turn::call("edit_file", json!({ "path": ".env", "old_text": "API_KEI=", "new_text": "x" })));
+    // The model may have guessed one, or heard it elsewhere.
+    turns.push(Turn::call("bash", json!({ "command": "echo canary-4f9d27ab c4n4ry" })));
+    turns.push(Turn::text("It is canary-4f9d27ab, I think."));
+    let model = ScriptedModel::start(Script::of(turns));
+    let said = place.haft(&model, &["run", "--yes", "--json", "--max-steps", "200", "show it"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+
+    let results: Vec<_> = records(&said.out).into_iter().filter(|record| record["event"] == "result").collect();
+    let refused = results.iter().filter(|result| result["status"] != "ok").count();
+    assert!(results.len() - refused >= 50, "{refused} of {} were refused", results.len());
+    let named = results.iter().filter(|result| result["warnings"].to_string().contains("Values of "));
+    assert!(named.count() >= 40, "{}", said.out);
+    assert!(results.iter().any(|result| result["bits"].to_string().contains("private")), "{}", said.out);
+
+    assert_clean("the records", said.out.as_bytes());
+    assert_clean("what was said", said.err.as_bytes());
+    let log = said_by(place.bare(&["log", "--json", "--all"]));
+    assert_clean("the log", format!("{}{}", log.out, log.err).as_bytes());
+    let mut files = Vec::new();
+    files_below(&place.path("home"), &mut files);
+    // The journal has what files held before they were changed: it is the user's own history, which nobody else reads.
+    files.retain(|file| !file.components().any(|part| part.as_os_str() == "journal"));
+    assert!(files.iter().any(|file| file.components().any(|part| part.as_os_str() == "sessions")), "{files:?}");
+    for file in files {
+        assert_clean(&file.display().to_string(), &std::fs::read(&file).unwrap_or_default());
+    }
+}
+
+#[test]
+fn programs_that_need_the_secrets_still_work() {
+    let place = place();
+    let turns = [
+        Turn::call("bash", json!({ "command": "sh check.sh" })),
+        Turn::call("bash", json!({ "command": "grep -c . $(echo .env)" })),
+        Turn::text("Done."),
+    ];
+    let model = ScriptedModel::start(Script::of(turns));
+    let said = place.haft(&model, &["run", "--yes", "--json", "test it"]);
+    assert!(said.out.contains("all tests passed"), "{}", said.out);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
