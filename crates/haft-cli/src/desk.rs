@@ -108,6 +108,7 @@ impl Desk {
         let path = workspace.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let history = workspace.history(&state);
+        let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
         let doors = workspace.doors(&state).with_processes(sandbox(&settings.surroundings)).with_net(HttpDoor::new());
         let config = &settings.environment.config_folder;
         let dialect = spoken(common, config, loaded.as_ref())?;

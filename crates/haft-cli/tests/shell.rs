@@ -15,6 +15,8 @@ mod build_folders;
 mod ground;
 #[path = "shell/looking.rs"]
 mod looking;
+#[path = "shell/masked.rs"]
+mod masked;
 #[path = "shell/owners.rs"]
 mod owners;
 #[path = "survival/place.rs"]

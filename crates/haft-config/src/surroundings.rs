@@ -17,6 +17,15 @@ use crate::git_identity;
 /// Most processes and threads of one command, where the user has set nothing.
 const PROCESSES: u32 = 2048;
 
+/// What makes git compare files by size and time of change alone: then it takes a masked one for unchanged.
+const GIT_BY_SIZE_AND_TIME: [(&str, &str); 5] = [
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.checkStat"),
+    ("GIT_CONFIG_VALUE_0", "minimal"),
+    ("GIT_CONFIG_KEY_1", "core.trustctime"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
+
 /// What commands find around themselves, and how they are confined.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
@@ -26,6 +35,8 @@ pub struct Surroundings {
     pub network: bool,
     /// Most processes and threads of one command.
     pub processes: u32,
+    /// Whether commands see blank files in the place of those that hold secrets.
+    pub masks_secrets: bool,
     /// The whole environment of commands.
     pub environment: Vec<(OsString, OsString)>,
     /// Folders and files outside the workspace that commands may read.
@@ -45,6 +56,7 @@ pub(crate) struct SandboxSection {
     required: Option<SetLevel>,
     network: Option<bool>,
     processes: Option<Processes>,
+    secrets: Option<SetSecrets>,
     #[serde(default)]
     readable: Vec<PathBuf>,
     #[serde(default)]
@@ -57,6 +69,16 @@ enum SetLevel {
     None,
     Partial,
     Full,
+}
+
+/// What becomes of secrets in files of the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SetSecrets {
+    /// Programs read them; in what the model sees they are hidden.
+    Hide,
+    /// Programs see blank files.
+    Mask,
 }
 
 impl From<SetLevel> for Level {
@@ -133,9 +155,14 @@ impl Surroundings {
         environment.retain(|(name, _)| !lists.set.contains_key(&*name.to_string_lossy()));
         environment.extend(set);
         environment.push(("HOME".into(), home.clone().into()));
+        let masks_secrets = section.secrets == Some(SetSecrets::Mask);
+        if masks_secrets {
+            environment.extend(GIT_BY_SIZE_AND_TIME.map(|(name, value)| (name.into(), value.into())));
+        }
         Self {
             required: section.required.map_or(Level::Full, Level::from),
             network: section.network.unwrap_or(false),
+            masks_secrets,
             processes: section.processes.map_or(PROCESSES, |Processes(number)| number),
             environment,
             readable: readable.collect(),

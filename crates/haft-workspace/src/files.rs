@@ -70,6 +70,8 @@ use layer::Layers;
 use open::Root;
 use search::Watch;
 use secrets::SecretFiles;
+
+pub use secrets::FolderReader;
 use wide::Agreed;
 
 /// How often a long search says how far it is.
@@ -84,6 +86,7 @@ pub struct Workspace {
     agreed: Option<Agreed>,
     /// What is known of files that are secret.
     secrets: Arc<SecretFiles>,
+    masks_secrets: bool,
 }
 
 /// What else is inside a workspace, and what never is.
@@ -110,7 +113,18 @@ impl Workspace {
         bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
         root.leave_out_stores();
         let home = bounds.home.as_deref().map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
-        Ok(Self { root: Arc::new(root), home, agreed: None, secrets: Arc::default() })
+        Ok(Self { root: Arc::new(root), home, agreed: None, secrets: Arc::default(), masks_secrets: false })
+    }
+
+    /// Lets commands see blank files in the place of those that hold secrets, or lets them see all.
+    pub fn masking_secrets(mut self, masks: bool) -> Self {
+        self.masks_secrets = masks;
+        self
+    }
+
+    /// Returns the files below a folder whose names say that they are secret and that such a program reads.
+    pub fn secrets_read_by(&self, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
+        self.secrets.read_by(&self.root, folder, reader)
     }
 
     /// Protects files that trusted code names, by their paths from the root: no command changes them.
@@ -129,7 +143,10 @@ impl Workspace {
         }
         let agreed = Agreed::new(state.agreed());
         self.agreed = Some(agreed.clone());
-        let layers = Arc::new(Layers::new(self.root.clone(), Arc::new(journal.clone()), state));
+        let mut layers = Layers::new(self.root.clone(), Arc::new(journal.clone()), state);
+        // Another look than that of whoever hides values: each gets to know every change.
+        layers.covered = self.masks_secrets.then(Arc::default);
+        let layers = Arc::new(layers);
         let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal), layers, agreed };
         Doors {
             look: Arc::new(self),

@@ -15,6 +15,7 @@ mod judged;
 mod paste;
 mod patch;
 mod place;
+mod secrets;
 mod server_tool;
 mod unique;
 mod wanted;

@@ -4,6 +4,8 @@
 mod cases;
 #[path = "guard/dropped_questions.rs"]
 mod dropped_questions;
+#[path = "guard/secrets.rs"]
+mod secrets;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};

@@ -6,6 +6,7 @@
 //!
 //! Not here: mounting it and running anything (`haft-sandbox`).
 
+mod covers;
 mod difference;
 mod folder;
 mod generated;
@@ -48,10 +49,12 @@ use super::clock::{Clock, Moment};
 use super::facts::kind_of;
 use super::folder::Names;
 use super::open::{Root, open_name};
+use super::secrets::SecretFiles;
 use super::tree::{TreeStores, hide_stores};
 use crate::state::WorkspaceState;
 use crate::state::journal::{Journal, StoreBase};
 use crate::state::private;
+use covers::Cover;
 use difference::Caps;
 use folder::LayerFolder;
 use layerless::Layerless;
@@ -79,6 +82,8 @@ pub(super) struct Layers {
     /// Where the before-images of ignored trees are, and which folder that is for each root.
     stores: TreeStores,
     bases: Vec<OnceLock<Option<StoreBase>>>,
+    /// The secrets that commands do not see, where the user wants it so.
+    pub(super) covered: Option<Arc<SecretFiles>>,
 }
 
 /// What is known since the first change.
@@ -100,7 +105,7 @@ impl Layers {
         let (on_disk, layerless) = (state.layers(), Layerless::new(state.layerless()));
         let (caps, mounts, removing) = Default::default();
         let (stores, bases) = (TreeStores::of(&journal), root.folders().iter().map(|_| OnceLock::new()).collect());
-        Self { root, journal, on_disk, layerless, caps, mounts, clocks, known, removing, stores, bases }
+        Self { root, journal, on_disk, layerless, caps, mounts, clocks, known, removing, stores, bases, covered: None }
     }
 
     /// Says why there would be no layer, as far as that is known before a command runs.
@@ -214,6 +219,7 @@ impl Layers {
                 let hidden = root.path.join(place);
                 ground.hidden.retain(|path| *path != hidden);
             }
+            ground.covers.push(self.cover(&root.path, &root.folder, &pair.upper)?);
             let taken = moments.get(number).copied();
             let take = || self.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
             ground.since.push(taken.map_or_else(take, Ok)?);
@@ -225,6 +231,10 @@ impl Layers {
     fn open_ground(self: &Arc<Self>, reason: &str) -> Result<LayeredGround, ToolError> {
         let mut ground = self.bare(None).map_err(not_prepared)?;
         ground.uncovered = Some(format!("there is no layer over the workspace: {reason}"));
+        if let Some(secrets) = &self.covered {
+            let places = secrets.places(&self.root);
+            ground.hidden.extend(places.into_iter().map(|place| self.root.path().join(place)));
+        }
         Ok(ground)
     }
 
@@ -241,7 +251,8 @@ impl Layers {
         hidden.push(self.on_disk.clone());
         hidden.extend(folder.as_ref().map(|folder| folder.path().to_owned()));
         let layers = self.clone();
-        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since: Vec::new(), keeps: Keeps::All })
+        let (since, covers) = (Vec::new(), Vec::new());
+        Ok(LayeredGround { layers, roots, hidden, uncovered: None, folder, since, covers, keeps: Keeps::All })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -258,6 +269,8 @@ pub(super) struct LayeredGround {
     folder: Option<LayerFolder>,
     /// The moment before the command, for each root.
     since: Vec<Moment>,
+    /// The secrets that are covered, for each root.
+    covers: Vec<Vec<Cover>>,
     /// What of the changes comes in.
     keeps: Keeps,
 }
@@ -323,8 +336,9 @@ impl LayeredGround {
         stop: tokio_util::sync::CancellationToken,
     ) -> Result<Settling<'_>, ToolError> {
         let mut roots = Vec::new();
-        for (root, since) in self.roots.iter().zip(&self.since) {
-            roots.push(OpenRoot::new(self.layers.root.clone(), root, *since).map_err(not_prepared)?);
+        for ((root, since), covers) in self.roots.iter().zip(&self.since).zip(&self.covers) {
+            let root = OpenRoot::new(self.layers.root.clone(), root, (*since, covers.clone()));
+            roots.push(root.map_err(not_prepared)?);
         }
         Ok(Settling { layers: &self.layers, roots, keeps: self.keeps.clone(), errand, receipts, stop })
     }

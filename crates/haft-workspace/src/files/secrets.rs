@@ -6,7 +6,7 @@
 //!
 //! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,21 @@ use std::sync::{Mutex, PoisonError};
 
 use haft::door::{Breadth, SecretFile, SecretLook};
 use haft::guarded::is_secret;
+use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, RawPath, Target};
+use haft::search::Hidden;
 use haft::stamp::Stamp;
 use rustix::fs::{FileType, OFlags};
+use tokio_util::sync::CancellationToken;
 
 use super::copy;
 use super::facts::{stamp, stamp_of};
 use super::folder::{Names, is_made_up, stat_name};
 use super::locate::locate;
+use super::names::{Letters, NameGlobs};
 use super::open::Root;
+use super::walk::{Walk, WalkOptions};
+use crate::history::git_index;
 
 /// Most folders that are looked at.
 const MOST_FOLDERS: usize = 50_000;
@@ -80,6 +86,89 @@ impl SecretFiles {
         }
         look
     }
+}
+
+impl SecretFiles {
+    /// Returns the places of all secret files, as they are now; those that links lead to by their own.
+    pub(super) fn places(&self, root: &Root) -> Vec<PathBuf> {
+        self.look(root, Breadth::Whole);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let secrets = known.folders.values().flat_map(|folder| &folder.secrets);
+        let mut places: Vec<PathBuf> =
+            secrets.filter_map(|place| Some(led_to(root, place)?.0.place().path().to_owned())).collect();
+        places.sort();
+        places.dedup();
+        places
+    }
+}
+
+/// How a program reads the files below a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderReader {
+    /// All of them.
+    Everything,
+    /// Those that git does not ignore.
+    NotIgnored,
+    /// Those that git does not ignore and whose names do not begin with a dot.
+    NotIgnoredOrHidden,
+    /// Those that git knows.
+    Git,
+}
+
+impl SecretFiles {
+    /// Returns the secret files that a program reads below a folder.
+    pub(super) fn read_by(&self, root: &Root, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
+        let mut places = self.places(root);
+        places.retain(|place| place.starts_with(folder));
+        let hidden = match reader {
+            _ if places.is_empty() => return places,
+            FolderReader::Everything => return places,
+            FolderReader::Git => {
+                let tracked = tracked(root);
+                places.retain(|place| tracked.as_ref().is_none_or(|tracked| tracked.contains(place)));
+                return places;
+            }
+            FolderReader::NotIgnored => Hidden::Show,
+            FolderReader::NotIgnoredOrHidden => Hidden::Skip,
+        };
+        let met = met(root, folder, hidden);
+        places.retain(|place| met.as_ref().is_none_or(|met| met.contains(place)));
+        places
+    }
+}
+
+/// Returns the paths that git knows; nothing where its index is not understood.
+fn tracked(root: &Root) -> Option<HashSet<PathBuf>> {
+    const LARGEST_INDEX: u64 = 64 * 1024 * 1024;
+    let index = Target::Inside(Place::new(".git/index", Extent::Entry));
+    match copy::copy(root, &index, LARGEST_INDEX) {
+        Ok(copy) => git_index::paths(&copy.bytes).map(|paths| paths.into_iter().collect()),
+        Err(error) if error.kind == ErrorKind::MissingFile => {
+            // A worktree has it elsewhere; then everything may be known.
+            let is_file = root.open_place(Path::new(".git"), OFlags::PATH | OFlags::DIRECTORY).is_err()
+                && root.open_place(Path::new(".git"), OFlags::PATH).is_ok();
+            (!is_file).then(HashSet::new)
+        }
+        Err(_) => None,
+    }
+}
+
+/// Returns the secret files that a walk meets.
+fn met(root: &Root, folder: &Path, hidden: Hidden) -> Option<HashSet<PathBuf>> {
+    let target = Target::Inside(Place::new(folder, Extent::Tree));
+    let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
+    let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
+    let options = WalkOptions { depth: DEEPEST, hidden, exclude, only: Vec::new() };
+    let stop = CancellationToken::new();
+    let mut walk = Walk::new(root, (&target, opened), options, &stop).ok()?;
+    let mut met = HashSet::new();
+    while walk.advance().is_some() {
+        let path = Path::new(OsStr::from_bytes(walk.path()));
+        if is_secret(path) {
+            met.insert(path.to_owned());
+        }
+    }
+    Some(met)
 }
 
 impl Known {
@@ -239,6 +328,26 @@ mod tests {
         scene.write(".git/x.pem", "G");
         scene.write(".bash_history", "git status");
         assert_eq!(scene.look(Breadth::Whole), []);
+    }
+
+    #[test]
+    fn what_a_program_reads_depends_on_what_it_leaves_out() {
+        let scene = Scene::new();
+        scene.write(".gitignore", ".env\n");
+        for file in [".env", "sub/.env.local", "sub/prod.env", "sub/main.rs"] {
+            scene.write(file, "A=1");
+        }
+        let read = |folder: &str, reader| {
+            let places = scene.files.read_by(&scene.root, Path::new(folder), reader);
+            places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(read("", FolderReader::Everything), [".env", "sub/.env.local", "sub/prod.env"]);
+        assert_eq!(read("", FolderReader::NotIgnored), ["sub/.env.local", "sub/prod.env"]);
+        assert_eq!(read("", FolderReader::NotIgnoredOrHidden), ["sub/prod.env"]);
+        assert_eq!(read("sub", FolderReader::Everything), ["sub/.env.local", "sub/prod.env"]);
+        assert_eq!(read("", FolderReader::Git), Vec::<String>::new());
+        scene.write(".git/index", "not one");
+        assert_eq!(read("sub", FolderReader::Git), ["sub/.env.local", "sub/prod.env"], "it may know them");
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //!
 //! Versions 2, 3 and 4 are read, with names of contents by SHA-1 and SHA-256. A split index is not understood.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
 use super::git::object_store::to_hex;
 
@@ -22,6 +24,12 @@ pub(crate) fn says_the_same(one: &[u8], other: &[u8]) -> bool {
         matches!((read(one), read(other)), (Some(one), Some(other))
             if one.entries == other.entries && one.lasting().eq(other.lasting()))
     })
+}
+
+/// Returns the paths that an index lists; nothing when it is not understood.
+pub(crate) fn paths(index: &[u8]) -> Option<Vec<PathBuf>> {
+    let index = [20, 32].into_iter().find_map(|hash| Index::read(index, hash))?;
+    Some(index.entries.into_iter().map(|entry| PathBuf::from(OsString::from_vec(entry.path))).collect())
 }
 
 /// Returns the names of all objects that an index names; nothing when it is not understood.

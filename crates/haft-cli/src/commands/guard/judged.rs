@@ -27,6 +27,7 @@ use super::address;
 use super::event::Event;
 use super::form::PermissionMode;
 use super::place;
+use super::secrets;
 use super::server_tool::{self, ServerTool};
 use super::wanted::{Deed, Wanted};
 use crate::arguments::Common;
@@ -86,9 +87,15 @@ impl Judge {
                 return self.command(&text, &folder).map(|ruling| leaving(ruling, leaves_sandbox));
             }
             Wanted::Files(files) => self.files(&files, &folder)?,
-            Wanted::Search { tool, folder: below, only } => {
+            Wanted::Search { tool, folder: below, only, shows_lines } => {
                 let below = below.unwrap_or_else(|| ".".to_owned());
-                self.by_effects(tool, &self.searched(&folder, &below, only.as_deref())?)
+                let mut effects = self.searched(&folder, &below, only.as_deref())?;
+                if let (true, Some(Effect::Read(Target::Inside(place)))) = (shows_lines, effects.first()) {
+                    let secret = secrets::found_by_search(&self.workspace, place.path(), only.as_deref());
+                    let place = secret.map(|secret| Place::new(secret, Extent::Entry));
+                    effects.extend(place.map(|place| Effect::Read(Target::Inside(place))));
+                }
+                self.by_effects(tool, &effects)
             }
             Wanted::Fetch(addresses) => self.fetch(&addresses)?,
             Wanted::WebSearch => {
@@ -117,7 +124,10 @@ impl Judge {
         // Whoever only looks around in the home does there what they could do anywhere.
         let wide = self.workspace.wide_workspace().filter(|_| !looks);
         effects.extend(wide.map(|path| Effect::Expose(Exposure::WideWorkspace(path))));
-        let ruling = self.by_effects(COMMANDS, &effects);
+        let mut ruling = self.by_effects(COMMANDS, &effects);
+        if let Some(question) = secrets::question(&self.workspace, &effects) {
+            ruling = ruling.stricter(question);
+        }
         Ok(match ruling {
             ruling if self.mode != Mode::Normal && !looks && ruling.decision != Decision::Deny => {
                 ruling.stricter(cannot_be_thrown_away(self.mode))

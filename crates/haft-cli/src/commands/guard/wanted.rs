@@ -18,7 +18,7 @@ pub(super) enum Wanted {
     /// Does something to files.
     Files(Vec<(Deed, String)>),
     /// Looks for names or text below a folder; only in files of this name, where one is given.
-    Search { tool: &'static str, folder: Option<String>, only: Option<String> },
+    Search { tool: &'static str, folder: Option<String>, only: Option<String>, shows_lines: bool },
     /// Fetches these addresses.
     Fetch(Vec<String>),
     /// Searches the web.
@@ -94,7 +94,7 @@ impl Wanted {
     pub(super) fn of(event: &Event) -> Result<Self, String> {
         let known = TOOLS.iter().find(|(names, _)| names.contains(&event.tool.as_str()));
         let Some((_, sort)) = known else { return Ok(Wanted::Unknown) };
-        sort.of(&Input { fields: &event.input, form: event.recipient.form })
+        sort.of(&Input { tool: &event.tool, fields: &event.input, form: event.recipient.form })
     }
 }
 
@@ -123,7 +123,14 @@ impl Sort {
                     Some(ahead) => Some(format!("{}/{ahead}", folder.as_deref().unwrap_or("."))),
                     None => folder,
                 };
-                Wanted::Search { tool, folder, only: input.one(ONLY)? }
+                // Claude Code names files unless it is told to show lines.
+                let shows = input.one(&["output_mode"])?;
+                let names_files = match shows.as_deref() {
+                    None => input.tool == "Grep",
+                    Some(mode) => matches!(mode, "files_with_matches" | "count"),
+                };
+                let shows_lines = tool == "grep" && !names_files;
+                Wanted::Search { tool, folder, only: input.one(ONLY)?, shows_lines }
             }
             Sort::Fetch => Wanted::Fetch(input.addresses()?),
             Sort::WebSearch => Wanted::WebSearch,
@@ -158,6 +165,7 @@ fn folders_of(pattern: &str) -> Option<String> {
 
 /// The arguments of a call.
 struct Input<'a> {
+    tool: &'a str,
     fields: &'a Map<String, Value>,
     form: Form,
 }

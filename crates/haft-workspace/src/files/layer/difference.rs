@@ -143,6 +143,8 @@ pub(super) enum LeftOut {
     SetId,
     /// The tool had not said that it would change it.
     NotSaid,
+    /// The command has not seen what it would change: a secret that is masked.
+    Covered,
     /// The system does not let us.
     NotAllowed,
     /// It is protected, for this reason.

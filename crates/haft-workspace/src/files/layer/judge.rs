@@ -103,6 +103,9 @@ impl Judge<'_> {
         if !self.is_kept(&found.spot) && !self.leads_to_kept(found) {
             return Some(LeftOut::NotSaid);
         }
+        if self.roots[found.spot.root].is_covered(&found.spot.path) {
+            return Some(LeftOut::Covered);
+        }
         let lock = || is_left_lock(found).then_some(LeftOut::Lock);
         self.refused(found).map(LeftOut::Protected).or_else(lock)
     }

@@ -26,6 +26,7 @@ use super::super::order::in_order;
 use super::super::refused::{Refused, is_about_the_file};
 use super::super::shut::Shut;
 use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone, Standing};
+use super::covers::Cover;
 use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::generated::Generated;
 use super::judge::{self, Judged, repository_of};
@@ -50,17 +51,19 @@ pub(super) struct OpenRoot {
     pub(super) layered: Arc<Layered>,
     pub(super) since: Moment,
     pub(super) generated: Generated,
+    /// The secrets that the command did not see.
+    pub(super) covers: Vec<Cover>,
 }
 
 impl OpenRoot {
-    pub(super) fn new(whole: Arc<Root>, root: &GroundRoot, since: Moment) -> io::Result<Self> {
+    pub(super) fn new(whole: Arc<Root>, root: &GroundRoot, (since, covers): (Moment, Vec<Cover>)) -> io::Result<Self> {
         let layer = root.layer.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         let upper = open_name(&layer.upper, b".", flags)?;
         let layered = Arc::new(Layered::new(open_name(&layer.upper, b".", flags)?));
         let folder = open_name(&root.folder, b".", flags)?;
         let (real, generated) = (root.path.clone(), Generated::default());
-        Ok(Self { whole, real, folder, upper, layered, since, generated })
+        Ok(Self { whole, real, folder, upper, layered, since, generated, covers })
     }
 
     /// Returns the place of a path beneath this root, as all of haft names it.
@@ -147,6 +150,7 @@ impl Settling<'_> {
                 is_generated: &|path| {
                     self.layers.store_base(number).is_some()
                         && root.is_generated(path)
+                        && !root.holds_cover(path)
                         && !self.keeps.some_of(&root.place_of(path))
                 },
                 is_off_limits: &|path| root.is_off_limits(path),
@@ -159,6 +163,7 @@ impl Settling<'_> {
             })?;
         }
         difference.join_twins(caps);
+        difference.found.retain(|found| !self.roots[found.spot.root].is_cover(found));
         if !difference.is_within(caps) {
             return Err(told::too_much(&difference, caps));
         }

@@ -80,6 +80,11 @@ fn of_left_out(why: LeftOut, names: &str) -> String {
         LeftOut::NotSaid => {
             format!("Not kept, because the tool had not said that it would change it: {names}.")
         }
+        LeftOut::Covered => {
+            format!(
+                "Left as it is, because commands see a blank file in its place ([sandbox] secrets = \"mask\"): {names}."
+            )
+        }
         LeftOut::NotAllowed => {
             format!(
                 "Left as it is, because it could not be kept for undo or the system does not let this user change it: \
