@@ -1,7 +1,6 @@
-//! Finds the files of the workspace whose names say that they are secret, and reads those that changed since the last
-//! look.
+//! Finds the files of the workspace that are secret by their names.
 //!
-//! A folder is read again only when its stamp changed, and a file likewise: a second look costs one call to the kernel
+//! Those that changed since the last look are read. A folder is read again only when its stamp changed, and a file likewise: a second look costs one call to the kernel
 //! for each folder. Folders that package managers and compilers fill are passed by; what is in them is not the user's.
 //!
 //! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
