@@ -14,6 +14,7 @@ pub use commands::{refused_from_commands, well_known_to_commands};
 pub use names::{ProtectedName, protected_names};
 pub use variables::{is_secret_variable, is_service_address};
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -144,6 +145,19 @@ pub fn is_secret(path: &Path) -> bool {
     any_matches(&PATTERNS.secret, &parts) && !any_matches(&PATTERNS.not_secret, &parts)
 }
 
+/// Returns whether a file of this name may be secret, wherever it lies; a quick look before a whole one.
+///
+/// Files in a folder that is secret as a whole, as `.ssh` is, have any names.
+pub fn may_be_secret(name: &OsStr) -> bool {
+    let parts = folded(Path::new(name));
+    let Some(part) = parts.last() else { return false };
+    PATTERNS
+        .secret
+        .iter()
+        .filter(|pattern| !pattern.is_tree)
+        .any(|pattern| pattern.parts.last().is_some_and(|wanted| wanted.matches(part)))
+}
+
 /// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
 ///
 /// Whoever renames a folder to or from such a name changes what its files mean.
@@ -237,6 +251,16 @@ fn folded(path: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quick_look_misses_no_secret() {
+        for pattern in SECRET.iter().filter(|pattern| !pattern.ends_with("/**")) {
+            let path = format!("a/{}", pattern.replace('*', "x"));
+            let name = Path::new(&path).file_name().expect("it has one");
+            assert!(is_secret(Path::new(&path)) <= may_be_secret(name), "{path}");
+        }
+        assert!(!may_be_secret(OsStr::new("main.rs")));
+    }
 
     #[test]
     fn protected_names_are_found_in_any_case_at_any_depth() {

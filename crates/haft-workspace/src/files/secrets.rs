@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use haft::door::{Breadth, SecretFile, SecretLook};
-use haft::guarded::is_secret;
+use haft::guarded::{is_secret, may_be_secret};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, RawPath, Target};
 use haft::search::Hidden;
@@ -181,23 +181,28 @@ impl Known {
         let opened = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
         let mut folder = Folder { stamp, folders: Vec::new(), secrets: Vec::new() };
         let is_read = !is_made_up(&opened) && self.names.read(&opened).is_ok();
+        // In some folders everything is secret, whatever its name.
+        let is_all_secret = is_secret(&place.join("x"));
         for index in 0.. {
             let Some((name, kind)) = self.names.at(index).filter(|_| is_read) else { break };
             if is_mark_of_generated(name) {
                 (folder.folders, folder.secrets) = (Vec::new(), Vec::new());
                 break;
             }
-            let place = place.join(OsStr::from_bytes(name));
             let kind = match kind {
                 FileType::Unknown => {
                     stat_name(&opened, name).map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode))
                 }
                 kind => kind,
             };
+            let is_candidate = || is_all_secret || may_be_secret(OsStr::from_bytes(name));
             match kind {
-                FileType::Directory if !is_passed_by(name) => folder.folders.push(place),
-                FileType::RegularFile | FileType::Symlink if is_secret(&place) && !is_history(name) => {
-                    folder.secrets.push(place);
+                FileType::Directory if !is_passed_by(name) => {
+                    folder.folders.push(place.join(OsStr::from_bytes(name)));
+                }
+                FileType::RegularFile | FileType::Symlink if is_candidate() && !is_history(name) => {
+                    let secret = place.join(OsStr::from_bytes(name));
+                    folder.secrets.extend(is_secret(&secret).then_some(secret));
                 }
                 _ => {}
             }
