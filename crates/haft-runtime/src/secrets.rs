@@ -1,8 +1,8 @@
 //! Learns what is secret in the workspace before a call runs that could show it.
 //!
 //! Programs may read files that hold secrets, or tests would fail; the model may not. So the values are known by the time
-//! that something could print them, and are hidden wherever they appear. A call that reads one file costs a look at the
-//! first level of the workspace; one that runs code, a look at all of it, of which only the first is a walk.
+//! that something could print them, and are hidden wherever they appear. A call that only reads costs a look at the first
+//! level of the workspace; one that runs code, a look at all of it, of which only the first is a walk.
 //!
 //! Older versions of these files are in the history of git. They are read once, when a command could show them (`git log
 //! -p`), and again when something was fetched.
@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use haft::door::{Breadth, Receipt, SecretLook};
 use haft::effect::Effect;
 use haft::guarded::is_secret;
-use haft::path::Extent;
 
 use crate::call_context::CallContext;
 use crate::stage::{Halt, Stage};
@@ -55,13 +54,9 @@ pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt
     }
 }
 
-/// Says how far a call could see: what runs code sees everything.
+/// Says how far a call could see: what runs code sees everything, and tools that search pass secret files by.
 fn breadth(effects: &[Effect]) -> Breadth {
-    let is_narrow = |effect: &Effect| match effect {
-        Effect::Read(target) => target.place().extent() == Extent::Entry,
-        Effect::Change(..) | Effect::Session(_) => true,
-        _ => false,
-    };
+    let is_narrow = |effect: &Effect| matches!(effect, Effect::Read(_) | Effect::Change(..) | Effect::Session(_));
     if effects.iter().all(is_narrow) { Breadth::FirstLevel } else { Breadth::Whole }
 }
 
