@@ -6,7 +6,8 @@
 //! transaction while it holds the journal's lock, which undo and redo are too.
 //!
 //! Only names are looked at, and a link counts as what it leads to: whatever a part is now, it can become another thing
-//! later. A folder whose `config` is protected by its name (`.git`, `.git/modules/NAME`) is left to that protection.
+//! later. A folder in which all settings are protected by their names (`.git`, `.git/modules/NAME`) is left to that
+//! protection.
 //!
 //! Not here: protected names (`haft::guarded`), settings that are harmless by their content (`layer::harmless`).
 
@@ -82,11 +83,12 @@ impl RepositoryJudge {
         if let Some(known) = self.repositories.borrow().get(folder) {
             return *known;
         }
-        let is_protected = || {
-            let config = sight.place(&folder.join(SETTINGS[0]));
-            guarded::refused_from_commands(&config, FileKind::File).is_some()
+        let is_protected_name = |name: &&str| {
+            let place = sight.place(&folder.join(name));
+            guarded::refused_from_commands(&place, FileKind::File).is_some()
         };
-        let is_one = is_repository(folder, &|path| sight.will_be(path)) && !is_protected();
+        let is_left_to_names = || SETTINGS.iter().chain([&HOOKS]).all(is_protected_name);
+        let is_one = is_repository(folder, &|path| sight.will_be(path)) && !is_left_to_names();
         self.repositories.borrow_mut().insert(folder.to_owned(), is_one);
         is_one
     }

@@ -65,7 +65,18 @@ const REPOSITORIES: [&[&str]; 6] = [
     &["HEAD", "objects/a", "refs/a", "hooks"],
 ];
 /// Folders that no name protects.
-const FOLDERS: [&str; 6] = ["docs", "", "target/tmp/x", ".git/lfs/x", ".git/x", "sub/.git/annex/y"];
+const FOLDERS: [&str; 9] = [
+    "docs",
+    "",
+    "target/tmp/x",
+    ".git/lfs/x",
+    ".git/x",
+    "sub/.git/annex/y",
+    // A name protects some of their settings, and not the hooks.
+    ".cargo",
+    ".jj/repo/store/git",
+    ".hg",
+];
 
 #[test]
 fn a_repository_is_noticed_whatever_the_order_of_its_parts_and_the_number_of_changes() {

@@ -8,7 +8,7 @@ const EVIL: &str = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = evil\n"
 const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 const HEAD: &str = "ref: refs/heads/main\n";
 /// Folders that no name protects; the last two lie in trees that are committed by rename.
-const FOLDERS: [&str; 6] = ["docs", ".git/lfs/x", ".git/x", "sub/.git/x", "target/x", "build"];
+const FOLDERS: [&str; 7] = ["docs", ".git/lfs/x", ".git/x", "sub/.git/x", ".hg", "target/x", "build"];
 const WORKSPACE: [(&str, &str); 3] =
     [(".gitignore", "target/\nbuild/\n"), (".git/HEAD", HEAD), ("target/other", "built")];
 
