@@ -22,6 +22,8 @@ mod owners;
 #[path = "survival/place.rs"]
 #[expect(dead_code, reason = "another suite uses the rest")]
 mod place;
+#[path = "shell/planted.rs"]
+mod planted;
 #[path = "shell/random_git.rs"]
 mod random_git;
 #[path = "shell/repositories.rs"]

@@ -234,7 +234,9 @@ impl<'a> CallContext<'a> {
     pub(crate) fn did_of_failure(&self) -> Did {
         let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
         // The doors note every command before it starts, and every change.
-        let is_seen = |effect: &Effect| matches!(effect, Effect::Change(..) | Effect::Run(_) | Effect::Expose(_));
+        let is_seen = |effect: &Effect| {
+            matches!(effect, Effect::Change(..) | Effect::PlantRepository(_) | Effect::Run(_) | Effect::Expose(_))
+        };
         let is_unseen = |effect: &Effect| effect.changes() && !is_seen(effect);
         match self.did() {
             Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),

@@ -35,6 +35,8 @@ mod list_dir;
 mod mutations;
 #[path = "tools/paths.rs"]
 mod paths;
+#[path = "tools/planted.rs"]
+mod planted;
 #[path = "tools/prompt_files.rs"]
 mod prompt_files;
 #[path = "tools/read_file.rs"]

@@ -28,6 +28,7 @@ mod performance;
 mod recover;
 pub(crate) mod refused;
 mod replace;
+pub(crate) mod repository;
 mod rules;
 mod search;
 mod secrets;
@@ -58,7 +59,7 @@ use haft::error::{Next, Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::net::NoNet;
 use haft::output::Image;
-use haft::path::{Extent, RawPath, Target};
+use haft::path::{Extent, Place, RawPath, Target};
 use haft::process::{Ground, NoProcesses, Wanted};
 use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use haft::stamp::Stamp;
@@ -192,6 +193,11 @@ impl Look for Workspace {
 
     fn names_in(&self, folder: &Target) -> Vec<String> {
         missing::names_in(&self.root, folder.place().path())
+    }
+
+    fn planted_repositories(&self, changed: &[&Target]) -> Vec<Target> {
+        let planted = repository::planted_by(&self.root, changed).into_iter();
+        planted.map(|folder| Target::Inside(Place::new(folder, Extent::Entry))).collect()
     }
 
     fn is_file(&self, path: &Path) -> bool {
@@ -390,7 +396,8 @@ impl JournalledFiles {
     async fn change(&self, permit: &Permit, write: write::Write) -> Result<Vec<Written>, ToolError> {
         let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
         let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
-        blocking(move || write.commit(&root, &journal, &errand, (&receipts, &stop))).await
+        let agreed = permit.effects().to_vec();
+        blocking(move || write.commit(&root, &journal, (&errand, &agreed), (&receipts, &stop))).await
     }
 }
 

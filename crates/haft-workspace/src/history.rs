@@ -23,10 +23,10 @@ pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, ChangedFile, Kind, Undone};
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::path::Target;
+use haft::path::{Extent, Place, Target};
 
 use crate::files::open::Root;
 use crate::files::shut::Shut;
@@ -207,6 +207,18 @@ pub enum HistoryError {
     /// Something is at the old name.
     #[error("{0} would be there again, but something else is there now; nothing was taken back")]
     InTheWay(String),
+    /// Git would take a folder for a repository that was none before.
+    #[error(
+        "with {path}, git would take {repository} for a repository and run programs that its settings and hooks name, \
+         which were changed since; nothing was taken back, look at {repository} and remove what you do not know, then \
+         try again"
+    )]
+    Plants {
+        /// The path that would come back.
+        path: String,
+        /// The folder.
+        repository: String,
+    },
     /// These paths were changed since, and both versions cannot be kept.
     #[error("{}", listed(.0))]
     Conflicts(Vec<Conflict>),
@@ -409,7 +421,7 @@ impl History {
         let only = only.map(PathText::from).collect();
         let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
         let done = match request.mode {
-            UndoMode::Commit => Some(self.commit(takes_back, &plan.deeds)?),
+            UndoMode::Commit => Some(self.commit(sets, takes_back, &plan.deeds)?),
             UndoMode::Plan => None,
         };
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
@@ -423,7 +435,10 @@ impl History {
         Ok(TakenBack { number: done.map(|done| done.set), sets: numbers.to_vec(), files, notes })
     }
 
-    fn commit(&self, takes_back: TakesBack, deeds: &[Deed]) -> Result<Done, HistoryError> {
+    fn commit(&self, sets: &Sets, takes_back: TakesBack, deeds: &[Deed]) -> Result<Done, HistoryError> {
+        let numbers = takes_back.sets.clone();
+        // A repository that was there as a whole may be there again.
+        let plants = |_: &Path, repository: &Path| !sets.changed_later(repository, &numbers);
         let tool = if takes_back.how == How::Redo { "redo" } else { "undo" };
         let job = Job {
             root: &self.root,
@@ -433,12 +448,17 @@ impl History {
             takes_back: Some(takes_back),
             shut: Shut::Opens,
             stopped: &|| false,
+            plants: &plants,
         };
         transaction::commit(&job, deeds).map_err(|not_done| match not_done {
             NotDone::Stopped => HistoryError::Journal(io::ErrorKind::Interrupted.into()),
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),
             NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },
+            NotDone::Plants { place, repository } => HistoryError::Plants {
+                path: place.display().to_string(),
+                repository: Target::Inside(Place::new(repository, Extent::Entry)).to_string(),
+            },
             NotDone::Standing(standing) => HistoryError::from(*standing),
         })
     }

@@ -76,6 +76,12 @@ pub trait Look: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the git repositories that these changes would plant: folders that git takes for repositories from then
+    /// on, with settings or hooks that run programs.
+    fn planted_repositories(&self, _changed: &[&Target]) -> Vec<Target> {
+        Vec::new()
+    }
+
     /// Returns the real path of a target inside: where a command can start.
     fn real_path(&self, _target: &Target) -> Option<PathBuf> {
         None

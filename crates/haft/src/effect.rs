@@ -15,6 +15,9 @@ pub enum Effect {
     Read(Target),
     /// Changes a file or a tree.
     Change(Target, Change),
+    /// Plants a git repository: git takes this folder for one from then on, and its settings or hooks run programs. It
+    /// comes beside the change that completes it.
+    PlantRepository(Target),
     /// Runs a command.
     Run(CommandLine),
     /// One thing that a part of a command would do, as far as its words tell. It comes beside the `Run` of the command.
@@ -180,7 +183,12 @@ impl Effect {
             // What a command changes is said by its `Run`.
             Effect::Read(_) | Effect::Session(_) | Effect::Step(_) => false,
             Effect::Remote(claim) => claim.claims == Claim::MayChange,
-            Effect::Change(..) | Effect::Run(_) | Effect::Expose(_) | Effect::Connect(_) | Effect::Delegate(_) => true,
+            Effect::Change(..)
+            | Effect::PlantRepository(_)
+            | Effect::Run(_)
+            | Effect::Expose(_)
+            | Effect::Connect(_)
+            | Effect::Delegate(_) => true,
         }
     }
 
@@ -209,6 +217,9 @@ impl fmt::Display for Effect {
             Effect::Change(target, Change::Create) => write!(f, "create {target}"),
             Effect::Change(target, Change::Replace) => write!(f, "change {target}"),
             Effect::Change(target, Change::Remove) => write!(f, "remove {target}"),
+            Effect::PlantRepository(folder) => {
+                write!(f, "make git take {folder} for a repository, whose settings and hooks run programs")
+            }
             Effect::Run(command) => write!(f, "run {}", command.0),
             Effect::Step(step) => step.does.fmt(f),
             Effect::Expose(Exposure::BelowRequired { required, reached }) => {

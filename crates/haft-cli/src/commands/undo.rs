@@ -229,7 +229,7 @@ fn kind(error: &HistoryError) -> &'static str {
         HistoryError::Entangled(_) => "entangled",
         HistoryError::Halfway { error, .. } => kind(error),
         HistoryError::InTheWay(_) | HistoryError::BesideExists(_) => "in_the_way",
-        HistoryError::NotAdded(_) => "denied",
+        HistoryError::NotAdded(_) | HistoryError::Plants { .. } => "denied",
         HistoryError::Conflicts(_) | HistoryError::Overtaken(_) => "stale",
         HistoryError::System { .. } | HistoryError::Standing { .. } | HistoryError::Journal(_) => "io",
     }

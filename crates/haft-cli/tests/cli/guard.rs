@@ -111,6 +111,39 @@ fn rules_of_a_project_count_once_it_is_trusted() {
 }
 
 #[test]
+fn a_call_that_completes_a_git_repository_is_asked_about_also_with_yes() {
+    let place = Place::new();
+    for part in ["docs/HEAD", "docs/objects/a", "docs/refs/a", "near/HEAD", "near/objects/a", "near/config"] {
+        place.put(&format!("ws/{part}"), "x");
+    }
+    let patch = "*** Begin Patch\n*** Add File: far/HEAD\n+x\n*** Add File: far/commondir\n+../x\n*** End Patch\n";
+    let calls = [
+        ("Write", json!({ "file_path": "docs/config", "content": "x" }), "docs"),
+        ("Write", json!({ "file_path": "near/refs/heads/main", "content": "x" }), "near"),
+        ("apply_patch", json!({ "command": patch }), "far"),
+        ("Bash", json!({ "command": "echo x > docs/config" }), "docs"),
+        ("Bash", json!({ "command": "cp src/main.rs docs/config.worktree" }), "docs"),
+        ("Bash", json!({ "command": "ln -s ../src docs/hooks" }), "docs"),
+        ("Bash", json!({ "command": "mkdir near/refs" }), "near"),
+        ("Bash", json!({ "command": "mv src near/refs" }), "near"),
+        ("Bash", json!({ "command": "mkdir -p a/objects a/refs; echo x > a/HEAD; echo y > a/config" }), "a"),
+    ];
+    for (tool, input, folder) in calls {
+        let said = place.guard(&["--yes".to_owned()], &[], place.event(tool, &input).as_bytes());
+        let reason = format!("make git take {folder} for a repository");
+        assert!(said.out.contains("\"ask\"") && said.out.contains(&reason), "{tool} {input}: {}", said.out);
+    }
+    for path in ["docs/description", "near/description", "far/HEAD", "config", "src/hooks/a.ts"] {
+        let said = place.guard(
+            &["--yes".to_owned()],
+            &[],
+            place.event("Write", &json!({ "file_path": path, "content": "x" })).as_bytes(),
+        );
+        assert!(said.out.contains("\"allow\""), "{path}: {}", said.out);
+    }
+}
+
+#[test]
 fn nothing_is_kept_and_nothing_is_changed() {
     let place = Place::new();
     place.guarded("Bash", &json!({ "command": "rm src/main.rs" }));

@@ -79,6 +79,11 @@ impl Ground {
         self.place.call_unread(&self.around, command, &json!({ "timeout": seconds }))
     }
 
+    /// Makes one call of a tool.
+    pub(crate) fn call(&self, call: &Value) -> Value {
+        self.place.call(&self.around, std::slice::from_ref(call)).remove(0)
+    }
+
     pub(crate) fn bash_with(&self, flags: &[&str], command: &str, seconds: f64) -> Value {
         let call = json!({ "name": "bash", "arguments": { "command": command, "timeout": seconds } });
         let arguments = [flags, &["--yes", "call", "-"]].concat();

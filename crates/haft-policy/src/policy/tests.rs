@@ -112,9 +112,11 @@ fn a_grant_answers_an_ordinary_question_and_never_a_dangerous_one_or_a_denial() 
 #[test]
 fn no_grant_answers_for_protected_names_and_secrets() {
     let grants = [GrantScope::ChangesInside];
-    for effect in
-        [Effect::Change(inside("x/.GIT/config"), Change::Replace), Effect::Change(inside(".env"), Change::Replace)]
-    {
+    for effect in [
+        Effect::Change(inside("x/.GIT/config"), Change::Replace),
+        Effect::Change(inside(".env"), Change::Replace),
+        Effect::PlantRepository(inside("docs")),
+    ] {
         let ruling = Policy::default().judge("t", &[effect], Situation { grants: &grants, ..Situation::default() });
         assert_eq!(
             (ruling.decision, ruling.class, ruling.rule.as_str()),

@@ -108,7 +108,9 @@ fn target(effect: &Effect) -> Option<&Target> {
 
 fn touched(effect: &Effect) -> Option<(&Target, Touch)> {
     match effect {
-        Effect::Read(target) | Effect::Change(target, _) => Some((target, Touch::Named)),
+        Effect::Read(target) | Effect::Change(target, _) | Effect::PlantRepository(target) => {
+            Some((target, Touch::Named))
+        }
         Effect::Step(step) => match &step.does {
             Does::Read(target) | Does::Change(target, Change::Replace | Change::Remove) => Some((target, Touch::Whole)),
             Does::Change(target, Change::Create) => Some((target, Touch::Made)),

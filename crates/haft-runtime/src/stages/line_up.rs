@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use haft::effect::Effect;
+use haft::effect::{Change, Effect};
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Target};
@@ -42,7 +42,7 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     let (plan, read) = loop {
         let ahead = cx.turn.unfinished_before(&cx.place);
         let context = cx.plan_context();
-        let outcome = bound.plan(&context).await;
+        let outcome = bound.plan(&context).await.map(|plan| with_planted(cx, plan));
         let waited = match &outcome {
             Ok(plan) => {
                 cx.place.tell(plan.effects.clone(), key.clone());
@@ -59,6 +59,20 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     refuse_redundant(cx, &plan, &key)?;
     let basis = basis_of_changed(cx, &plan, &read);
     Ok(Planned { entry, called, bound, plan, basis, read })
+}
+
+/// Adds what no tool knows of its own changes: that git takes a folder for a repository once they are made.
+fn with_planted(cx: &CallContext<'_>, mut plan: Plan) -> Plan {
+    let changed = plan.effects.iter().filter_map(|effect| match effect {
+        Effect::Change(target, Change::Create | Change::Replace) => Some(target),
+        _ => None,
+    });
+    let planted = cx.session.ground.doors.look.planted_repositories(&changed.collect::<Vec<_>>());
+    if !planted.is_empty() {
+        let planted = planted.into_iter().map(Effect::PlantRepository);
+        plan.effects = plan.effects.iter().cloned().chain(planted).collect();
+    }
+    plan
 }
 
 /// Waits for earlier calls that conflict, and for one with the same key that only reads.

@@ -26,8 +26,9 @@ use super::performance::{Failed, Performance};
 use super::recover;
 use super::refused::{Refused, as_before, is_about_the_file};
 use super::replace::{Moved, New, Syncing};
+use super::repository::Upcoming;
 use super::shut::{Shut, ShutFolders};
-use super::tree::TreeChange;
+use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
     By, ContentHash, Durable, Intent, Journal, Kept, Objects, PathText, Rights, State, Step, TakesBack, is_not_kept,
@@ -93,6 +94,8 @@ pub(crate) struct Job<'a> {
     pub(crate) takes_back: Option<TakesBack>,
     pub(crate) shut: Shut,
     pub(crate) stopped: &'a dyn Fn() -> bool,
+    /// Says whether a path may plant a git repository in a folder: somebody agreed, or it is harmless.
+    pub(crate) plants: &'a dyn Fn(&Path, &Path) -> bool,
 }
 
 /// What was done.
@@ -126,6 +129,9 @@ pub(crate) enum NotDone {
     /// The system said no at this place.
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
+    /// A path would plant a git repository, and nobody has agreed to that.
+    #[error("{}: git would take {} for a repository", .place.display(), .repository.display())]
+    Plants { place: PathBuf, repository: PathBuf },
     /// It failed, and what had been done could not be taken back. The journal has that.
     #[error("{}", .0.cause)]
     Standing(Box<Standing>),
@@ -160,6 +166,7 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
         Shut::Stays => ShutFolders::default(),
     };
     let prepared = prepare_all(job, deeds, &shut, &mut keep)?;
+    refuse_planted(job, deeds, &prepared)?;
     let has_kept = keep.has_kept;
     if has_kept {
         writing.note_kept();
@@ -194,6 +201,28 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     // What could not be dropped now is dropped by the next one.
     let dropped = writing.make_room().unwrap_or_default();
     Ok(Done { set, notes, dropped })
+}
+
+/// Refuses to plant a git repository. Under the journal's lock nobody else adds the missing part meanwhile.
+fn refuse_planted(job: &Job<'_>, deeds: &[Deed], prepared: &[Prepared]) -> Result<(), NotDone> {
+    let mut upcoming = Upcoming::new(job.root);
+    for (deed, prepared) in deeds.iter().zip(prepared) {
+        match (&deed.action, &prepared.step) {
+            (Action::Tree(change), _) => {
+                let coming = change.coming(job.root, &TreeStores::of(job.journal), &deed.place);
+                let coming = coming.map_err(|error| NotDone::System(deed.place.clone(), error))?;
+                coming.into_iter().for_each(|place| upcoming.add(place));
+            }
+            (_, Some(Step::Change { after: State::Absent, .. })) => upcoming.remove(deed.place.clone()),
+            (Action::SetMode(_), _) | (_, None) => {}
+            (_, Some(Step::Change { .. } | Step::Tree { .. })) => upcoming.add(deed.place.clone()),
+            (_, Some(Step::Move { to, .. })) => upcoming.add(to.path()),
+        }
+    }
+    match upcoming.planted(job.plants) {
+        Some((place, repository)) => Err(NotDone::Plants { place, repository }),
+        None => Ok(()),
+    }
 }
 
 /// Returns the places where folders are made.

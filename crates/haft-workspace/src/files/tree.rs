@@ -90,6 +90,24 @@ impl TreeChange {
         Self { record, kind: Arc::new(Kind::Back) }
     }
 
+    /// Returns the places that it would fill or replace.
+    pub(super) fn coming(&self, root: &Root, stores: &TreeStores, place: &Path) -> io::Result<Vec<PathBuf>> {
+        let comes = |operation: &&Operation| operation.comes().is_some() || matches!(operation, Operation::Make { .. });
+        let places = |operations: &[Operation]| {
+            operations.iter().filter(comes).map(|operation| place.join(operation.path().path())).collect()
+        };
+        match &*self.kind {
+            Kind::Commit(commit) => Ok(places(&commit.operations)),
+            Kind::Back => {
+                let store = stores.open(root.path(), &self.record.store)?;
+                let before = store.read(self.record.exchange.saturating_sub(1))?;
+                let put_back = || stores.put_back_after(root.path(), &self.record.store);
+                let (operations, _) = back::back(&Exchange::open(root, &store, place)?, &before, &put_back)?;
+                Ok(places(&operations))
+            }
+        }
+    }
+
     /// Removes the store of a commit that was given up.
     pub(super) fn discard(&self) {
         if let Kind::Commit(commit) = &*self.kind

@@ -97,7 +97,7 @@ impl Write {
         self,
         root: &Root,
         journal: &Journal,
-        errand: &Errand,
+        (errand, agreed): (&Errand, &[Effect]),
         (receipts, stop): (&Receipts, &CancellationToken),
     ) -> Result<Vec<Written>, ToolError> {
         if stop.is_cancelled() {
@@ -105,8 +105,12 @@ impl Write {
         }
         let set = receipts.change_set().map(|ChangeSetId(number)| number);
         let is_stopped = || stop.is_cancelled();
-        let job =
-            Job { root, journal, by: By::from(errand), set, takes_back: None, shut: Shut::Stays, stopped: &is_stopped };
+        let plants = |_: &Path, repository: &Path| {
+            let planted = Effect::PlantRepository(Target::Inside(Place::new(repository, Extent::Entry)));
+            agreed.iter().any(|agreed| agreed.covers(&planted))
+        };
+        let (by, shut, stopped, plants) = (By::from(errand), Shut::Stays, &is_stopped, &plants);
+        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, plants };
         let done = transaction::commit(&job, &self.deeds).map_err(|not_done| {
             if let NotDone::Standing(standing) = &not_done {
                 self.note_standing(standing, receipts);
@@ -157,9 +161,21 @@ impl Write {
             NotDone::Stale(place) => stale(&target_of(&place)),
             NotDone::Journal(error) => not_journalled(error),
             NotDone::System(place, error) => not_written(error, &target_of(&place), self),
+            NotDone::Plants { place, repository } => plants_repository(&target_of(&place), &repository),
             NotDone::Standing(standing) => stands(&standing),
         }
     }
+}
+
+/// The error for a change that would plant a repository since another call added the rest of it.
+fn plants_repository(path: &str, repository: &Path) -> ToolError {
+    let repository = Target::Inside(Place::new(repository, Extent::Entry));
+    let what = format!(
+        "{repository} changed after the call was planned: with {path}, git would take it for a repository whose settings \
+         and hooks run programs. Nothing was changed."
+    );
+    let next = Next::FixArguments("send the call again, so that the user is asked, or write to another folder".into());
+    ToolError::new(ErrorKind::Stale, what, next).about_file(path, Operation::Write)
 }
 
 /// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no defect of the tool.

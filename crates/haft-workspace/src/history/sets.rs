@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use haft::effect::Change;
 
 use super::{HistoryError, Which};
+use crate::files::repository::concerns;
 use crate::state::journal::{By, How, Inline, Intent, PathText, Reading, State, Step, TreeRecord};
 
 /// One change set, as `haft log` shows it.
@@ -269,6 +270,24 @@ impl Sets {
         };
         let is_later = |later: &u64| *later > number && !together.contains(later);
         self.changes().filter(is_later).filter(holds_there).collect()
+    }
+
+    /// Returns whether a change set that is later than the oldest of these, and holds, changed a repository: one of its
+    /// names, or a folder above it as a whole.
+    pub(super) fn changed_later(&self, repository: &Path, numbers: &[u64]) -> bool {
+        let oldest = numbers.iter().min().copied().unwrap_or_default();
+        let is_other = |number: &u64| *number > oldest && !numbers.contains(number);
+        let is_whole = |step: &Step| match step {
+            Step::Change { .. } => false,
+            Step::Move { .. } | Step::Tree { .. } => {
+                paths_of_step(step).iter().any(|path| repository.starts_with(path))
+            }
+        };
+        self.sets.iter().filter(|(number, _)| is_other(number)).any(|(number, set)| {
+            let is_changed = |path: &&PathBuf| concerns(repository, path) && !set.is_undone(path);
+            set.paths.keys().any(|path| is_changed(&path))
+                || self.intents_of(*number).any(|(intent, _)| intent.steps.iter().any(is_whole))
+        })
     }
 
     /// Returns the numbers that were asked for, newest first.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use haft::door::{FileKind, Look};
-use haft::effect::{AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey};
+use haft::effect::{AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey, Step};
 use haft::guarded::is_secret;
 use haft::path::{Extent, Place, RawPath, Target, one_line};
 use haft::process::Level;
@@ -120,6 +120,7 @@ impl Judge {
         let parts = read_command(text, &scene, &self.workspace);
         let looks = only_looks(&parts);
         let mut effects = vec![Effect::Run(CommandLine(text.to_owned()))];
+        effects.extend(self.planted(&parts));
         effects.extend(parts);
         // Whoever only looks around in the home does there what they could do anywhere.
         let wide = self.workspace.wide_workspace().filter(|_| !looks);
@@ -149,8 +150,19 @@ impl Judge {
         Ruling { reason, ..ruling }
     }
 
+    /// Returns the git repositories that changes would plant: git would run programs there as soon as it is entered.
+    fn planted(&self, effects: &[Effect]) -> impl Iterator<Item = Effect> + use<> {
+        let changed = effects.iter().filter_map(|effect| match effect {
+            Effect::Change(target, Change::Create | Change::Replace)
+            | Effect::Step(Step { does: Does::Change(target, Change::Create | Change::Replace), .. }) => Some(target),
+            _ => None,
+        });
+        let planted = self.workspace.planted_repositories(&changed.collect::<Vec<_>>());
+        planted.into_iter().map(Effect::PlantRepository)
+    }
+
     fn files(&self, files: &[(Deed, String)], folder: &Path) -> anyhow::Result<Ruling> {
-        let judge = |(deed, path): &(Deed, String)| {
+        let effect = |(deed, path): &(Deed, String)| {
             let target = self.locate(folder, path, Extent::Entry)?;
             let (tool, effect) = match deed {
                 Deed::Read => ("read_file", Effect::Read(target)),
@@ -161,10 +173,16 @@ impl Judge {
                 }
                 Deed::Remove => ("edit_file", Effect::Change(target, Change::Remove)),
             };
-            anyhow::Ok(self.by_effects(tool, &[effect]))
+            anyhow::Ok((tool, effect))
         };
-        let rulings: Vec<Ruling> = files.iter().map(judge).collect::<Result<_, _>>()?;
-        rulings.into_iter().reduce(Ruling::stricter).context("the call names no file")
+        let (tools, effects): (Vec<&str>, Vec<Effect>) =
+            files.iter().map(effect).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let judge = |(tool, effect)| self.by_effects(tool, std::slice::from_ref(effect));
+        let rulings = tools.iter().copied().zip(&effects).map(judge);
+        let ruling = rulings.reduce(Ruling::stricter).context("the call names no file")?;
+        let planted: Vec<Effect> = self.planted(&effects).collect();
+        let tool = tools.first().copied().unwrap_or(COMMANDS);
+        Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
     }
 
     /// Returns what a search reads: everything below a folder, and the secrets that it is asked for by name.

@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 use haft::door::FileKind;
 use haft::guarded;
 use haft::process::Keeps;
-use rustix::fs::{AtFlags, FileType, OFlags};
+use rustix::fs::{AtFlags, OFlags};
 
-use super::super::open::open_name;
+use super::super::open::{open_beneath, open_name};
+use super::super::repository::{self, RepositoryJudge, Sight};
 use super::difference::{Clash, Comes, Difference, Found, LeftOut, Spot};
 use super::harmless;
 use super::keeping::Kept;
@@ -30,17 +31,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// How long to wait between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a folder must hold for git to take it for a repository.
-const OF_A_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
-/// What makes a folder dangerous as soon as git takes it for a repository.
-const SETTINGS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
-/// The names in such a folder that make programs run.
-const RUNS_PROGRAMS: [&str; 3] = ["config", "config.worktree", "commondir"];
 const WHY_OFF_LIMITS: &str = "it belongs to haft itself";
 const WHY_A_HOLDER: &str = "what lies in a folder of that name is read by programs as their settings";
 const WHY_NAMED: &str = "tools or hooks that are trusted run it";
 const WHY_TO_DO: &str = "git would run the programs that it names when it goes on";
 const WHY_A_REPOSITORY: &str = "git would take its folder for a repository, where hooks and settings run programs";
+
+/// Why something is left out that would plant a git repository.
+pub(super) const PLANTED: LeftOut = LeftOut::Protected(WHY_A_REPOSITORY);
 
 /// A difference, taken apart.
 #[derive(Debug, Default)]
@@ -51,13 +49,16 @@ pub(super) struct Judged {
     pub(super) clashes: Vec<Found>,
     pub(super) left_out: Vec<(Spot, LeftOut)>,
     pub(super) trees: Vec<Spot>,
+    /// Places of new files that are harmless by what is in them, though their names are not.
+    pub(super) harmless: HashSet<PathBuf>,
     /// The folders that are new; where one does not come in, nothing in it can.
     new_folders: HashSet<Spot>,
 }
 
 /// Takes a difference apart.
 pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> Judged {
-    let mut judge = Judge { roots, keeps, repositories: HashMap::new(), judged: Judged::default() };
+    let repositories = roots.iter().map(|_| RepositoryJudge::default()).collect();
+    let mut judge = Judge { roots, keeps, repositories, judged: Judged::default() };
     let mut left_out = difference.left_out;
     // What does not come in is not said to have come in without something.
     left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
@@ -79,8 +80,8 @@ pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -
 pub(super) struct Judge<'a> {
     pub(super) roots: &'a [OpenRoot],
     keeps: &'a Keeps,
-    /// Which folders git would take for a repository.
-    repositories: HashMap<Spot, bool>,
+    /// Judges the paths beneath each root.
+    repositories: Vec<RepositoryJudge>,
     pub(super) judged: Judged,
 }
 
@@ -136,43 +137,22 @@ impl Judge<'_> {
             .or_else(|| root.is_named(&place).then_some(WHY_NAMED))
             .or_else(|| guarded::refused_from_commands(&place, found.kind()))
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
-            .or_else(|| self.is_in_a_repository(&found.spot).then_some(WHY_A_REPOSITORY))
-            .or_else(|| self.makes_a_repository(found).then_some(WHY_A_REPOSITORY))
+            .or_else(|| self.plants_repository(found).then_some(WHY_A_REPOSITORY))
             .or_else(|| self.is_dangerous_to_do(found).then_some(WHY_TO_DO))?;
         if ![WHY_TO_DO, WHY_OFF_LIMITS, WHY_A_HOLDER, WHY_NAMED].contains(&why)
             && matches!(found.comes, Comes::File(_))
             && found.below.is_none()
             && self.is_harmless(found)
         {
+            self.judged.harmless.insert(place);
             return None;
         }
         Some(why)
     }
 
-    /// Returns whether a name makes programs run because of the folder it lies in.
-    fn is_in_a_repository(&mut self, spot: &Spot) -> bool {
-        let parts: Vec<String> = spot.path.iter().map(|part| part.to_string_lossy().to_ascii_lowercase()).collect();
-        let hooks = parts.iter().enumerate().filter(|(_, part)| *part == "hooks").map(|(index, _)| index);
-        let named = parts.last().is_some_and(|last| RUNS_PROGRAMS.contains(&last.as_str())).then(|| parts.len() - 1);
-        let depths: Vec<usize> = hooks.chain(named).collect();
-        depths.into_iter().any(|depth| {
-            let folder = Spot { root: spot.root, path: spot.path.iter().take(depth).collect() };
-            let root = &self.roots[spot.root];
-            *self.repositories.entry(folder).or_insert_with_key(|folder| root.is_repository(&folder.path))
-        })
-    }
-
-    /// Returns whether a name makes a repository of a folder that has hooks or settings already.
-    fn makes_a_repository(&self, found: &Found) -> bool {
-        let (Some(name), Some(folder)) = (found.spot.path.file_name(), found.spot.path.parent()) else { return false };
-        let is_part = OF_A_REPOSITORY.iter().any(|part| name.eq_ignore_ascii_case(part));
-        if found.below.is_some() || !is_part {
-            return false;
-        }
-        let root = &self.roots[found.spot.root];
-        let has_settings = SETTINGS.iter().any(|name| root.stat_below(&folder.join(name)).is_some());
-        // The folder of a repository that was there before is known by its name.
-        has_settings && repository_of(&found.spot.path).is_none() && root.is_repository(folder)
+    fn plants_repository(&self, found: &Found) -> bool {
+        let judge = &self.repositories[found.spot.root];
+        judge.planted(&self.roots[found.spot.root], &found.spot.path).is_some()
     }
 
     /// Returns whether a list of what git is to do names programs.
@@ -208,18 +188,29 @@ impl Spot {
 
 impl OpenRoot {
     /// Returns whether git would take a folder for a repository.
-    ///
-    /// One that lacks nothing but `HEAD`, which is made in a moment, counts. With `commondir`, everything else is
-    /// elsewhere.
     pub(super) fn is_repository(&self, folder: &Path) -> bool {
-        let has = |name: &str| {
-            let path = folder.join(name);
-            self.stat_layered(&path).is_some_and(|stat| {
-                stat.st_rdev != 0 || FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice
-            }) || self.stat_below(&path).is_some()
-        };
-        let has_data = || has("objects") && has("refs");
-        if has("HEAD") { has("commondir") || has_data() } else { has_data() && (has("config") || has("hooks")) }
+        repository::is_repository(folder, &|path| self.will_be(path))
+    }
+}
+
+/// Sees a root as it is and as the layer over it leaves it. What the layer removed counts as present.
+impl Sight for OpenRoot {
+    fn was(&self, path: &Path) -> bool {
+        self.stat_below(path).is_some()
+    }
+
+    fn will_be(&self, path: &Path) -> bool {
+        self.has_layered(path) || self.was(path)
+    }
+
+    fn was_head(&self, path: &Path) -> bool {
+        let path = path.as_os_str().as_bytes();
+        let opened = open_beneath(self.folder.as_fd(), path, OFlags::RDONLY | OFlags::NOFOLLOW);
+        opened.is_ok_and(|opened| repository::is_valid_head(std::fs::File::from(opened)))
+    }
+
+    fn place(&self, path: &Path) -> PathBuf {
+        self.place_of(path)
     }
 }
 

@@ -117,7 +117,7 @@ impl Settling<'_> {
                 break None;
             }
             rounds += 1;
-            match self.commit(&judged.comes, (&trees, &moves)) {
+            match self.commit(&judged, (&trees, &moves)) {
                 Ok(done) => break Some(done),
                 Err(refused) => {
                     if let Err(error) = self.without(&mut judged, refused, rounds) {
@@ -204,17 +204,19 @@ impl Settling<'_> {
     /// Does all of it; returns where each deed was done.
     fn commit(
         &self,
-        comes: &[Found],
+        judged: &Judged,
         (trees, moves): (&[PlannedTree], &[MovedFolder]),
     ) -> Result<(Done, Vec<PathBuf>), Refused> {
-        let mut deeds: Vec<Deed> = comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
+        let mut deeds: Vec<Deed> = judged.comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
         deeds.extend(trees.iter().filter_map(|tree| self.tree_deed(tree)));
         deeds.extend(self.move_deeds(moves));
         let deeds = in_order(deeds);
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
         let (root, journal, by) = (&self.layers.root, &self.layers.journal, By::from(&self.errand));
-        let job = Job { root, journal, by, set, takes_back: None, shut: Shut::Opens, stopped: &stopped };
+        let plants = |place: &Path, _: &Path| judged.harmless.contains(place);
+        let (shut, stopped, plants) = (Shut::Opens, &stopped, &plants);
+        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, plants };
         let done = transaction::attempt(&job, &deeds)?;
         Ok((done, deeds.into_iter().map(|deed| deed.place).collect()))
     }
@@ -232,8 +234,15 @@ impl Settling<'_> {
                 place
             }
             NotDone::System(place, error) if rounds < MOST_ROUNDS && is_about_the_file(&error) => {
-                if self.leave_out(judged, &others.chain([place.clone()]).collect()) == 0 {
+                if self.leave_out(judged, &others.chain([place.clone()]).collect(), LeftOut::NotAllowed) == 0 {
                     return Err(told::not_committed(NotDone::System(place, error)));
+                }
+                return Ok(());
+            }
+            // Another call added the rest of a repository after this one was judged.
+            NotDone::Plants { place, repository } if rounds < MOST_ROUNDS => {
+                if self.leave_out(judged, &HashSet::from([place.clone()]), judge::PLANTED) == 0 {
+                    return Err(told::not_committed(NotDone::Plants { place, repository }));
                 }
                 return Ok(());
             }
@@ -282,13 +291,13 @@ impl Settling<'_> {
         }
     }
 
-    /// Takes out what the system does not let us do; returns how much that is.
-    fn leave_out(&self, judged: &mut Judged, places: &HashSet<PathBuf>) -> usize {
+    /// Takes out what the system or a rule does not let us do; returns how much that is.
+    fn leave_out(&self, judged: &mut Judged, places: &HashSet<PathBuf>, why: LeftOut) -> usize {
         let is_it = |found: &Found| places.contains(&self.roots[found.spot.root].place_of(&found.spot.path));
         let (out, comes): (Vec<Found>, Vec<Found>) = std::mem::take(&mut judged.comes).into_iter().partition(is_it);
         judged.comes = comes;
         let count = out.len();
-        judged.left_out.extend(out.into_iter().map(|found| (found.spot, LeftOut::NotAllowed)));
+        judged.left_out.extend(out.into_iter().map(|found| (found.spot, why)));
         judge::drop_folders(judged);
         count
     }

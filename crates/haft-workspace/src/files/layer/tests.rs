@@ -4,6 +4,7 @@ mod conflicts;
 mod guarded_names;
 mod keeping;
 mod kinds;
+mod planted;
 mod quick;
 mod repositories;
 mod shut;

@@ -196,6 +196,16 @@ pub(super) fn not_committed(not_done: NotDone) -> ToolError {
         NotDone::Stopped => write::stopped(),
         NotDone::Standing(standing) => write::stands(&standing),
         NotDone::Journal(error) => write::not_journalled(error),
+        NotDone::Plants { place, repository } => {
+            let what = format!(
+                "While the command ran, another call changed {}, so that {} would let git run programs there. Nothing \
+                 of what the command changed was kept.",
+                Target::Inside(Place::new(repository, Extent::Entry)),
+                one_line(&place.to_string_lossy())
+            );
+            ToolError::new(ErrorKind::Denied, what, Next::FixArguments("write to another folder".into()))
+                .by_rule("protected names")
+        }
         NotDone::Stale(place) => {
             let what = format!(
                 "Others kept changing {} while what the command changed was brought in. Nothing of it was kept.",

@@ -81,7 +81,8 @@ impl Scene {
             ..By::default()
         };
         let (shut, stopped) = (Shut::Opens, &|| false);
-        let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, shut, stopped };
+        let plants = &|_: &Path, _: &Path| false;
+        let job = Job { root: &root, journal: &journal, by, set: None, takes_back: None, shut, stopped, plants };
         attempt(&job, deeds)
     }
 

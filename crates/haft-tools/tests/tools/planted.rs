@@ -1,0 +1,129 @@
+//! File tools that complete a git repository ask a person, whatever the order of its parts.
+
+use haft_policy::grant::GrantScope;
+use haft_runtime::approval::Verdict;
+use haft_testkit::approver::Script;
+use haft_testkit::file_tools::Rename;
+use haft_testkit::scene::Scene;
+use haft_testkit::snapshot;
+use serde_json::json;
+
+/// Parts of repositories whose settings or hooks run programs.
+const REPOSITORIES: [&[&str]; 5] = [
+    &["HEAD", "objects/a", "refs/a", "config"],
+    &["HEAD", "objects/info/a", "refs/heads/a", "hooks/post-index-change"],
+    &["HEAD", "objects/a", "refs/a", "config.worktree"],
+    &["HEAD", "commondir"],
+    &["HEAD", "objects/a", "refs/a", "info/attributes"],
+];
+
+/// Returns every order of some parts.
+fn orders<'p>(parts: &[&'p str]) -> Vec<Vec<&'p str>> {
+    if parts.is_empty() {
+        return vec![Vec::new()];
+    }
+    let behind = |first: usize| {
+        let rest = [&parts[..first], &parts[first + 1..]].concat();
+        orders(&rest).into_iter().map(move |order| [vec![parts[first]], order].concat())
+    };
+    (0..parts.len()).flat_map(behind).collect()
+}
+
+/// A scene in which all ordinary changes are granted and nobody answers other questions.
+fn granted(scene: Scene) -> Scene {
+    scene.session().grant(GrantScope::ChangesInside);
+    scene
+}
+
+fn has_all(scene: &Scene, folder: &str, parts: &[&str]) -> bool {
+    parts.iter().all(|part| scene.root().join(folder).join(part).exists())
+}
+
+#[tokio::test]
+async fn whoever_writes_the_last_part_of_a_repository_is_asked() {
+    for (folder, repositories) in
+        [("docs", &REPOSITORIES[..]), ("target/x", &REPOSITORIES[..1]), (".", &REPOSITORIES[3..4])]
+    {
+        let all = repositories.iter().flat_map(|parts| orders(parts).into_iter().map(move |order| (parts, order)));
+        for (parts, order) in all {
+            let scene = granted(Scene::new().file(".gitignore", "target\n"));
+            let mut refused = 0;
+            for part in &order {
+                let result =
+                    scene.call("write_file", json!({ "path": format!("{folder}/{part}"), "content": "x" })).await;
+                let rule = result.error.map(|error| (error.kind.code(), error.rule.clone()));
+                refused += usize::from(rule == Some(("needs_approval", Some("protected names".into()))));
+            }
+            assert!(refused > 0 && !has_all(&scene, folder, parts), "{folder}: {order:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_parts_that_come_in_one_message_complete_nothing() {
+    for parts in REPOSITORIES {
+        let scene = granted(Scene::new());
+        let call = |part: &&str| ("write_file", json!({ "path": format!("docs/{part}"), "content": "x" }));
+        scene.turn(&parts.iter().map(call).collect::<Vec<_>>()).await;
+        assert!(!has_all(&scene, "docs", parts), "{parts:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_gets_its_name_by_a_rename_counts() {
+    for parts in REPOSITORIES {
+        for last in parts {
+            let (mut scene, name) = (Scene::new().tool(Rename), last.split('/').next().expect("it has a name"));
+            for part in parts.iter().filter(|part| *part != last) {
+                scene = scene.file(&format!("docs/{part}"), "x");
+            }
+            let scene = granted(scene.file(&last.replacen(name, "docs/other", 1), "x"));
+            let result = scene.call("rename", json!({ "from": "docs/other", "to": format!("docs/{name}") })).await;
+            // Each new repository has a folder of that name; attributes in it only choose among configured programs.
+            let is_attributes = name == "info";
+            assert_eq!(result.error.is_some(), !is_attributes, "{parts:?}, {name} last");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_question_says_what_git_would_do_and_a_yes_is_enough() {
+    let script = Script::of([Verdict::AllowOnce]);
+    let repository =
+        Scene::new().file("docs/HEAD", "ref: refs/heads/a\n").file("docs/refs/a", "").file("docs/objects/a", "");
+    let scene = granted(repository.approver(script.clone()));
+    let config = json!({ "path": "docs/config", "content": "[core]\n\tfsmonitor = ./a.sh\n" });
+    snapshot!(scene.told("write_file", config).await, @"
+    ok: Created docs/config (27 bytes; +2 −0 lines).
+    did: changed docs/config
+    ");
+    let asked = script.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].ruling.reason.contains("make git take docs for a repository"), "{}", asked[0].ruling.reason);
+    let edit = json!({ "path": "docs/config", "edits": [{ "old_text": "a.sh", "new_text": "b.sh" }] });
+    snapshot!(scene.told("edit_file", edit).await, @r#"
+    refused at authorize (needs_approval): The rule "protected names" asks first, and nobody is there to answer. It would make git take docs for a repository, whose settings and hooks run programs.
+    next: add an answer to the script
+    did: nothing
+    "#);
+}
+
+#[tokio::test]
+async fn folders_that_look_a_little_like_a_repository_are_changed_without_a_question() {
+    let scene = granted(Scene::new());
+    let paths = [
+        "config",
+        "hooks/useState.ts",
+        "src/objects/a.rs",
+        "src/refs/b.rs",
+        "src/HEAD",
+        "src/description",
+        "app/config",
+        "app/objects/a.ts",
+        "app/hooks/b.ts",
+    ];
+    for path in paths {
+        let result = scene.call("write_file", json!({ "path": path, "content": "x" })).await;
+        assert!(result.error.is_none(), "{path}: {:?}", result.error);
+    }
+}

@@ -1,0 +1,154 @@
+//! No command, undo or redo leaves a folder that git takes for a repository, with settings that run programs.
+
+use crate::history::HistoryError;
+
+use super::*;
+
+const EVIL: &str = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = evil\n";
+const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+const HEAD: &str = "ref: refs/heads/main\n";
+/// Folders that no name protects; the last two lie in trees that are committed by rename.
+const FOLDERS: [&str; 7] = ["docs", ".git/lfs/x", ".git/x", "sub/.git/x", ".hg", "target/x", "build"];
+const WORKSPACE: [(&str, &str); 3] =
+    [(".gitignore", "target/\nbuild/\n"), (".git/HEAD", HEAD), ("target/other", "built")];
+
+/// The parts of a repository, each with its content.
+const PARTS: [(&str, &str); 4] = [("HEAD", HEAD), ("objects/a", ""), ("refs/a", ""), ("config", EVIL)];
+
+impl Scene {
+    fn is_planted(&self, folder: &str) -> bool {
+        PARTS.iter().all(|(part, _)| self.has(&format!("{folder}/{}", part.split('/').next().unwrap_or(part))))
+    }
+
+    fn history(&self) -> History {
+        History::new(self.root.clone(), self.state.journal())
+    }
+
+    /// Lets a command work in a call of its own.
+    fn call(&mut self, command: impl FnOnce(&Upper)) {
+        self.receipts = Receipts::default();
+        self.run(command);
+    }
+
+    fn undo_number(&self, number: u64) -> Result<(), HistoryError> {
+        self.history().undo(Which::Number(number), None).map(drop)
+    }
+
+    fn refuses_undo(&self, number: u64) {
+        let before = self.tree();
+        let refused = self.undo_number(number);
+        assert!(matches!(refused, Err(HistoryError::Plants { .. })), "{refused:?}");
+        assert_eq!(self.tree(), before);
+    }
+}
+
+/// Returns which command brings which part: every assignment of the parts to commands.
+fn assignments() -> impl Iterator<Item = Vec<usize>> {
+    let commands = PARTS.len();
+    let all = commands.pow(u32::try_from(PARTS.len()).expect("there are few"));
+    (0..all).map(move |number| (0..PARTS.len()).map(|part| number / commands.pow(part as u32) % commands).collect())
+}
+
+#[test]
+fn commands_plant_no_repository_in_any_number_of_steps() {
+    for folder in FOLDERS {
+        for assignment in assignments().step_by(11) {
+            let scene = Scene::new(&WORKSPACE);
+            for command in 0..PARTS.len() {
+                let parts = PARTS.iter().zip(&assignment).filter(|(_, of)| **of == command).map(|(part, _)| part);
+                scene.run(|upper| parts.for_each(|(part, content)| upper.write(&format!("{folder}/{part}"), content)));
+            }
+            assert!(!scene.is_planted(folder), "{folder} {assignment:?}");
+        }
+    }
+}
+
+#[test]
+fn a_link_that_is_a_part_of_a_repository_counts_as_what_it_leads_to() {
+    for folder in ["docs", ".git/lfs/x", "target/x"] {
+        for linked in ["HEAD", "objects", "refs", "config"] {
+            let scene = Scene::new(&WORKSPACE);
+            let part = |(part, content): &(&str, &str), upper: &Upper| match part.split('/').next() {
+                Some(name) if name == linked => upper.link(&format!("{folder}/{name}"), "/elsewhere"),
+                _ => upper.write(&format!("{folder}/{part}"), content),
+            };
+            for one in PARTS.iter().rev() {
+                scene.run(|upper| part(one, upper));
+            }
+            assert!(!scene.is_planted(folder), "{folder}, {linked} is a link");
+        }
+    }
+}
+
+#[test]
+fn a_head_that_becomes_valid_completes_a_repository() {
+    let broken = [("docs/HEAD", "broken"), ("docs/objects/a", ""), ("docs/refs/a", ""), ("docs/config", EVIL)];
+    let scene = Scene::new(&broken);
+    let settled = scene.run(|upper| upper.write("docs/HEAD", HEAD));
+    assert_eq!(scene.content("docs/HEAD"), "broken");
+    assert!(settled.notes[0].contains("git would take its folder for a repository"), "{:?}", settled.notes);
+}
+
+#[test]
+fn a_repository_without_programs_comes_in_and_goes_and_comes_again() {
+    for folder in ["docs", "target/x"] {
+        let scene = Scene::new(&WORKSPACE);
+        let beginning = scene.tree();
+        let settled = scene.run(|upper| {
+            PARTS[..3].iter().for_each(|(part, content)| upper.write(&format!("{folder}/{part}"), content));
+            upper.write(&format!("{folder}/config"), PLAIN);
+        });
+        assert!(scene.is_planted(folder) && settled.notes.is_empty(), "{folder}: {:?}", settled.notes);
+        let made = scene.tree();
+        scene.undo();
+        assert_eq!(scene.tree(), beginning);
+        scene.history().redo().expect("it was there as a whole");
+        assert_eq!(scene.tree(), made);
+    }
+}
+
+#[test]
+fn a_repository_that_was_there_as_a_whole_comes_back_with_its_hooks() {
+    for folder in ["docs", "target/x"] {
+        let scene = Scene::new(&WORKSPACE);
+        PARTS.iter().for_each(|(part, content)| scene.write(&format!("{folder}/{part}"), content));
+        let beginning = scene.tree();
+        // A command removes the data; what names programs stays.
+        scene.run(|upper| ["HEAD", "objects", "refs"].iter().for_each(|part| upper.gone(&format!("{folder}/{part}"))));
+        assert!(!scene.is_planted(folder));
+        scene.undo();
+        assert_eq!(scene.tree(), beginning, "{folder}");
+    }
+}
+
+#[test]
+fn an_undo_that_completes_a_repository_is_refused_and_changes_nothing() {
+    for folder in FOLDERS {
+        let mut scene = Scene::new(&WORKSPACE);
+        let path = |part: &str| format!("{folder}/{part}");
+        scene.call(|upper| PARTS[..3].iter().for_each(|(part, content)| upper.write(&path(part), content)));
+        // First what makes it a repository goes, then the settings come.
+        scene.call(|upper| ["HEAD", "objects"].iter().for_each(|part| upper.gone(&path(part))));
+        scene.call(|upper| upper.write(&path("config"), EVIL));
+        assert!(scene.has(&path("config")), "{folder}");
+        scene.refuses_undo(2);
+        scene.undo_number(3).expect("it is the newest");
+        scene.undo_number(2).expect("the settings are gone");
+        assert!(scene.has(&path("HEAD")) && !scene.has(&path("config")), "{folder}");
+        scene.refuses_undo(4);
+        assert!(!scene.is_planted(folder), "{folder}");
+    }
+}
+
+#[test]
+fn a_folder_that_returns_into_a_new_one_completes_no_repository() {
+    for folder in ["docs", "target/x", "build"] {
+        let mut scene = Scene::new(&WORKSPACE);
+        let path = |part: &str| format!("{folder}/{part}");
+        scene.call(|upper| PARTS[..3].iter().for_each(|(part, content)| upper.write(&path(part), content)));
+        scene.call(|upper| upper.gone(folder));
+        scene.call(|upper| upper.write(&path("config"), EVIL));
+        assert!(scene.has(&path("config")) && !scene.has(&path("HEAD")), "{folder}");
+        scene.refuses_undo(2);
+    }
+}
