@@ -7,7 +7,7 @@ use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
-use super::super::{languages, programs, syntax};
+use super::super::{STARTS_INTERPRETER, languages, programs, syntax};
 use super::state::{Function, Shell};
 use super::variable::Assigned;
 use super::{Danger, Does, Walk, pipes};
@@ -309,7 +309,7 @@ impl Walk<'_> {
                 self.emit(Act::Unknown("it runs text that is known only then".to_owned()));
             }
             None if language == Language::Console => {}
-            None => self.emit(Act::Code("start an interpreter".to_owned())),
+            None => self.emit(Act::Code(STARTS_INTERPRETER.to_owned())),
         }
         self.interpreters += 1;
         Flow::Unknown
