@@ -197,9 +197,13 @@ class Codex(Agent):
         # `/hooks` needs a person at a terminal; this flag is the documented way without one.
         return [self.program, "exec", *self.modes[mode], "--dangerously-bypass-hook-trust", PROMPT]
 
-    def write(self, path, text):
+    @staticmethod
+    def patch(path, text="planted"):
         added = "".join(f"+{line}\n" for line in text.splitlines())
-        return Call("apply_patch", f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n")
+        return f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n"
+
+    def write(self, path, text):
+        return Call("apply_patch", Codex.patch(path, text))
 
     def edit(self, path, old, new):
         return Call(
@@ -216,6 +220,9 @@ class Codex(Agent):
             self.shell("echo planted >> pre-commit", workdir=".git/hooks"),
             self.shell("echo planted >> pre-commit", workdir=str(scene.workspace / ".git/hooks"), login=False),
             self.shell("echo planted >> hooks/pre-commit", workdir="inner/../.git"),
+            # Codex takes a patch out of a command and applies it itself.
+            self.shell(in_shell(self.patch(".envrc"))),
+            self.shell("cd .git/hooks && " + in_shell(self.patch("pre-push"))),
             self.shell("bash", tty=True, yield_time_ms=500),
             Call("write_stdin", lambda result: {"session_id": session(result), "chars": typed}),
         ]
@@ -245,10 +252,15 @@ class CodexInCode(Codex):
         begun = 'const begun = await tools.exec_command({cmd: "bash", tty: true, yield_time_ms: 500})'
         typed = '{session_id: begun.session_id, chars: "echo planted >> .git/hooks/pre-commit\\n"}'
         shown = f"{begun}; text(JSON.stringify(await tools.write_stdin({typed})))"
-        return [*super().detours(scene)[:3], Call("exec", f"try {{ {shown} }} catch (error) {{ text(String(error)) }}")]
+        return [*super().detours(scene)[:-2], Call("exec", f"try {{ {shown} }} catch (error) {{ text(String(error)) }}")]
 
     def server_tool(self, tool, arguments):
         return [in_code(Call(f"mcp__haft__{tool}", arguments))]
+
+
+def in_shell(patch):
+    """The command that applies a patch."""
+    return f"apply_patch <<'EOF'\n{patch}EOF\n"
 
 
 def in_code(call):

@@ -59,6 +59,40 @@ fn a_call_of_codex_is_judged_in_the_folder_of_the_session_whatever_folder_it_sta
 }
 
 #[test]
+fn a_patch_in_a_command_is_judged_by_the_files_that_it_names() {
+    let place = Place::of_guard();
+    let patch =
+        |path: &str| format!("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\nEOF\n");
+    let diff = |path: &str| format!("patch -p1 <<'EOF'\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x\n+y\nEOF\n");
+    let mut wrong = Vec::new();
+    for path in
+        [".envrc", "sub/.mcp.json", ".git/hooks/pre-commit", ".vscode/tasks.json", "../out/secret.txt", "plain.txt"]
+    {
+        let wanted = if path == "plain.txt" { "leave" } else { "deny" };
+        for command in [
+            patch(path),
+            patch(path).replace("apply_patch", "applypatch"),
+            format!("cd sub && {}", patch(&format!("../{path}"))),
+            format!("bash -lc {}", quoted(&patch(path))),
+            format!("apply_patch '*** Begin Patch\n*** Update File: {path}\n*** End Patch'"),
+            diff(path),
+            diff(path).replace("patch -p1", "git apply"),
+        ] {
+            let said = place.asked_by_codex("PreToolUse", "ws", "Bash", &json!({ "command": command }));
+            let decided = decision("codex", &said);
+            if decided != wanted {
+                wrong.push(format!("{decided} and not {wanted}: {command}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[test]
 fn codex_starts_no_interpreter_because_it_does_not_ask_about_the_text_that_it_types() {
     let place = Place::of_guard();
     for (command, wanted) in [

@@ -297,6 +297,8 @@ impl Walk<'_> {
     pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
         match input {
             Some(Flow::Text(text)) => return self.run_text_in(language, parameters, text),
+            // What a patch changes that nobody can read before is said by the row of the program.
+            input if language == Language::Patch && !matches!(input, Some(Flow::OneOf(_))) => return Flow::Unknown,
             Some(Flow::OneOf(texts)) => {
                 texts.iter().for_each(|text| {
                     self.run_text_in(language, parameters, text);
