@@ -48,6 +48,11 @@ pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
+/// Returns the folder that this process was started in.
+pub fn current_folder() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
 impl Environment {
     /// Returns the user's rules, whether they exist or not.
     pub fn rules_file(&self) -> PathBuf {

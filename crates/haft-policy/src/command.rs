@@ -26,8 +26,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft::door::FileKind;
-use haft::effect::{Effect, Step};
+use haft::effect::{Does, Effect, Step};
 use haft::path::Target;
+
+/// What an interpreter does that is given no text, in words.
+const STARTS_INTERPRETER: &str = "start an interpreter";
 
 /// Where a command would run.
 #[derive(Clone, Debug)]
@@ -85,10 +88,16 @@ pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
     found.into_iter().map(step).collect()
 }
 
+/// Returns whether a command starts an interpreter that waits for text at its terminal, and runs that.
+pub fn starts_interpreter(effects: &[Effect]) -> bool {
+    let starts = |does: &Does| matches!(does, Does::Code(words) if words == STARTS_INTERPRETER);
+    effects.iter().any(|effect| matches!(effect, Effect::Step(step) if starts(&step.does)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::{Danger, Does};
+    use haft::effect::Danger;
     use haft::path::{Extent, Place};
 
     struct Nowhere;

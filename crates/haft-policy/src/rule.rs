@@ -223,6 +223,10 @@ impl EffectSort {
             Zone::Device => EffectSort::Dangerous(Danger::Device),
             Zone::Haft => EffectSort::Dangerous(Danger::Haft),
             Zone::Start => EffectSort::Dangerous(Danger::PlantedCode),
+            // A name may be both, as `.envrc` is: a secret that a shell runs.
+            Zone::Secret if target.is_inside() && protected(target.place().path()).is_some() => {
+                EffectSort::CommandChangesProtected
+            }
             Zone::Secret if target.is_inside() => EffectSort::CommandChangesSecret,
             Zone::System | Zone::Secret | Zone::Elsewhere => EffectSort::CommandChangesOutside,
         }

@@ -28,11 +28,22 @@ fn a_tool_that_changes_a_protected_name_asks_a_person_each_time() {
 }
 
 #[test]
-fn a_command_that_names_a_protected_name_to_change_it_is_not_run_unasked() {
+fn a_command_that_names_a_protected_name_to_change_it_is_refused_also_where_the_name_is_a_secret() {
+    let mut wrong = Vec::new();
     for name in protected_names() {
         let path = name.example();
-        for command in [format!("echo x > {path}"), format!("cp a.txt sub/{path}"), format!("mv a.txt {path}")] {
-            assert_ne!(decision(&command), Decision::Allow, "{command}");
+        for command in [
+            format!("echo x > {path}"),
+            format!("echo x >> ./{path}"),
+            format!("tee sub/{path}"),
+            format!("cp a.txt sub/{path}"),
+            format!("mv a.txt ./{path}"),
+            format!("rm -f ./{path}"),
+        ] {
+            if decision(&command) != Decision::Deny {
+                wrong.push(command);
+            }
         }
     }
+    assert!(wrong.is_empty(), "{} are not refused:\n{}", wrong.len(), wrong.join("\n"));
 }

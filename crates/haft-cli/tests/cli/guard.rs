@@ -4,8 +4,12 @@
 mod cases;
 #[path = "guard/dropped_questions.rs"]
 mod dropped_questions;
+#[path = "guard/real_events.rs"]
+mod real_events;
 #[path = "guard/secrets.rs"]
 mod secrets;
+
+use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
@@ -15,11 +19,16 @@ use super::{Place, Said};
 impl Place {
     /// Hands one event to the guard, with these flags and variables.
     fn guard(&self, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
+        // An agent starts its hooks anywhere.
+        self.guard_from(Path::new("/"), flags, variables, event)
+    }
+
+    /// Hands an event to a hook that starts in a folder.
+    fn guard_from(&self, folder: &Path, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
         let mut command = Command::cargo_bin("haft").expect("the binary is built");
         command.env_clear().env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
         command.env("DEPLOY_TOKEN", "correct-horse-battery").envs(variables.iter().cloned());
-        // An agent starts its hooks anywhere.
-        let output = command.current_dir("/").arg("guard").args(flags).write_stdin(event).output();
+        let output = command.current_dir(folder).arg("guard").args(flags).write_stdin(event).output();
         let output = output.expect("the command runs");
         Said {
             out: String::from_utf8_lossy(&output.stdout).into_owned(),

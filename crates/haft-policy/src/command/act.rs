@@ -129,6 +129,8 @@ pub enum Language {
     General,
     /// PowerShell.
     PowerShell,
+    /// A patch, which names the files that it changes.
+    Patch,
     /// Settings of a program, an option a line.
     Settings(Program),
 }

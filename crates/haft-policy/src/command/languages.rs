@@ -13,6 +13,7 @@ use super::value::Value;
 mod awk;
 mod general;
 mod marks;
+mod patch;
 mod powershell;
 mod sed;
 mod settings;
@@ -31,6 +32,7 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         Language::Sed => with_gaps_told(text, sed::read(&marks::from_value(text))),
         Language::Console => console::read(text),
         Language::PowerShell => with_gaps_told(text, powershell::read(&marks::without_numbers(text))),
+        Language::Patch => with_gaps_told(text, patch::read(text)),
         Language::Settings(program) => with_gaps_told(text, settings::read(program, text)),
         Language::General => with_gaps_told(text, general::read(&marks::without_numbers(text))),
     }

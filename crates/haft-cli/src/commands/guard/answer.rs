@@ -118,7 +118,12 @@ fn in_names_of(form: Form, advice: &str) -> String {
         Some(name) => advice.replace(&format!("\"{tool}\""), &format!("\"{name}\"")),
         None => advice,
     };
-    ["read_file", "write_file", "edit_file"].into_iter().fold(advice.to_owned(), named)
+    let advice = ["read_file", "write_file", "edit_file"].into_iter().fold(advice.to_owned(), named);
+    // One tool of the agent may be two of haft's.
+    match form.name_of("write_file").filter(|name| form.name_of("edit_file") == Some(name)) {
+        Some(name) => advice.replace(&format!("\"{name}\" or \"{name}\""), &format!("\"{name}\"")),
+        None => advice,
+    }
 }
 
 /// Makes words harmless for the terminal of the agent, and short.

@@ -18,8 +18,10 @@ pub(super) struct Event {
     /// The tool, by the agent's name for it.
     pub(super) tool: String,
     pub(super) input: Map<String, Value>,
-    /// The folder that the agent is in.
+    /// The folder that the agent is in; of Codex the folder of this one call, which its model chooses.
     pub(super) folder: PathBuf,
+    /// Whether Codex sent it.
+    pub(super) is_of_codex: bool,
     /// The folders that it works on, where it says so.
     pub(super) roots: Vec<PathBuf>,
     /// The tool of a server, where it is one.
@@ -38,6 +40,8 @@ const CURSOR_COMMAND: &str = "beforeShellExecution";
 pub(super) const CURSOR_SERVER: &str = "beforeMCPExecution";
 const CURSOR_READ: &str = "beforeReadFile";
 const CURSOR_TOOL: &str = "preToolUse";
+/// The tool whose argument is a patch.
+pub(super) const PATCHES: &str = "apply_patch";
 
 impl Event {
     /// Reads an event.
@@ -63,10 +67,8 @@ fn form_of(fields: &Map<String, Value>) -> Result<Form, String> {
         let is_copilot = fields.contains_key("toolName") && fields.contains_key("toolArgs");
         return if is_copilot { Ok(Form::Copilot) } else { Err("the event has no \"hook_event_name\"".to_owned()) };
     };
-    // Codex tells the model and the turn, which others do not.
-    let is_codex = ["model", "turn_id"].iter().any(|key| fields.contains_key(*key));
     match name.as_str() {
-        Some("PreToolUse") if is_codex => Ok(Form::Codex),
+        Some("PreToolUse") if is_of_codex(fields) => Ok(Form::Codex),
         Some("PreToolUse") => Ok(Form::Claude),
         Some("PermissionRequest") => Ok(Form::Permission),
         Some("BeforeTool") => Ok(Form::Gemini),
@@ -75,6 +77,11 @@ fn form_of(fields: &Map<String, Value>) -> Result<Form, String> {
         Some(_) => Err("the event is not one that comes before a call".to_owned()),
         None => Err("\"hook_event_name\" is no text".to_owned()),
     }
+}
+
+/// Returns whether Codex sent an event: it names the model and the turn, which others do not.
+fn is_of_codex(fields: &Map<String, Value>) -> bool {
+    ["model", "turn_id"].iter().any(|key| fields.contains_key(*key))
 }
 
 /// The fields of an event whose form is known.
@@ -86,7 +93,7 @@ struct Fields {
 impl Fields {
     fn event(mut self) -> Result<Event, Unread> {
         let (tool, input) = match self.recipient.form {
-            Form::Copilot => (self.text("toolName")?, self.object("toolArgs")?),
+            Form::Copilot => self.of_copilot()?,
             Form::Cursor | Form::CursorTool => self.of_cursor()?,
             Form::Claude | Form::Permission | Form::Codex | Form::Gemini => {
                 (self.text("tool_name")?, self.object("tool_input")?)
@@ -95,7 +102,20 @@ impl Fields {
         let roots = self.roots()?;
         let folder = self.folder(&roots)?;
         let server_tool = ServerTool::of(self.recipient.form, &tool, &self.fields);
-        Ok(Event { recipient: self.recipient, tool, input, folder, roots, server_tool })
+        let is_of_codex = is_of_codex(&self.fields);
+        Ok(Event { recipient: self.recipient, tool, input, folder, is_of_codex, roots, server_tool })
+    }
+
+    /// Copilot CLI hands a patch on as the text that the model wrote, and other arguments as an object.
+    fn of_copilot(&mut self) -> Result<(String, Map<String, Value>), Unread> {
+        let tool = self.text("toolName")?;
+        match self.fields.get("toolArgs") {
+            Some(Value::String(patch)) if tool == PATCHES && !patch.trim_start().starts_with('{') => {
+                let input = Map::from_iter([("patch".to_owned(), Value::from(patch.as_str()))]);
+                Ok((tool, input))
+            }
+            _ => Ok((tool, self.object("toolArgs")?)),
+        }
     }
 
     /// Cursor has an event for each sort of call, with the arguments beside its name.

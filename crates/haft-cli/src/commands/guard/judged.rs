@@ -14,6 +14,7 @@ use haft::path::{Extent, Place, RawPath, Target, one_line};
 use haft::process::Level;
 use haft_config::rules::FiledRule;
 use haft_config::settings::Settings;
+use haft_policy::command::starts_interpreter;
 use haft_policy::containment::Containment;
 use haft_policy::containment::only_looks;
 use haft_policy::decision::{Class, Decision, Ruling};
@@ -51,6 +52,8 @@ pub(super) struct Judge {
     plans: bool,
     /// Whether the agent answers ordinary questions by its own rules.
     leaves_questions: bool,
+    /// Whether the agent types into programs without asking haft about the text.
+    types_unheard: bool,
     /// The servers that rules name.
     servers: Vec<String>,
 }
@@ -66,7 +69,9 @@ impl Judge {
         let servers = servers_in(&rulebook);
         let policy = if plans { without_permissions(rulebook) } else { rulebook.policy() };
         let says_yes = common.yes && !plans;
-        Ok(Self { settings, workspace, policy, mode: mode(&common), says_yes, plans, leaves_questions, servers })
+        let types_unheard = event.is_of_codex;
+        let mode = mode(&common);
+        Ok(Self { settings, workspace, policy, mode, says_yes, plans, leaves_questions, types_unheard, servers })
     }
 
     /// Returns what hides secrets in an answer.
@@ -136,6 +141,7 @@ impl Judge {
             ruling if self.leaves_questions && ruling.is_ordinary_question() && reads_elsewhere(&effects) => {
                 ruling.stricter(unasked_read())
             }
+            ruling if self.types_unheard && starts_interpreter(&effects) => ruling.stricter(typed_unheard()),
             ruling if self.says_yes && ruling.is_ordinary_question() => self.yes_to_command(ruling),
             ruling => ruling,
         })
@@ -335,6 +341,18 @@ fn unasked_read() -> Ruling {
         rule: "commands that read elsewhere".to_owned(),
         reason: "It would read a file outside the workspace, and the agent would ask nobody about it.".to_owned(),
         instead: "read files of the workspace, or ask the user to copy that file into it".to_owned(),
+    }
+}
+
+/// Refuses to start an interpreter where nobody judges the text that the agent types into it.
+fn typed_unheard() -> Ruling {
+    Ruling {
+        decision: Decision::Deny,
+        class: Class::Ordinary,
+        rule: "typed input".to_owned(),
+        reason: "It would start an interpreter, and the agent does not ask haft about the text that it types there."
+            .to_owned(),
+        instead: "write the text into the command, as in bash -c '…' or python3 -c '…'".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_config::environment::variable;
+use haft_config::environment::{current_folder, variable};
 
 use super::event::Event;
 use super::form::Form;
@@ -28,6 +28,10 @@ pub(super) fn workspace(common: &Common, event: &Event) -> Common {
 }
 
 fn project(event: &Event) -> Option<PathBuf> {
+    // Codex starts its hooks in the folder of the session. Where it is `/`, a program in between has changed it.
+    if event.is_of_codex {
+        return current_folder().filter(|folder| folder.parent().is_some());
+    }
     // Others hand the variable on to whatever they start, also to another agent.
     if !matches!(event.recipient.form, Form::Claude | Form::Permission) {
         return None;

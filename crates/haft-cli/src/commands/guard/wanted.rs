@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::event::Event;
+use super::event::{Event, PATCHES};
 use super::form::Form;
 use super::paste::quoted as shell_word;
 use super::patch;
@@ -73,15 +73,16 @@ const TOOLS: &[(&[&str], Sort)] = &[
         Sort::Files(Deed::Edit),
     ),
     (&["Delete"], Sort::Files(Deed::Remove)),
-    (&["apply_patch"], Sort::Patch),
+    (&[PATCHES], Sort::Patch),
     (&["LS", "list_directory", "list_dir"], Sort::Search("list_dir")),
     (&["Glob", "glob"], Sort::Search("glob")),
     (&["Grep", "grep_search", "search_file_content", "grep", "rg", "grep_files"], Sort::Search("grep")),
     (&["WebFetch", "web_fetch"], Sort::Fetch),
     (&["WebSearch", "google_web_search", "web_search"], Sort::WebSearch),
-    (&["Task", "Agent", "invoke_agent", "task"], Sort::Delegate),
+    (&["Task", "Agent", "invoke_agent", "task", "write_agent"], Sort::Delegate),
     (&["TodoWrite", "TodoRead", "write_todos", "update_todo", "report_intent", "update_plan"], Sort::Notes),
     (&["BashOutput", "KillShell", "TaskOutput", "TaskStop", "read_bash", "stop_bash", "list_bash"], Sort::Notes),
+    (&["read_agent", "list_agents"], Sort::Notes),
 ];
 
 const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path"];

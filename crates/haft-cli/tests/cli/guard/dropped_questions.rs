@@ -74,6 +74,20 @@ fn a_question_that_only_a_person_may_answer_is_asked_where_the_agent_asks_and_de
 }
 
 #[test]
+fn a_command_that_changes_a_protected_name_is_denied_in_every_form_and_mode() {
+    let place = Place::of_guard();
+    for name in [".envrc", "sub/.envrc", ".corepack.env", ".git/config", ".git/hooks/pre-commit", ".mcp.json"] {
+        let input = json!({ "command": format!("echo x >> {name}") });
+        for (mode, _) in MODES {
+            for (form, event, _) in forms("Bash", &input, *mode) {
+                let said = place.guard(&[], &[], place.folders(&event.to_string()).as_bytes());
+                assert_eq!(decision(form, &said), "deny", "{form} {mode:?} {name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_refusal_instead_of_a_question_says_so() {
     let place = Place::of_guard();
     let write = json!({ "file_path": ".git/hooks/pre-commit", "content": "x" });

@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
             _ => None,
         });
         let input = input.or(said.and_then(|operands| operands.input));
-        let is_read_beside_operands = input == Some(Language::Console);
+        let is_read_beside_operands = matches!(input, Some(Language::Console | Language::Patch));
         if is_read_beside_operands || (plain.is_empty() && draft.runs_nothing()) {
             draft.reading.inner.extend(input.map(|language| Inner::Input(language, Vec::new())));
         }

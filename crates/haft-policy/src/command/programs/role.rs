@@ -109,6 +109,7 @@ impl Role {
             "expression" => Role::Expression,
             "awk" => Role::Language(Language::Awk),
             "sed" => Role::Language(Language::Sed),
+            "patch" => Role::Language(Language::Patch),
             "assignments" => Role::Assignments,
             "git-config" => Role::GitConfig,
             "repository" => Role::Repository,

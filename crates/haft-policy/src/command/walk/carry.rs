@@ -7,7 +7,7 @@ use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
-use super::super::{languages, programs, syntax};
+use super::super::{STARTS_INTERPRETER, languages, programs, syntax};
 use super::state::{Function, Shell};
 use super::variable::Assigned;
 use super::{Danger, Does, Walk, pipes};
@@ -297,6 +297,8 @@ impl Walk<'_> {
     pub(super) fn run_input(&mut self, language: Language, parameters: &[Value], input: Option<&Flow>) -> Flow {
         match input {
             Some(Flow::Text(text)) => return self.run_text_in(language, parameters, text),
+            // What a patch changes that nobody can read before is said by the row of the program.
+            input if language == Language::Patch && !matches!(input, Some(Flow::OneOf(_))) => return Flow::Unknown,
             Some(Flow::OneOf(texts)) => {
                 texts.iter().for_each(|text| {
                     self.run_text_in(language, parameters, text);
@@ -309,7 +311,7 @@ impl Walk<'_> {
                 self.emit(Act::Unknown("it runs text that is known only then".to_owned()));
             }
             None if language == Language::Console => {}
-            None => self.emit(Act::Code("start an interpreter".to_owned())),
+            None => self.emit(Act::Code(STARTS_INTERPRETER.to_owned())),
         }
         self.interpreters += 1;
         Flow::Unknown
