@@ -420,10 +420,7 @@ impl History {
         let only = only.filter(|_| below.is_empty()).into_iter().chain(below.iter().map(PathBuf::as_path));
         let only = only.map(PathText::from).collect();
         let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
-        let done = match request.mode {
-            UndoMode::Commit => Some(self.commit(sets, takes_back, &plan.deeds)?),
-            UndoMode::Plan => None,
-        };
+        let done = self.perform(sets, takes_back, (&plan.deeds, request.mode))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
         let of_trees = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
         let of_trees = of_trees.filter(|(deed, _)| matches!(deed.action, Action::Tree(_)));
@@ -435,7 +432,13 @@ impl History {
         Ok(TakenBack { number: done.map(|done| done.set), sets: numbers.to_vec(), files, notes })
     }
 
-    fn commit(&self, sets: &Sets, takes_back: TakesBack, deeds: &[Deed]) -> Result<Done, HistoryError> {
+    /// Does what was planned; where it is only to be shown, says why it would be refused.
+    fn perform(
+        &self,
+        sets: &Sets,
+        takes_back: TakesBack,
+        (deeds, mode): (&[Deed], UndoMode),
+    ) -> Result<Option<Done>, HistoryError> {
         let numbers = takes_back.sets.clone();
         // A repository that was there as a whole may be there again.
         let plants = |_: &Path, repository: &Path| !sets.changed_later(repository, &numbers);
@@ -450,7 +453,11 @@ impl History {
             stopped: &|| false,
             plants: &plants,
         };
-        transaction::commit(&job, deeds).map_err(|not_done| match not_done {
+        let performed = match mode {
+            UndoMode::Commit => transaction::commit(&job, deeds).map(Some),
+            UndoMode::Plan => transaction::refuse_planted(&job, deeds).map(|()| None),
+        };
+        performed.map_err(|not_done| match not_done {
             NotDone::Stopped => HistoryError::Journal(io::ErrorKind::Interrupted.into()),
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),
