@@ -353,7 +353,7 @@ impl History {
         }
     }
 
-    /// Takes change sets back one after the other, the newest first.
+    /// Takes change sets back one after the other, the newest first; all of them or none.
     fn one_by_one(&self, numbers: &[u64]) -> Result<TakenBack, HistoryError> {
         let mut all = TakenBack { number: None, sets: Vec::new(), files: Vec::new(), notes: Vec::new() };
         for number in numbers {
@@ -364,9 +364,11 @@ impl History {
                     all.files.extend(taken.files);
                     all.notes.extend(taken.notes);
                 }
-                Err(error) if all.sets.is_empty() => return Err(error),
                 Err(error) => {
-                    return Err(HistoryError::Halfway { done: all.sets, number: *number, error: Box::new(error) });
+                    // All of them or none: those that were taken back are brought back.
+                    let is_back = all.sets.iter().all(|_| self.redo().is_ok());
+                    let halfway = |error| HistoryError::Halfway { done: all.sets, number: *number, error };
+                    return Err(if is_back { error } else { halfway(Box::new(error)) });
                 }
             }
         }
@@ -420,10 +422,7 @@ impl History {
         let only = only.filter(|_| below.is_empty()).into_iter().chain(below.iter().map(PathBuf::as_path));
         let only = only.map(PathText::from).collect();
         let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
-        let done = match request.mode {
-            UndoMode::Commit => Some(self.commit(sets, takes_back, &plan.deeds)?),
-            UndoMode::Plan => None,
-        };
+        let done = self.perform(sets, takes_back, (&plan.deeds, request.mode))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
         let of_trees = plan.deeds.iter().zip(done.iter().flat_map(|done| &done.notes));
         let of_trees = of_trees.filter(|(deed, _)| matches!(deed.action, Action::Tree(_)));
@@ -435,7 +434,13 @@ impl History {
         Ok(TakenBack { number: done.map(|done| done.set), sets: numbers.to_vec(), files, notes })
     }
 
-    fn commit(&self, sets: &Sets, takes_back: TakesBack, deeds: &[Deed]) -> Result<Done, HistoryError> {
+    /// Does what was planned; where it is only to be shown, says why it would be refused.
+    fn perform(
+        &self,
+        sets: &Sets,
+        takes_back: TakesBack,
+        (deeds, mode): (&[Deed], UndoMode),
+    ) -> Result<Option<Done>, HistoryError> {
         let numbers = takes_back.sets.clone();
         // A repository that was there as a whole may be there again.
         let plants = |_: &Path, repository: &Path| !sets.changed_later(repository, &numbers);
@@ -450,7 +455,11 @@ impl History {
             stopped: &|| false,
             plants: &plants,
         };
-        transaction::commit(&job, deeds).map_err(|not_done| match not_done {
+        let performed = match mode {
+            UndoMode::Commit => transaction::commit(&job, deeds).map(Some),
+            UndoMode::Plan => transaction::refuse_planted(&job, deeds).map(|()| None),
+        };
+        performed.map_err(|not_done| match not_done {
             NotDone::Stopped => HistoryError::Journal(io::ErrorKind::Interrupted.into()),
             NotDone::Stale(place) => HistoryError::Overtaken(place.display().to_string()),
             NotDone::Journal(error) => HistoryError::Journal(error),

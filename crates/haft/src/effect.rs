@@ -192,6 +192,15 @@ impl Effect {
         }
     }
 
+    /// Returns what it creates or replaces: by a tool itself, or by a command as far as its words tell.
+    pub fn written(&self) -> Option<&Target> {
+        match self {
+            Effect::Change(target, Change::Create | Change::Replace)
+            | Effect::Step(Step { does: Does::Change(target, Change::Create | Change::Replace), .. }) => Some(target),
+            _ => None,
+        }
+    }
+
     /// Returns whether a command with this part gets the network, once it is approved.
     pub fn gives_network(&self) -> bool {
         matches!(self, Effect::Step(Step { does: Does::Connect(_) | Does::Publish(_), .. }))

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use haft::effect::{Change, Effect};
+use haft::effect::Effect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Target};
@@ -18,6 +18,7 @@ use haft::tool::Bound;
 use super::prepare::Prepared;
 use crate::call_context::CallContext;
 use crate::conflict::conflict;
+use crate::containment::Surroundings;
 use crate::entry::Entry;
 use crate::hooks::HookedCall;
 use crate::memory::{CallKey, Went};
@@ -62,12 +63,16 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
 }
 
 /// Adds what no tool knows of its own changes: that git takes a folder for a repository once they are made.
+///
+/// What a command makes is judged when its layer is read. Where it has none, its words are all that can be judged.
 fn with_planted(cx: &CallContext<'_>, mut plan: Plan) -> Plan {
-    let changed = plan.effects.iter().filter_map(|effect| match effect {
-        Effect::Change(target, Change::Create | Change::Replace) => Some(target),
-        _ => None,
-    });
-    let planted = cx.session.ground.doors.look.planted_repositories(&changed.collect::<Vec<_>>());
+    let doors = &cx.session.ground.doors;
+    let written = plan.effects.iter().filter(|effect| effect.written().is_some());
+    let (of_commands, own): (Vec<&Effect>, Vec<&Effect>) =
+        written.partition(|effect| matches!(effect, Effect::Step(_)));
+    let is_uncovered = !of_commands.is_empty() && !Surroundings::of(doors).can_be_undone();
+    let judged = own.into_iter().chain(of_commands.into_iter().filter(|_| is_uncovered));
+    let planted = doors.look.planted_repositories(&judged.filter_map(Effect::written).collect::<Vec<_>>());
     if !planted.is_empty() {
         let planted = planted.into_iter().map(Effect::PlantRepository);
         plan.effects = plan.effects.iter().cloned().chain(planted).collect();

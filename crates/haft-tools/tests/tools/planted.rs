@@ -1,8 +1,9 @@
 //! File tools that complete a git repository ask a person, whatever the order of its parts.
 
 use haft_policy::grant::GrantScope;
-use haft_runtime::approval::Verdict;
+use haft_runtime::approval::{ApprovalRequest, Verdict};
 use haft_testkit::approver::Script;
+use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::file_tools::Rename;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -106,6 +107,20 @@ async fn the_question_says_what_git_would_do_and_a_yes_is_enough() {
     next: add an answer to the script
     did: nothing
     "#);
+}
+
+#[tokio::test]
+async fn a_command_without_a_layer_is_judged_by_its_words() {
+    let words = "mkdir -p docs/objects docs/refs; cp a docs/config; cp a docs/HEAD";
+    for (command, is_asked) in
+        [(ScriptedCommand::default(), false), (ScriptedCommand::default().uncovered("no user namespaces"), true)]
+    {
+        let script = Script::of([Verdict::AllowOnce]);
+        let scene = Scene::new().file("a", "x").command(&command).approver(script.clone());
+        scene.call("bash", json!({ "command": words })).await;
+        let is_protected = |asked: &ApprovalRequest| asked.ruling.rule == "protected names";
+        assert_eq!(script.asked().iter().any(is_protected), is_asked, "{:?}", script.asked());
+    }
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ use super::performance::{Failed, Performance};
 use super::recover;
 use super::refused::{Refused, as_before, is_about_the_file};
 use super::replace::{Moved, New, Syncing};
-use super::repository::Upcoming;
+use super::repository::{Sight, Upcoming};
 use super::shut::{Shut, ShutFolders};
 use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
@@ -166,7 +166,7 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
         Shut::Stays => ShutFolders::default(),
     };
     let prepared = prepare_all(job, deeds, &shut, &mut keep)?;
-    refuse_planted(job, deeds, &prepared)?;
+    refuse_planted(job, deeds)?;
     let has_kept = keep.has_kept;
     if has_kept {
         writing.note_kept();
@@ -204,19 +204,21 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
 }
 
 /// Refuses to plant a git repository. Under the journal's lock nobody else adds the missing part meanwhile.
-fn refuse_planted(job: &Job<'_>, deeds: &[Deed], prepared: &[Prepared]) -> Result<(), NotDone> {
+pub(crate) fn refuse_planted(job: &Job<'_>, deeds: &[Deed]) -> Result<(), NotDone> {
     let mut upcoming = Upcoming::new(job.root);
-    for (deed, prepared) in deeds.iter().zip(prepared) {
-        match (&deed.action, &prepared.step) {
-            (Action::Tree(change), _) => {
+    for deed in deeds {
+        match &deed.action {
+            Action::Put(..) | Action::MakeLink(_) | Action::Bring(_) => upcoming.add(deed.place.clone()),
+            Action::MakeFolder(_) if upcoming.was(&deed.place) => {}
+            Action::MakeFolder(_) => upcoming.add(deed.place.clone()),
+            Action::Rename(to) => upcoming.add(to.clone()),
+            Action::Remove => upcoming.remove(deed.place.clone()),
+            Action::SetMode(_) => {}
+            Action::Tree(change) => {
                 let coming = change.coming(job.root, &TreeStores::of(job.journal), &deed.place);
                 let coming = coming.map_err(|error| NotDone::System(deed.place.clone(), error))?;
                 coming.into_iter().for_each(|place| upcoming.add(place));
             }
-            (_, Some(Step::Change { after: State::Absent, .. })) => upcoming.remove(deed.place.clone()),
-            (Action::SetMode(_), _) | (_, None) => {}
-            (_, Some(Step::Change { .. } | Step::Tree { .. })) => upcoming.add(deed.place.clone()),
-            (_, Some(Step::Move { to, .. })) => upcoming.add(to.path()),
         }
     }
     match upcoming.planted(job.plants) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use haft::door::{FileKind, Look};
-use haft::effect::{AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey, Step};
+use haft::effect::{AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey};
 use haft::guarded::is_secret;
 use haft::path::{Extent, Place, RawPath, Target, one_line};
 use haft::process::Level;
@@ -158,12 +158,8 @@ impl Judge {
 
     /// Returns the git repositories that changes would plant: git would run programs there as soon as it is entered.
     fn planted(&self, effects: &[Effect]) -> impl Iterator<Item = Effect> + use<> {
-        let changed = effects.iter().filter_map(|effect| match effect {
-            Effect::Change(target, Change::Create | Change::Replace)
-            | Effect::Step(Step { does: Does::Change(target, Change::Create | Change::Replace), .. }) => Some(target),
-            _ => None,
-        });
-        let planted = self.workspace.planted_repositories(&changed.collect::<Vec<_>>());
+        let written: Vec<&Target> = effects.iter().filter_map(Effect::written).collect();
+        let planted = self.workspace.planted_repositories(&written);
         planted.into_iter().map(Effect::PlantRepository)
     }
 

@@ -1,6 +1,6 @@
 //! No command, undo or redo leaves a folder that git takes for a repository, with settings that run programs.
 
-use crate::history::HistoryError;
+use crate::history::{HistoryError, UndoMode, UndoRequest};
 
 use super::*;
 
@@ -36,8 +36,11 @@ impl Scene {
 
     fn refuses_undo(&self, number: u64) {
         let before = self.tree();
-        let refused = self.undo_number(number);
-        assert!(matches!(refused, Err(HistoryError::Plants { .. })), "{refused:?}");
+        for mode in [UndoMode::Plan, UndoMode::Commit] {
+            let request = UndoRequest { mode, ..UndoRequest::all(Which::Number(number)) };
+            let refused = self.history().request(&request);
+            assert!(matches!(refused, Err(HistoryError::Plants { .. })), "{refused:?}");
+        }
         assert_eq!(self.tree(), before);
     }
 }
@@ -150,5 +153,24 @@ fn a_folder_that_returns_into_a_new_one_completes_no_repository() {
         scene.call(|upper| upper.write(&path("config"), EVIL));
         assert!(scene.has(&path("config")) && !scene.has(&path("HEAD")), "{folder}");
         scene.refuses_undo(2);
+    }
+}
+
+#[test]
+fn two_commands_that_end_at_the_same_moment_complete_no_repository() {
+    for folder in ["docs", ".git/lfs/x", "target/x"] {
+        for (last, _) in PARTS {
+            let scene = Scene::new(&WORKSPACE);
+            let (ground, other) = (scene.ground(), scene.ground());
+            for (part, content) in PARTS {
+                let upper = Upper(upper_of(if part == last { &other } else { &ground }));
+                upper.write(&format!("{folder}/{part}"), content);
+            }
+            let (first, second) = (scene.open(&ground).expect("it is open"), scene.open(&other).expect("it is open"));
+            let (judged, other) = (first.judged().expect("it is read"), second.judged().expect("it is read"));
+            first.keep_judged(judged).expect("it comes in");
+            let settled = second.keep_judged(other);
+            assert!(!scene.is_planted(folder), "{folder}, {last} last: {settled:?}");
+        }
     }
 }
