@@ -9,7 +9,7 @@ mod signature;
 mod talk;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use haft::BoxFuture;
@@ -95,7 +95,10 @@ impl Function {
     /// Begins an order: which function, where.
     fn order<'a>(&'a self, command: &'a Command) -> Order<'a> {
         let path = self.home.code_folders().iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        let place = |place: &PathBuf| self.home.workspace.join(place).to_string_lossy().into_owned();
+        let code = self.home.code.as_ref().map(|code| code.places.iter().map(place).collect());
         Order {
+            code,
             call: self.pools.number(),
             module: &self.module,
             function: &self.function,
