@@ -10,6 +10,7 @@
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
 pub(crate) mod copy;
+mod environment;
 mod held;
 mod named;
 mod reach;

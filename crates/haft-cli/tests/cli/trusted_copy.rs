@@ -353,6 +353,63 @@ fn what_a_command_puts_beside_a_module_is_not_imported_in_its_place() {
 }
 
 #[test]
+fn an_environment_that_a_command_makes_or_changes_runs_no_trusted_tool() {
+    if !is_installed("python3") {
+        return;
+    }
+    let own = "#!/bin/sh\necho evil >&2\n";
+    let new = format!("mkdir -p .venv/bin; printf '%s' '{own}' > .venv/bin/python; chmod +x .venv/bin/python");
+    let beside = new.replace(".venv", "venv");
+    let packages = "d=$(echo .venv/lib/python3*/site-packages)";
+    let made = [
+        (false, new.clone()),
+        (false, beside),
+        // What a command says is judged before it runs, so a script says it.
+        (true, "python3 plant.py".into()),
+        (true, format!("{packages}; echo 'import sys; sys.stderr.write(\"evil\")' > $d/evil.pth")),
+    ];
+    for (has_environment, plant) in made {
+        let place = python_tool(MODULES[0].1);
+        if has_environment {
+            let python = ["/usr/bin/python3", "/usr/local/bin/python3"]
+                .into_iter()
+                .find(|path| std::path::Path::new(path).exists());
+            let Some(python) = python else { return };
+            std::fs::create_dir_all(place.path("ws/.venv/bin")).expect("it is new");
+            symlink(python, place.path("ws/.venv/bin/python")).expect("it is new");
+            put(&place, ".venv/pyvenv.cfg", "home = /usr/bin\n");
+            let plant = "import os\nos.remove('.venv/bin/python')\nos.symlink('/usr/bin/env', '.venv/bin/python')\n";
+            put(&place, "plant.py", plant);
+            put(&place, ".venv/lib/python3.99/site-packages/README", "");
+        }
+        place.is_trusted_now();
+        assert!(place.all_said(&["--yes", "call", "go"]).starts_with("good\n"), "{plant}");
+        place.model_runs(&plant);
+        let said = place.all_said(&["--yes", "call", "go"]);
+        assert!(
+            !said.contains("evil") && said.contains("virtual environment of the project changed"),
+            "{plant}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_helper_that_changes_during_a_session_does_not_run() {
+    let way = &WAYS[0];
+    let place = Place::new();
+    lay_out(&place, way.files);
+    let config = "[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"sh scripts/check.sh >&2; exit 2\"\n";
+    put(&place, ".haft/config.toml", config);
+    place.is_trusted_now();
+    let change = json!({ "name": "bash", "arguments": { "command": "echo 'echo evil' > scripts/lib.sh" } });
+    let list = json!({ "name": "list_dir" });
+    let said = place.haft(&["--yes", "call", "-"], &format!("{list}\n\n{change}\n\n{list}\n\n{list}\n"));
+    let told: Vec<&str> = said.out.lines().filter(|line| line.contains("list_dir")).collect();
+    assert!(told.len() == 3 && told.iter().all(|line| line.contains("refuses this call: good")), "{}", said.out);
+    assert_eq!(std::fs::read_to_string(place.path("ws/scripts/lib.sh")).expect("it is there"), "echo evil\n");
+}
+
+#[test]
 fn a_module_that_is_not_in_the_copy_is_not_imported() {
     if !is_installed("python3") {
         return;

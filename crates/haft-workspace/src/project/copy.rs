@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -16,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::reach::{Reach, Reached, reach};
-use super::{Brought, Fingerprint, Kind, Project, runs};
+use super::{Brought, Fingerprint, Kind, Project, environment, runs};
 use crate::state::private::{self, ScratchFolder};
 use crate::state::trust::Trusted;
 
@@ -57,6 +58,9 @@ pub struct CodeReach {
     /// What is not in the copy although it may run, each with the reason.
     #[serde(default)]
     pub left_out: Vec<(String, String)>,
+    /// The virtual environment that its Python tools run in, as a hash.
+    #[serde(default)]
+    pub environment: String,
 }
 
 /// A file of a copy.
@@ -100,7 +104,8 @@ impl Project {
             if !found.files.iter().all(is_same) {
                 return Err(io::Error::other(format!("a file that {name} names changed meanwhile; trust it again")));
             }
-            copy.reaches.insert(name.clone(), CodeReach::of(&found));
+            let environment = environment::of(self.root.as_fd(), name);
+            copy.reaches.insert(name.clone(), CodeReach { environment, ..CodeReach::of(&found) });
             files.extend(found.files);
         }
         if !files.is_empty() {
@@ -126,6 +131,7 @@ impl CodeReach {
             beside: reach.beside.clone(),
             links: reach.links.clone(),
             left_out: reach.left_out.clone(),
+            environment: String::new(),
         }
     }
 }

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::copy::{CodeReach, TrustedCopy};
 use super::named::open;
-use super::{Brought, Kind, Project, Standing, is_definition};
+use super::{Brought, Kind, Project, Standing, environment, is_definition};
 use crate::files::open::open_beneath;
 use crate::state::trust::Trusted;
 
@@ -53,6 +53,8 @@ impl fmt::Display for HelpersChanged {
     }
 }
 
+/// How the files begin that describe tools.
+const TOOLS: &str = ".haft/tools";
 /// Most files that are named.
 const MOST_NAMED: usize = 5;
 /// Most files that are compared with a copy.
@@ -157,6 +159,11 @@ impl Held {
             if kind != Some(expected) {
                 return Err(format!("{place} is gone or something else since it was trusted"));
             }
+        }
+        // Hooks find their interpreter as commands do.
+        let is_of_tools = self.file.name.starts_with(TOOLS);
+        if is_of_tools && environment::of(self.project.root.as_fd(), &self.file.name) != reach.environment {
+            return Err("the virtual environment of the project changed since it was trusted".to_owned());
         }
         let is_other = |(link, hash): &(&String, &String)| {
             let opened = open(self.project.root.as_fd(), link).ok();
