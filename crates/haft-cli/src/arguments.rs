@@ -202,6 +202,9 @@ pub(crate) struct Trust {
     /// Trust nothing there any more
     #[arg(long)]
     pub(crate) revoke: bool,
+    /// Show how the project's files differ from the copy that runs
+    #[arg(long, conflicts_with_all = ["list", "revoke"])]
+    pub(crate) diff: bool,
 }
 
 #[derive(Args)]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use haft_config::settings::Settings;
-use haft_workspace::project::{FOLDER, Held, Kind, Project, Standing};
+use haft_workspace::project::{FOLDER, Held, HelpersChanged, Kind, Project, Standing};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 
 use crate::arguments::Common;
@@ -65,14 +65,17 @@ const DIALECTS: &str = ".haft/dialects/";
 pub(crate) fn load(common: &Common, settings: &Settings, workspace: &Path, manner: Manner) -> anyhow::Result<Loaded> {
     let project = looked_at(workspace)?;
     let store = TrustStore::new(&settings.environment.state_folder);
-    let (mut trusted, left_out) = if common.trust { project.vouch() } else { (known(&store, workspace), Vec::new()) };
+    let (mut trusted, left_out) = match common.trust {
+        true => vouched_for(&project, &store)?,
+        false => (known(&store, workspace), Vec::new()),
+    };
     let mut found = Found::of(&project, &trusted, manner).without(left_out);
     // Whoever plans changes nothing, not even what is trusted.
     let may_ask =
         matches!(manner, Manner::Asking | Manner::AskingForWords) && somebody_is_there() && !common.yes && !common.plan;
     if may_ask && found.has_untrusted() {
         // What is trusted is what lay there when it was asked; about what cannot be, nobody is.
-        let (as_asked, left_out) = project.vouch();
+        let (as_asked, left_out) = vouched_for(&project, &store)?;
         found = found.without(left_out.clone());
         if found.has_untrusted() && answered(&found)? {
             trusted = as_asked;
@@ -104,17 +107,30 @@ pub(crate) fn load_again(
     Ok(loaded_again(&project, trusted, left_out))
 }
 
+/// Trusts everything in a project, with a copy of the code that it can run. Returns what cannot be trusted.
+pub(crate) fn vouched_for(project: &Project, store: &TrustStore) -> anyhow::Result<(Trusted, LeftOut)> {
+    let (mut trusted, left_out) = project.vouch();
+    store
+        .copy_code(project, &mut trusted)
+        .context("the code of this project cannot be copied, and it runs only from a copy")?;
+    Ok((trusted, left_out))
+}
+
 /// Returns what is trusted of a workspace.
 pub(crate) fn trusted_in(settings: &Settings, workspace: &Path) -> Trusted {
     known(&TrustStore::new(&settings.environment.state_folder), workspace)
 }
 
 /// Loads of a copy what was trusted in its original, or everything. Returns what is to be said of the rest.
-pub(crate) fn load_copy(copy: &Path, vouched: Option<Trusted>) -> anyhow::Result<(Loaded, Vec<String>)> {
+pub(crate) fn load_copy(
+    settings: &Settings,
+    copy: &Path,
+    vouched: Option<Trusted>,
+) -> anyhow::Result<(Loaded, Vec<String>)> {
     let project = looked_at(copy)?;
     let (trusted, left_out) = match vouched {
         Some(trusted) => (trusted, Vec::new()),
-        None => project.vouch(),
+        None => vouched_for(&project, &TrustStore::new(&settings.environment.state_folder))?,
     };
     Ok(loaded_again(&project, trusted, left_out))
 }
@@ -151,7 +167,7 @@ fn known(store: &TrustStore, workspace: &Path) -> Trusted {
 }
 
 /// What cannot be trusted, each with the reason.
-type LeftOut = Vec<(String, String)>;
+pub(crate) type LeftOut = Vec<(String, String)>;
 
 /// How everything in the folder stands.
 #[derive(Debug, Default)]
@@ -159,6 +175,8 @@ struct Found {
     loaded: Loaded,
     new: Vec<String>,
     changed: Vec<(String, Vec<String>)>,
+    /// What differs from the copy that runs.
+    helpers: Vec<HelpersChanged>,
     refused: LeftOut,
     /// What was trusted and is not there.
     gone: Vec<String>,
@@ -173,9 +191,15 @@ impl Found {
         let mut found = Self { refused, gone, had_rules, ..Self::default() };
         let for_agents = manner == Manner::AskingForWords;
         for file in project.brought().iter().filter(|file| file.name.starts_with(FOLDER) || for_agents) {
-            match project.standing(file, trusted) {
+            let standing = project.standing(file, trusted);
+            let held = Held::new(project.clone(), Arc::new(trusted.clone()), &file.name);
+            if let (Standing::Trusted(_), Some(changed)) = (&standing, held.helpers_changed())
+                && !found.helpers.contains(&changed)
+            {
+                found.helpers.push(changed);
+            }
+            match standing {
                 Standing::Trusted(text) if file.name == CONFIG => {
-                    let held = Held::new(project.clone(), Arc::new(trusted.clone()), CONFIG);
                     found.loaded.config = Some((text, held));
                 }
                 Standing::Trusted(text) if file.name == RULES => found.loaded.rules = Some(text),
@@ -252,6 +276,7 @@ impl Found {
             lines
                 .push(format!("note: {name} changed since it was trusted{because}, so it is not loaded{lost}. {look}"));
         }
+        lines.extend(self.helpers.iter().map(|changed| format!("note: {changed}. {LOOK_AT_HELPERS}")));
         let gone = self.gone.iter().filter(|name| *name != RULES);
         lines.extend(
             gone.map(|name| format!("note: {name} was trusted and is gone. To go on without it: haft trust .")),
@@ -290,9 +315,12 @@ fn ask(found: &Found, input: &mut impl BufRead, output: &mut impl Write) -> io::
     }
 }
 
+/// What to do about files that differ from the trusted copy.
+pub(crate) const LOOK_AT_HELPERS: &str = "To see the difference: haft trust --diff; to trust it: haft trust .";
+
 /// What trust means, in words.
 pub(crate) const MEANING: &str = "\
-Code (settings, rules, tools, dialects) is loaded as it is now, and tools with every file of the workspace that they name; what changes is not loaded until you trust it again. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
+Code (settings, rules, tools, dialects) is loaded as it is now, and tools and hooks with every file of the workspace that they name; what changes is not loaded until you trust it again. What they run of the workspace is copied now, and they run from the copy. Words (AGENTS.md, commands, skills, prompts) are read by models; a change of them is mentioned. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub(crate) fn name_of(kind: Kind) -> &'static str {

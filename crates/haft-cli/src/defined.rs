@@ -22,6 +22,7 @@ use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt}
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Presets, Problem};
 use haft_tools::prompt_file;
+use haft_workspace::project::Held;
 
 use crate::screen;
 pub(crate) use found::{Described, Found};
@@ -62,7 +63,8 @@ impl Adding<'_> {
         let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
         // Only what a trusted project brings is held to what was trusted.
         let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
-        let home = Home::new(folder, self.workspace).with_owner(owner).with_presets(given);
+        let code = held.as_ref().and_then(Held::code);
+        let home = Home::new(folder, self.workspace).with_owner(owner).with_presets(given).with_code(code);
         let name = definition.name.clone();
         let definition = match self.bindings.with_docstring(definition.clone(), &home, self.by).await {
             Ok(definition) => definition,

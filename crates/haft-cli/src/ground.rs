@@ -91,7 +91,7 @@ impl Ground {
         settings.surroundings.required = Level::Full;
         let workspace = open_without(common, &copy.workspace(), (left_out, &settings))?;
         let vouched = (!common.trust).then_some(trusted);
-        let (loaded, told) = brought::load_copy(workspace.path(), vouched)?;
+        let (loaded, told) = brought::load_copy(&settings, workspace.path(), vouched)?;
         told.iter().for_each(|line| screen::talk(line));
         let mut ground = Self::with(settings, workspace, loaded, None)?;
         ground.rulebook.besides = nothing_leaves();

@@ -1,10 +1,12 @@
 //! Makes hooks of the commands that the settings name.
 
 use haft_config::hooks::{HookEvent, HookSetting, Whose};
-use haft_runtime::hooks::command::{CommandHook, CommonNames, Reach, When};
+use haft_runtime::hooks::command::{CommandHook, CommonNames, HookCode, Reach, When};
 use haft_runtime::runtime::Runtime;
 use haft_tools::common_names;
 use haft_workspace::project::Held;
+
+use crate::brought::LOOK_AT_HELPERS;
 
 const COMMON_NAMES: CommonNames =
     CommonNames { name: common_names::name, outward: common_names::outward, inward: common_names::inward };
@@ -28,7 +30,13 @@ fn command_hook(setting: &HookSetting, held: Option<&Held>) -> CommandHook {
     };
     match (setting.whose, held.cloned()) {
         (Whose::User, _) => hook,
-        (Whose::Project, Some(held)) => hook.as_long_as(move || held.still()),
+        (Whose::Project, Some(held)) => hook.as_long_as(move || held.still().map(|()| hook_code(&held))),
         (Whose::Project, None) => hook.as_long_as(|| Err("nobody trusts its project".to_owned())),
     }
+}
+
+/// Returns what a hook of a project runs, and what is to be said of it.
+fn hook_code(held: &Held) -> HookCode {
+    let note = held.named_helpers_changed().map(|changed| format!("runs from its copy: {changed}. {LOOK_AT_HELPERS}"));
+    HookCode { code: held.code(), note }
 }

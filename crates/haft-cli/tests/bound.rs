@@ -9,6 +9,8 @@
 
 #[path = "bound/built_in.rs"]
 mod built_in;
+#[path = "bound/declared_reads.rs"]
+mod declared_reads;
 #[path = "bound/environments.rs"]
 mod environments;
 #[path = "bound/failures.rs"]

@@ -49,6 +49,8 @@ mod rules;
 mod terminal;
 #[path = "cli/trust.rs"]
 mod trust;
+#[path = "cli/trusted_copy.rs"]
+mod trusted_copy;
 #[path = "cli/which_workspace.rs"]
 mod which_workspace;
 #[path = "cli/written_rules.rs"]

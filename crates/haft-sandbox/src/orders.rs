@@ -71,6 +71,22 @@ pub(crate) struct Visible {
     /// Small files that are put into the private home, by their place in it.
     #[serde(with = "exact")]
     pub(crate) home_files: Vec<(PathBuf, String)>,
+    /// The trusted copy of code of a root.
+    pub(crate) code: Option<VisibleCode>,
+}
+
+/// A copy of trusted code, which lies in the place of the files of a root.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct VisibleCode {
+    /// Where the copy is.
+    #[serde(with = "exact")]
+    pub(crate) folder: PathBuf,
+    /// The path of the root.
+    #[serde(with = "exact")]
+    pub(crate) root: PathBuf,
+    /// The files and folders, by their paths in both.
+    #[serde(with = "exact")]
+    pub(crate) places: Vec<PathBuf>,
 }
 
 impl Visible {
@@ -90,6 +106,10 @@ pub(crate) struct VisibleRoot {
     pub(crate) layered: bool,
     #[serde(with = "exact")]
     pub(crate) read_only: Vec<PathBuf>,
+    /// Whether only what `shown` lists can be read in it.
+    pub(crate) covers_rest: bool,
+    #[serde(with = "exact")]
+    pub(crate) shown: Vec<PathBuf>,
 }
 
 /// What the launcher says.
@@ -174,7 +194,14 @@ mod tests {
     #[test]
     fn names_that_are_no_text_come_back_byte_for_byte() {
         let odd = || OsString::from_vec((1..=255).collect());
-        let root = VisibleRoot { path: odd().into(), layered: true, read_only: vec![odd().into()] };
+        let root = VisibleRoot {
+            path: odd().into(),
+            layered: true,
+            read_only: vec![odd().into()],
+            covers_rest: true,
+            shown: vec![odd().into()],
+        };
+        let code = VisibleCode { folder: odd().into(), root: odd().into(), places: vec![odd().into()] };
         let visible = Visible {
             roots: vec![root],
             readable: vec![odd().into()],
@@ -183,6 +210,7 @@ mod tests {
             hidden: vec![odd().into()],
             home: odd().into(),
             home_files: vec![(odd().into(), "text ü".into())],
+            code: Some(code),
         };
         let orders = Orders {
             words: vec![odd(), "ä".into()],

@@ -17,7 +17,7 @@ use crate::attend::{Finish, NoFinish, Task, attend};
 use crate::covered::{covered, keys_of_toolchains};
 use crate::explain::{Scene, explain};
 use crate::launcher::Launcher;
-use crate::orders::{Confine, Orders, Visible, VisibleRoot};
+use crate::orders::{Confine, Orders, Visible, VisibleCode, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
 use crate::reached::Reached;
 use crate::standby::Launchers;
@@ -179,7 +179,12 @@ impl Sandbox {
     /// Says what a command sees on this ground.
     fn visible(&self, command: &Command, ground: &dyn Ground) -> Result<Visible, ToolError> {
         let (roots, shown) = (visible_roots(ground), shown(&command.readable)?);
-        let mut visible = Visible { roots, shown, ..self.visible_without_ground() };
+        let code = command.code.as_ref().map(|code| VisibleCode {
+            folder: code.folder.clone(),
+            root: code.workspace.clone(),
+            places: code.places.clone(),
+        });
+        let mut visible = Visible { roots, shown, code, ..self.visible_without_ground() };
         visible.hidden.extend_from_slice(ground.hidden());
         // Where a workspace lies in the folder of a toolchain, its own files stay visible.
         let is_of_root = |key: &&PathBuf| visible.roots.iter().any(|root| key.starts_with(&root.path));
@@ -203,6 +208,7 @@ impl Sandbox {
             hidden: self.covered.get_or_init(|| covered(&self.settings.hidden)).clone(),
             home: self.settings.home.clone(),
             home_files: self.settings.home_files.clone(),
+            code: None,
         }
     }
 
@@ -262,6 +268,8 @@ pub(crate) fn visible_roots(ground: &dyn Ground) -> Vec<VisibleRoot> {
         path: root.path.clone(),
         layered: root.layer.is_some(),
         read_only: root.read_only.clone(),
+        covers_rest: root.shown.is_some(),
+        shown: root.shown.clone().unwrap_or_default(),
     };
     ground.roots().iter().map(visible).collect()
 }

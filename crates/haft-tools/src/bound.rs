@@ -26,6 +26,7 @@ use haft::door::Doors;
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
+use haft::process::TrustedCode;
 use haft::tool::AnyTool;
 
 use crate::definition::{Binding, Definition, Problem};
@@ -54,6 +55,8 @@ pub struct Home {
     pub preset: Vec<String>,
     /// Who defines the tool, which decides whose code it may import.
     pub owner: ToolOwner,
+    /// The copy of the trusted code that the tool runs, where the workspace defines it.
+    pub code: Option<TrustedCode>,
 }
 
 /// Who defines a tool.
@@ -69,12 +72,19 @@ pub enum ToolOwner {
 impl Home {
     /// Names the folder of the file that names the binding, and the workspace, for a tool of the user.
     pub fn new(folder: impl Into<PathBuf>, workspace: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), workspace: workspace.into(), preset: Vec::new(), owner: ToolOwner::User }
+        let (folder, workspace) = (folder.into(), workspace.into());
+        Self { folder, workspace, preset: Vec::new(), owner: ToolOwner::User, code: None }
     }
 
     /// Says who defines the tool.
     pub fn with_owner(mut self, owner: ToolOwner) -> Self {
         self.owner = owner;
+        self
+    }
+
+    /// Runs the tool's code from a copy.
+    pub fn with_code(mut self, code: Option<TrustedCode>) -> Self {
+        self.code = code;
         self
     }
 

@@ -9,11 +9,15 @@
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
+pub(crate) mod copy;
+mod environment;
 mod held;
 mod named;
+mod reach;
 mod runs;
 
-pub use held::Held;
+pub use copy::{CodeReach, CopiedFile, TrustedCopy};
+pub use held::{Held, HelpersChanged};
 pub use named::{files_named, hash_of_named, named_by_code};
 
 use std::collections::BTreeMap;

@@ -21,7 +21,8 @@ use crate::net::{Request, Response};
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{
-    Command, Confinement, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Processes, Ran, Settle, Settled, Wanted,
+    Command, Confinement, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Processes, Ran, Reads, Settle, Settled,
+    Wanted,
 };
 use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 use crate::session_state::{AgentState, NoState, Storage};
@@ -270,7 +271,7 @@ impl<'a> RunContext<'a> {
     pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
         let mut wanted = self.first_wanted();
         loop {
-            let ground = self.ground(wanted.clone(), &command.keeps).await?;
+            let ground = self.ground(wanted.clone(), command).await?;
             let uncovered = ground.uncovered().map(str::to_owned);
             match self.doors.processes.run(self.permit, command, &*ground, heard).await {
                 Ok(ended) => return self.settled(ended, ground, uncovered).await,
@@ -294,9 +295,12 @@ impl<'a> RunContext<'a> {
     }
 
     /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
-    async fn ground(&self, wanted: Wanted, keeps: &Keeps) -> Result<Box<dyn Ground>, ToolError> {
+    async fn ground(&self, wanted: Wanted, command: &Command) -> Result<Box<dyn Ground>, ToolError> {
         let mut ground = self.doors.files.ground(self.permit, wanted).await?;
-        match (ground.uncovered(), keeps) {
+        if let Reads::Only(paths) = &command.reads {
+            ground.show_only(paths);
+        }
+        match (ground.uncovered(), &command.keeps) {
             (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
             (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
             (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),

@@ -170,6 +170,10 @@ pub struct Command {
     pub readable: Vec<PathBuf>,
     /// What of its changes comes into the workspace.
     pub keeps: Keeps,
+    /// Which files of the workspace it can read.
+    pub reads: Reads,
+    /// The copy of the trusted code that it runs, where it is code of a project.
+    pub code: Option<TrustedCode>,
 }
 
 impl Command {
@@ -184,8 +188,30 @@ impl Command {
             environment: Vec::new(),
             readable: Vec::new(),
             keeps: Keeps::All,
+            reads: Reads::All,
+            code: None,
         }
     }
+}
+
+/// Which files of the workspace a command can read. Names stay visible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Every file.
+    All,
+    /// Only these files and folders, by their real paths.
+    Only(Arc<[PathBuf]>),
+}
+
+/// A copy of trusted code. The command sees it, read-only, in the place of the project's own files.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TrustedCode {
+    /// The folder with the copy.
+    pub folder: PathBuf,
+    /// The workspace that it was taken from, by its real path.
+    pub workspace: PathBuf,
+    /// The files and folders of the copy that are shown, by their paths in both folders.
+    pub places: Vec<PathBuf>,
 }
 
 /// What of a command's changes comes into the workspace.
@@ -293,6 +319,10 @@ pub trait Ground: Send + Sync {
     /// Without layers it has no effect: then what is changed is changed at once.
     fn keep_only(&mut self, targets: Arc<[Target]>);
 
+    /// Lets the command read only these files and folders of the workspace, by their real paths; to be called before
+    /// anything runs.
+    fn show_only(&mut self, _paths: &[PathBuf]) {}
+
     /// Returns the folders in which the layers of this ground and of later ones lie, by their real paths.
     fn layers(&self) -> Vec<PathBuf> {
         Vec::new()
@@ -313,6 +343,8 @@ pub struct GroundRoot {
     pub layer: Option<Layer>,
     /// Files and folders in it, by their place, that cannot be changed.
     pub read_only: Vec<PathBuf>,
+    /// The files and folders in it, by their place, that can be read; all where nothing is said.
+    pub shown: Option<Vec<PathBuf>>,
 }
 
 /// Two empty folders on one file system that take the changes of a command.

@@ -2,25 +2,35 @@
 //!
 //! Naming the folder is the word: nothing is asked. What is trusted is listed, so that it is known what was said.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
+use haft::diff::Diff;
 use haft_config::settings::Settings;
-use haft_workspace::project::{Kind, Project};
+use haft_workspace::project::{Held, Kind, Project};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Trust};
-use crate::brought::{MEANING, name_of};
+use crate::brought::{MEANING, name_of, vouched_for};
 use crate::exit::Exit;
 use crate::ground::open_workspace;
 use crate::screen::{self, Part};
 use crate::wrapped::wrapped;
 
+/// Lines around a change that are shown.
+const CONTEXT: usize = 3;
+/// Most lines of a difference.
+const MOST_LINES: usize = 2_000;
+/// Most places of a copy that are named.
+const MOST_PLACES: usize = 12;
+
 /// Runs the command.
 pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
-    if common.plan && !trust.list {
+    if common.plan && !trust.list && !trust.diff {
         return plan_mode(common);
     }
     let settings = Settings::read(common.profile)?;
@@ -30,7 +40,11 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
     }
     let named = trust.folder.as_deref().or(common.workspace.as_deref()).unwrap_or(Path::new("."));
     let workspace = open_workspace(common, named, &settings)?;
-    if trust.revoke { revoke(&store, workspace.path()) } else { put(&store, workspace.path()) }
+    match (trust.revoke, trust.diff) {
+        (true, _) => revoke(&store, workspace.path()),
+        (false, true) => diff(&store, workspace.path()),
+        (false, false) => put(common, &store, workspace.path()),
+    }
 }
 
 /// Whoever plans changes nothing, not even what is trusted.
@@ -43,13 +57,13 @@ fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
     Ok(Exit::Refused)
 }
 
-fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
-    let project = Project::look(folder).with_context(|| format!("{} cannot be looked at", folder.display()))?;
-    let (trusted, refused) = project.vouch();
+fn put(common: &Common, store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
+    let project = looked_at(folder)?;
+    let (trusted, refused) = vouched_for(&project, store)?;
     for (name, why) in &refused {
         screen::talk(&format!("{name} is not trusted: {why}"));
     }
-    if trusted == Trusted::default() {
+    if trusted.code.is_empty() && trusted.words.is_none() {
         if refused.is_empty() && store.revoke(folder).context("it cannot be remembered that nothing is left")? {
             say(&format!("What was trusted in {} is gone; nothing is trusted there any more.", folder.display()))?;
             return Ok(Exit::Ok);
@@ -62,10 +76,37 @@ fn put(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
         return Ok(Exit::Failed);
     }
     store.put(folder, trusted.clone()).context("it cannot be remembered what is trusted")?;
+    if common.json {
+        screen::record(&record(&folder.display().to_string(), &trusted).to_string())?;
+        return Ok(if refused.is_empty() { Exit::Ok } else { Exit::Failed });
+    }
     say(&format!("Trusted in {}:", folder.display()))?;
     lines(&trusted).iter().try_for_each(|line| say(line))?;
     wrapped(MEANING, screen::width(), 0).iter().try_for_each(|row| say(row))?;
     Ok(if refused.is_empty() { Exit::Ok } else { Exit::Failed })
+}
+
+fn looked_at(folder: &Path) -> anyhow::Result<Project> {
+    Project::look(folder).with_context(|| format!("{} cannot be looked at", folder.display()))
+}
+
+/// Shows how the project's files differ from the copy that runs.
+fn diff(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
+    let (project, trusted) = (Arc::new(looked_at(folder)?), Arc::new(store.of(folder)?));
+    let mut shown = BTreeSet::new();
+    for name in trusted.code.keys() {
+        for (helper, then, now) in Held::new(project.clone(), trusted.clone(), name).helper_texts() {
+            if shown.insert(helper.clone()) {
+                say(&format!("--- trusted/{helper}"))?;
+                say(&format!("+++ {helper}"))?;
+                Diff::between(&then, &now, CONTEXT).render(MOST_LINES).lines().try_for_each(say)?;
+            }
+        }
+    }
+    if shown.is_empty() {
+        screen::talk("What was trusted runs as it is: no file differs from the trusted copy.");
+    }
+    Ok(Exit::Ok)
 }
 
 fn revoke(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
@@ -110,10 +151,31 @@ fn lines(trusted: &Trusted) -> Vec<String> {
     }
     let words = trusted.words.iter().flat_map(|words| words.keys());
     lines.extend(words.map(|name| format!("  {:<5}  {name}", name_of(Kind::Words))));
+    lines.extend(trusted.code.keys().flat_map(|name| copied(trusted, name)));
+    lines
+}
+
+/// Says what the copy has of what a file of code can run.
+fn copied(trusted: &Trusted, name: &str) -> Vec<String> {
+    let Some(reach) = trusted.copy.as_ref().and_then(|copy| copy.reaches.get(name)) else { return Vec::new() };
+    let mut lines = Vec::new();
+    if !reach.files.is_empty() {
+        let (count, bytes) = (reach.files.len(), reach.files.values().map(|file| file.size).sum::<u64>());
+        let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let is_folder = |place: &&String| !reach.files.contains_key(*place);
+        let shown = |place: &String| if is_folder(&place) { format!("{place}/") } else { place.clone() };
+        let mut places: Vec<String> = reach.places.iter().take(MOST_PLACES).map(shown).collect();
+        if let Some(more) = reach.places.len().checked_sub(MOST_PLACES).filter(|more| *more > 0) {
+            places.push(format!("{more} more (haft trust --list --json names all)"));
+        }
+        lines.push(format!("  copy   of what {name} runs: {files}, {bytes} bytes: {}", places.join(", ")));
+    }
+    lines.extend(reach.left_out.iter().map(|(name, why)| format!("         not all of {name} is in it: {why}")));
     lines
 }
 
 fn record(folder: &str, trusted: &Trusted) -> Value {
     let words: Vec<&String> = trusted.words.iter().flat_map(|words| words.keys()).collect();
-    json!({ "folder": folder, "code": trusted.code, "words": words })
+    let copy = trusted.copy.as_ref().map(|copy| json!({ "id": copy.id, "reaches": copy.reaches }));
+    json!({ "folder": folder, "code": trusted.code, "words": words, "copy": copy })
 }

@@ -6,13 +6,16 @@ use haft::BoxFuture;
 use haft::context::{PlanContext, RunContext};
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
-use haft::output::ToolOutput;
+use haft::output::{Content, ToolOutput};
 use haft::plan::Plan;
+use haft::process::Level;
 use haft::result::ToolResult;
 use haft::spec::Spec;
 use haft::tool::{AnyTool, Bound};
-use haft_workspace::project::Held;
+use haft_workspace::project::{Held, HelpersChanged};
 use serde_json::Value;
+
+use crate::brought::LOOK_AT_HELPERS;
 
 /// A tool of a project that is trusted.
 pub(super) struct Watched {
@@ -35,11 +38,27 @@ impl AnyTool for Watched {
     }
 }
 
+fn refused(why: String) -> ToolError {
+    let next = Next::AskUser("ask the user to read it and to trust it again: haft trust".into());
+    ToolError::new(ErrorKind::Denied, format!("{why}."), next).by_rule("trust")
+}
+
 impl Watched {
     fn check(&self) -> Result<(), ToolError> {
-        let next = || Next::AskUser("ask the user to read it and to trust it again: haft trust".into());
-        let refused = |why: String| ToolError::new(ErrorKind::Denied, format!("{why}."), next()).by_rule("trust");
         self.held.still().map_err(refused)
+    }
+}
+
+impl Watched {
+    /// Refuses where the copy cannot be shown and the project's own files are others.
+    fn check_helpers(&self, level: Level) -> Result<(), ToolError> {
+        match self.held.helpers_changed() {
+            Some(HelpersChanged(names)) if level != Level::Full => Err(refused(format!(
+                "{} changed since it was trusted, and the sandbox cannot show the trusted copy here",
+                names.join(", ")
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -52,6 +71,7 @@ impl Bound for WatchedCall {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
             self.watched.check()?;
+            self.watched.check_helpers(cx.confinement().reached)?;
             self.call.plan(cx).await
         })
     }
@@ -60,7 +80,11 @@ impl Bound for WatchedCall {
         Box::pin(async move {
             // Somebody may have been asked meanwhile.
             self.watched.check()?;
-            self.call.run(cx).await
+            let note =
+                self.watched.held.named_helpers_changed().map(|changed| format!("[{changed}. {LOOK_AT_HELPERS}]"));
+            let mut output = self.call.run(cx).await?;
+            output.for_model.extend(note.map(Content::Text));
+            Ok(output)
         })
     }
 }

@@ -132,7 +132,9 @@ def read(path): return pathlib.Path(path).read_text()
     let Some(workshop) = Workshop::with_python(module) else { return };
     let writes = "name: write\ndescription: x.\nbinding: functions:write\neffects: [{change: \"{path}\"}]\n\
                   input_schema: {properties: {path: {type: string}, text: {type: string}}}";
-    let workshop = workshop.tool(writes).function("read", "effects: []");
+    let reads = "name: read\ndescription: x.\nbinding: functions:read\neffects: [{read: \"{path}\"}]\n\
+                 input_schema: {properties: {path: {type: string}}}";
+    let workshop = workshop.tool(writes).tool(reads);
     let told = workshop.works("write", json!({ "path": "a.txt", "text": "one" })).await;
     assert!(told.starts_with("written\n") && told.contains("created a.txt") && told.contains("beside.txt"), "{told}");
     assert_eq!(workshop.read("ws/a.txt").as_deref(), Some("one"));

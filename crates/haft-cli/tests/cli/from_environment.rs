@@ -17,7 +17,9 @@ fn with_api(definition: &str, then: &str) -> Place {
     let list = "tools:\n  - name: api\n    yaml_path: api.yaml\n    binding: {command: [sh, api.sh]}\n    \
                 extra_kwargs:\n      host: https://a.example\n      token: ${env.HAFT_T_TOKEN}\n";
     put(&place, ".haft/tools.yaml", list);
-    let script = format!("sent=$(cat)\ncase $sent in *{TOKEN}*) echo 'it has the token';; esac\n{then}\n");
+    // Trust takes a copy of the script, so the value must not stand in it.
+    let (half, rest) = TOKEN.split_at(TOKEN.len() / 2);
+    let script = format!("sent=$(cat)\ncase $sent in *{half}''{rest}*) echo 'it has the token';; esac\n{then}\n");
     put(&place, ".haft/api.sh", &script);
     assert_eq!(place.haft(&["trust", "."], "").code, 0);
     place

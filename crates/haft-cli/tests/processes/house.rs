@@ -321,7 +321,7 @@ impl OpenGround {
     pub fn at(path: &Path) -> Self {
         let folder = std::fs::File::open(path).expect("it is there").into();
         let path = path.to_owned();
-        Self { roots: vec![GroundRoot { path, folder, layer: None, read_only: Vec::new() }] }
+        Self { roots: vec![GroundRoot { path, folder, layer: None, read_only: Vec::new(), shown: None }] }
     }
 }
 

@@ -55,3 +55,20 @@ fn what_a_command_does_in_an_added_folder_is_taken_back_too() {
         assert_same("added folder", &before.1, &tree_of(&other));
     });
 }
+
+#[test]
+fn a_command_takes_set_id_bits_away_for_real_and_undo_gives_them_back() {
+    let ground = Ground::own();
+    ground
+        .lay_out("for f in user group both; do echo x > $f; done; chmod 4755 user; chmod 2755 group; chmod 6755 both");
+    let before = ground.tree();
+    let record = ground.bash("chmod 755 user; chmod g-s group; chmod 0644 both", 20.0);
+    assert_eq!(record["status"], "ok", "{record:#}");
+    for (path, mode) in [("user", 0o755), ("group", 0o755), ("both", 0o644)] {
+        let facts = ground.place.path(path).metadata().expect("it is there");
+        assert_eq!(facts.mode() & 0o7777, mode, "{path}: {record:#}");
+    }
+    let undone = ground.haft(&["undo"]);
+    assert!(undone.status.success(), "{}", String::from_utf8_lossy(&undone.stderr));
+    assert_same("set-id bits", &before, &ground.tree());
+}

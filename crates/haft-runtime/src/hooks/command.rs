@@ -13,7 +13,7 @@ use std::time::Duration;
 use haft::BoxFuture;
 use haft::error::ToolError;
 use haft::output::{Content, ToolOutput};
-use haft::process::{Command, HowEnded, Ran, Settled};
+use haft::process::{Command, HowEnded, Ran, Settled, TrustedCode};
 use regex::Regex;
 use serde_json::Value;
 
@@ -63,8 +63,17 @@ pub struct CommonNames {
     pub inward: fn(&str, Value, &Path) -> Value,
 }
 
-/// Says whether a hook may still be run, or why not.
-type Holds = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+/// Says whether a hook may still be run and from where, or why not.
+type Holds = Arc<dyn Fn() -> Result<HookCode, String> + Send + Sync>;
+
+/// The code of a hook that is trusted.
+#[derive(Clone, Debug, Default)]
+pub struct HookCode {
+    /// The copy that it runs from, where it is code of a project.
+    pub code: Option<TrustedCode>,
+    /// What is to be said of it with each result.
+    pub note: Option<String>,
+}
 
 /// A hook that is a command, run by `sh`.
 pub struct CommandHook {
@@ -134,8 +143,8 @@ impl CommandHook {
         self
     }
 
-    /// Runs it only as long as this says that it is what was trusted; asked before each run.
-    pub fn as_long_as(mut self, holds: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
+    /// Runs it only as long as this says that it is what was trusted, from the copy that this names; asked before each run.
+    pub fn as_long_as(mut self, holds: impl Fn() -> Result<HookCode, String> + Send + Sync + 'static) -> Self {
         self.holds = Some(Arc::new(holds));
         self
     }
@@ -147,14 +156,19 @@ impl CommandHook {
         output: Option<&ToolOutput>,
         cx: &HookContext<'_>,
     ) -> Result<Answered, String> {
+        let mut trusted = HookCode::default();
         if let Some(holds) = self.holds.clone() {
             // It reads files, however large.
             let holds = tokio::task::spawn_blocking(move || holds()).await;
             let holds = holds.unwrap_or_else(|_| Err("it cannot be found out whether it is trusted".to_owned()));
-            holds.map_err(|why| format!("is not run, because {why}"))?;
+            trusted = holds.map_err(|why| format!("is not run, because {why}"))?;
         }
         let workspace = workspace(cx)?;
         let mut command = self.command(cx, &workspace);
+        command.code = trusted.code;
+        if let Some(note) = &trusted.note {
+            cx.warn(note);
+        }
         command.input = match self.other_names(&call.tool) {
             Some(names) => {
                 let (name, input) = (names.outward)(&call.tool, &call.arguments, &workspace)?;

@@ -54,6 +54,7 @@ fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
         folder: file(),
         layer: Some(Layer { upper: file(), work: file() }),
         read_only: vec![".git/config".into(), ".git/hooks".into()],
+        shown: None,
     };
     let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
     let (settings, ground) = (settings(), Layered(vec![root]));

@@ -9,6 +9,7 @@
 //!
 //! Not here: reading orders, reporting, starting and watching the command (`launcher`).
 
+mod code;
 mod covers;
 mod file_rights;
 mod grounds;
@@ -185,7 +186,7 @@ pub(crate) fn fully(
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
     let places = places::plan(visible, orders.network);
-    let sources = take_identity(&places, &given, &visible.layers)?;
+    let sources = take_identity(&places, &given, visible)?;
     let filters = Filters::prepare(Sockets::Internet)?;
     let identity = namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
@@ -217,11 +218,11 @@ fn renamed_folders(visible: &Visible) -> Result<Folders, NotEntered> {
 }
 
 /// As root, becomes the owner of the workspace, after having gathered what that owner may not reach.
-fn take_identity(places: &[Place], given: &[Given], layers: &[PathBuf]) -> Result<Sources, NotEntered> {
+fn take_identity(places: &[Place], given: &[Given], visible: &Visible) -> Result<Sources, NotEntered> {
     let first = given.first();
     let owner = first.map(|root| namespaces::owner_to_become(root.folder.as_fd())).transpose();
     let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() else { return Ok(Sources::Paths) };
-    let sources = Sources::staged(places, given, layers).or_missing("A place to gather the parts of the sandbox")?;
+    let sources = Sources::staged(places, given, visible).or_missing("A place to gather the parts of the sandbox")?;
     namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     Ok(sources)
 }

@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub(super) keeps: Keeps,
     /// What it reads outside the workspace.
     pub(super) outside: Vec<PathBuf>,
+    /// What it declares to touch in the workspace, by real paths; nothing where it declares nothing at all.
+    pub(super) inside: Option<Vec<PathBuf>>,
     /// Whether it connects to somewhere.
     pub(super) network: bool,
 }
@@ -59,7 +61,14 @@ pub(super) fn plan(
         Does::Read(Target::Outside(place)) => Some(place.path().to_owned()),
         _ => None,
     };
+    let inside = |does: &Does| match does {
+        Does::Read(target @ Target::Inside(_)) | Does::Change(target @ Target::Inside(_), _) => {
+            cx.look().real_path(target)
+        }
+        _ => None,
+    };
     let draft = Draft {
+        inside: definition.effects.as_ref().map(|_| deeds.iter().filter_map(inside).collect()),
         folder,
         time: definition.timeout.unwrap_or(cx.limits().command_time).min(time::within_call(cx.limits().call_time)),
         keeps,

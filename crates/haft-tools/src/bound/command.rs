@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use haft::BoxFuture;
 use haft::door::{Doors, Look};
 use haft::prelude::*;
-use haft::process::{Command, Stream};
+use haft::process::{Command, Reads, Stream};
 use haft::spec::Spec;
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ use super::answer::{self, Promise};
 use super::claims::Draft;
 use super::log::Log;
 use super::planned::Works;
-use super::{Home, error};
+use super::{Home, ToolOwner, error};
 use crate::bash::listening::Listening;
 use crate::bash::report;
 use crate::bash::shown::ShownStreams;
@@ -23,6 +23,8 @@ use crate::definition::{Definition, Problem};
 
 /// Longest output that is looked at as JSON; a longer one is text.
 const MOST_JSON: usize = 16 * 1024 * 1024;
+/// The folders of a workspace that hold what others have written and its code imports.
+const DEPENDENCIES: [&str; 3] = [".venv", "venv", "node_modules"];
 
 /// A program that does the work of a tool.
 pub(super) struct Program {
@@ -51,10 +53,12 @@ impl Program {
         {
             words[0] = program.into();
         }
-        let Draft { line, folder, time, keeps, outside, .. } = draft;
+        let Draft { line, folder, time, keeps, outside, inside, .. } = draft;
         let input = serde_json::to_vec(arguments).unwrap_or_default().into();
         let readable = self.home.readable(outside);
-        Ok(Command { input, keeps, readable, ..Command::new(words, line, folder, time) })
+        let reads = self.home.reads(inside, &words);
+        let code = self.home.code.clone();
+        Ok(Command { input, keeps, readable, reads, code, ..Command::new(words, line, folder, time) })
     }
 }
 
@@ -63,6 +67,24 @@ impl Home {
     pub(super) fn readable(&self, outside: Vec<PathBuf>) -> Vec<PathBuf> {
         let own = Some(self.folder.clone()).filter(|folder| !folder.starts_with(&self.workspace));
         own.into_iter().chain(outside).collect()
+    }
+
+    /// Returns which files of the workspace a tool can read: what it declares, its own code, and what that is made of.
+    ///
+    /// A tool that declares nothing is judged as an unknown program, and reads everything.
+    pub(super) fn reads(&self, declared: Option<Vec<PathBuf>>, words: &[OsString]) -> Reads {
+        let Some(mut paths) = declared else { return Reads::All };
+        paths.extend(words.iter().map(|word| self.workspace.join(word)));
+        match (self.owner, &self.code) {
+            (ToolOwner::User, _) => {}
+            (ToolOwner::Workspace, Some(code)) => {
+                paths.extend(DEPENDENCIES.iter().map(|folder| self.workspace.join(folder)));
+                paths.extend(code.places.iter().map(|place| code.workspace.join(place)));
+            }
+            // Nobody knows which files of the workspace are its code.
+            (ToolOwner::Workspace, None) => return Reads::All,
+        }
+        Reads::Only(paths.into())
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use haft::prelude::*;
-use haft::process::{HowEnded, Worker};
+use haft::process::{HowEnded, TrustedCode, Worker};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -31,6 +31,8 @@ pub(super) struct Profile {
     /// The folders on its module path. A module that one tool imported stays loaded, so tools that may not import the
     /// same code do not share a worker.
     pub(super) path: Vec<PathBuf>,
+    /// The trusted copy of the code that it imports.
+    pub(super) code: Option<TrustedCode>,
 }
 
 /// All workers of one workspace.

@@ -9,7 +9,7 @@ mod signature;
 mod talk;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use haft::BoxFuture;
@@ -33,6 +33,10 @@ use talk::{Answer, Failure, Order, Talk};
 
 /// What the interpreter is given to run.
 const WORKER: &str = include_str!("worker.py");
+
+/// What to do about a file that a tool may not read.
+const NOT_DECLARED: &str =
+    "the tool reads only the files that its \"effects\" name; ask the user to add this one there";
 
 /// A Python function that does the work of a tool.
 pub(super) struct Function {
@@ -74,7 +78,10 @@ impl Function {
         let words = std::iter::once(interpreter.clone().into_os_string()).chain(options).collect();
         let readable = self.home.readable(draft.outside.into_iter().chain(parts).collect());
         let workspace = draft.folder.clone();
+        let reads = self.home.reads(draft.inside, &[]);
+        let code = self.home.code.clone();
         let profile = Profile {
+            code: code.clone(),
             interpreter,
             workspace,
             readable: readable.clone(),
@@ -82,13 +89,16 @@ impl Function {
             path: self.home.code_folders(),
         };
         let command = Command::new(words, draft.line, draft.folder, draft.time);
-        Ok((Command { keeps: draft.keeps, readable, ..command }, profile))
+        Ok((Command { keeps: draft.keeps, readable, reads, code, ..command }, profile))
     }
 
     /// Begins an order: which function, where.
     fn order<'a>(&'a self, command: &'a Command) -> Order<'a> {
         let path = self.home.code_folders().iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        let place = |place: &PathBuf| self.home.workspace.join(place).to_string_lossy().into_owned();
+        let code = self.home.code.as_ref().map(|code| code.places.iter().map(place).collect());
         Order {
+            code,
             call: self.pools.number(),
             module: &self.module,
             function: &self.function,
@@ -164,6 +174,9 @@ impl Function {
                 let so_far = error.so_far.take().map_or_else(ToolOutput::default, |so_far| *so_far);
                 error.so_far = Some(Box::new(answer::with_notes(so_far, &served.ran, cx)));
                 error.detail = error.detail.take().or_else(|| last_of(&served.log).0);
+                if self.definition.effects.is_some() && error.what.contains("PermissionError") {
+                    error.next = Next::AskUser(NOT_DECLARED.into());
+                }
                 Err(error)
             }
         }

@@ -13,6 +13,7 @@ import decimal
 import enum
 import fcntl
 import importlib
+import importlib.machinery
 import inspect
 import json
 import math
@@ -628,6 +629,7 @@ class Server:
         # The folder is another one for every call, although its path stays the same.
         os.chdir(order["folder"])
         set_path(order["path"])
+        set_code(order["path"], order["code"])
         if order["do"] == "describe":
             return {"description": self.function(order).description()}
         self.asking.call = order["call"]
@@ -670,6 +672,44 @@ def set_path(folders):
     if sys.path[-len(folders) :] != folders:
         sys.path[:] = [one for one in sys.path if one not in folders] + folders
         importlib.invalidate_caches()
+
+
+class FreshLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module from its source: what lies compiled beside it may be of somebody else."""
+
+    def path_stats(self, path):
+        raise OSError("compiled files are not used")
+
+
+class TrustedFinder:
+    """Finds modules of a project only where haft shows the trusted copy."""
+
+    def __init__(self, folders, places):
+        self.folders = [os.path.join(folder, "") for folder in folders]
+        self.places = places
+        self.environment = os.path.join(sys.prefix, "")
+
+    def find_spec(self, name, path=None, target=None):
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or not spec.has_location:
+            return spec
+        file = os.path.realpath(spec.origin)
+        if file.startswith(self.environment) or not any(file.startswith(folder) for folder in self.folders):
+            return spec
+        if not any(file == place or file.startswith(place + os.sep) for place in self.places):
+            words = "%s is not in the copy of the project's code that was taken at \"haft trust\"; trust it again"
+            raise ImportError(words % os.path.basename(file), name=name)
+        if type(spec.loader) is importlib.machinery.SourceFileLoader:
+            spec.loader = FreshLoader(spec.loader.name, spec.loader.path)
+            spec.cached = None
+        return spec
+
+
+def set_code(folders, places):
+    # All calls of one worker run the same copy.
+    if places is None or any(isinstance(finder, TrustedFinder) for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(sys.meta_path.index(importlib.machinery.PathFinder), TrustedFinder(folders, places))
 
 
 def flush():

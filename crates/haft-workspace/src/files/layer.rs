@@ -245,7 +245,7 @@ impl Layers {
             let stat = rustix::fs::fstat(opened)?;
             let read_only = self.known().well_known[number].existing(opened.as_fd(), &stat);
             let (path, folder) = (path.to_owned(), opened.try_clone()?);
-            roots.push(GroundRoot { path, folder, layer: None, read_only });
+            roots.push(GroundRoot { path, folder, layer: None, read_only, shown: None });
         }
         let mut hidden = self.root.off_limits().to_vec();
         hidden.push(self.on_disk.clone());
@@ -290,6 +290,13 @@ impl Ground for LayeredGround {
 
     fn keep_only(&mut self, targets: Arc<[Target]>) {
         self.keeps = Keeps::Only(targets);
+    }
+
+    fn show_only(&mut self, paths: &[PathBuf]) {
+        for root in &mut self.roots {
+            let place = |path: &PathBuf| path.strip_prefix(&root.path).ok().map(Path::to_owned);
+            root.shown = Some(paths.iter().filter_map(place).collect());
+        }
     }
 
     fn layers(&self) -> Vec<PathBuf> {

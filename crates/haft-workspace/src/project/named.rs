@@ -83,7 +83,7 @@ pub fn files_named(command: &str, home: &Path) -> Vec<PathBuf> {
 }
 
 /// Opens a path; links in it are followed as whoever runs it would follow them, but never out of the workspace.
-fn open(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
+pub(super) fn open(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)
@@ -112,7 +112,7 @@ fn hash(file: OwnedFd, left: &mut u64) -> io::Result<Option<String>> {
 /// Every path that a word of the text may mean: from the root of the workspace, and from the file's own folder.
 ///
 /// A word may begin with where the workspace lies (`/home/…`, `~/…`, `$DIR/…`), so its ends are tried as well.
-fn candidates(folder: &str, text: &str) -> Result<BTreeSet<String>, String> {
+pub(super) fn candidates(folder: &str, text: &str) -> Result<BTreeSet<String>, String> {
     let too_much = || "it names too much to be trusted".to_owned();
     let words = words(text);
     if words.len() > MOST_WORDS {
@@ -132,7 +132,7 @@ fn candidates(folder: &str, text: &str) -> Result<BTreeSet<String>, String> {
 }
 
 /// A path without `.` and `..`; none when it leads out of the workspace.
-fn straight(path: &str) -> Option<String> {
+pub(super) fn straight(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -157,7 +157,7 @@ fn modules(word: &str) -> Vec<String> {
 }
 
 /// The words of a text: between blanks and signs, and whole between quotes, for names with blanks in them.
-fn words(text: &str) -> BTreeSet<&str> {
+pub(super) fn words(text: &str) -> BTreeSet<&str> {
     let is_part = |c: char| c.is_alphanumeric() || "_./-+@:~%,".contains(c);
     let bare = text.split(|c| !is_part(c));
     let ends = text.split(|c| !is_part(c)).flat_map(|word| word.split([':', ',']));

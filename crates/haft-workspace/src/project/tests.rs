@@ -312,3 +312,112 @@ fn a_command_names_files_by_where_they_lie() {
         assert_eq!(files_named(command, &home), Vec::<PathBuf>::new(), "{command}");
     }
 }
+
+/// A hook whose script sources others, and the store of what is trusted.
+fn with_helpers() -> (Scene, crate::state::trust::TrustStore) {
+    let config = "[[hooks.PreToolUse]]\ncommand = \"sh scripts/check.sh\"\n";
+    let scene = Scene::new(&[
+        (".haft/config.toml", config),
+        ("scripts/check.sh", ". \"$(dirname \"$0\")/lib.sh\"\n. more/far.sh\ncat README.md\n"),
+        ("scripts/lib.sh", "echo lib\n"),
+        ("scripts/data.json", "{}\n"),
+        ("more/far.sh", "echo far\n"),
+        ("more/other.sh", "echo other\n"),
+        ("README.md", "Words.\n"),
+    ]);
+    let store = crate::state::trust::TrustStore::new(&scene.folder.path().join("state"));
+    (scene, store)
+}
+
+fn copied(scene: &Scene, store: &crate::state::trust::TrustStore) -> Trusted {
+    let project = scene.look();
+    let (mut trusted, _) = project.vouch();
+    store.copy_code(&project, &mut trusted).expect("it can be copied");
+    trusted
+}
+
+#[test]
+fn the_copy_has_the_folder_of_a_script_and_the_scripts_that_it_names_and_no_words() {
+    let (scene, store) = with_helpers();
+    let copy = copied(&scene, &store).copy.expect("there is one");
+    let reach = &copy.reaches[".haft/config.toml"];
+    assert_eq!(reach.places, ["scripts", "more/far.sh"]);
+    let files: Vec<&str> = copy.files().into_keys().collect();
+    assert_eq!(files, ["more/far.sh", "scripts/check.sh", "scripts/data.json", "scripts/lib.sh"]);
+    assert_eq!(std::fs::read_to_string(copy.folder.join("scripts/lib.sh")).expect("it is there"), "echo lib\n");
+}
+
+#[test]
+fn a_copy_is_named_after_its_content_and_lies_where_others_cannot_enter() {
+    use std::os::unix::fs::PermissionsExt;
+    let (scene, store) = with_helpers();
+    let (one, two) = (copied(&scene, &store).copy.expect("one"), copied(&scene, &store).copy.expect("two"));
+    assert_eq!(one.id, two.id);
+    let folder = one.folder.parent().expect("all copies lie in one");
+    let mode = folder.metadata().expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    scene.write("scripts/lib.sh", "echo other\n");
+    assert_ne!(copied(&scene, &store).copy.expect("three").id, one.id);
+    let left: Vec<_> =
+        std::fs::read_dir(folder).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left.len(), 2, "nothing is left of what was written aside: {left:?}");
+}
+
+#[test]
+fn what_a_killed_haft_left_of_a_copy_is_never_taken_for_one() {
+    let (scene, store) = with_helpers();
+    let copy = copied(&scene, &store).copy.expect("there is one");
+    // As it is when haft is killed in the middle: something aside, and nothing in the place.
+    let aside = copy.folder.with_file_name("haft-0000");
+    std::fs::rename(&copy.folder, &aside).expect("it was there");
+    std::fs::remove_file(aside.join("scripts/lib.sh")).expect("it was there");
+    let again = copied(&scene, &store).copy.expect("there is one");
+    assert!(again.folder.join("scripts/lib.sh").is_file() && again.folder != aside);
+}
+
+#[test]
+fn a_changed_helper_is_named_and_a_missing_one_refuses() {
+    let (scene, store) = with_helpers();
+    let trusted = std::sync::Arc::new(copied(&scene, &store));
+    let held = Held::new(scene.look().into(), trusted, ".haft/config.toml");
+    assert_eq!((held.still(), held.helpers_changed()), (Ok(()), None));
+    for (name, text) in
+        [("scripts/lib.sh", "x"), ("scripts/new.sh", "x"), ("scripts/data.json", "[]"), ("more/other.sh", "x")]
+    {
+        scene.write(name, text);
+    }
+    assert_eq!(held.still(), Ok(()));
+    let names = |changed: Option<HelpersChanged>| changed.map(|changed| changed.0).unwrap_or_default();
+    assert_eq!(names(held.helpers_changed()), ["scripts/data.json", "scripts/lib.sh", "scripts/new.sh"]);
+    assert_eq!(names(held.named_helpers_changed()), ["scripts/lib.sh"]);
+    std::fs::remove_file(scene.path("more/far.sh")).expect("it was there");
+    assert_eq!(held.still(), Err("more/far.sh is gone or something else since it was trusted".to_owned()));
+}
+
+#[test]
+fn what_was_trusted_without_a_copy_is_not_trusted_if_it_names_files() {
+    let (scene, store) = with_helpers();
+    let (trusted, _) = scene.look().vouch();
+    store.put(&scene.path(""), trusted).expect("it can be kept");
+    assert!(store.of(&scene.path("")).expect("it can be read").code.is_empty());
+    store.put(&scene.path(""), copied(&scene, &store)).expect("it can be kept");
+    let trusted = store.of(&scene.path("")).expect("it can be read");
+    assert!(trusted.code.contains_key(".haft/config.toml") && trusted.copy.is_some_and(|copy| copy.folder.is_dir()));
+}
+
+#[test]
+fn copies_that_nobody_trusts_any_more_are_removed_after_a_week() {
+    let (scene, store) = with_helpers();
+    let old = copied(&scene, &store).copy.expect("there is one").folder;
+    scene.write("scripts/lib.sh", "echo newer\n");
+    let trusted = copied(&scene, &store);
+    let new = trusted.copy.clone().expect("there is one").folder;
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(8 * 24 * 60 * 60);
+    let age = |folder: &std::path::Path| File::open(folder).and_then(|folder| folder.set_modified(long_ago));
+    age(&new).expect("it is ours");
+    store.put(&scene.path(""), trusted.clone()).expect("it can be kept");
+    assert!(old.is_dir() && new.is_dir());
+    age(&old).expect("it is ours");
+    store.put(&scene.path(""), trusted).expect("it can be kept");
+    assert!(!old.exists() && new.is_dir());
+}

@@ -11,7 +11,8 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use super::private;
-use crate::project::Fingerprint;
+use crate::project::copy::{folder_of, prune};
+use crate::project::{Fingerprint, Project, TrustedCopy};
 
 /// Everything that was trusted.
 #[derive(Clone, Debug)]
@@ -29,6 +30,9 @@ pub struct Trusted {
     /// The words of the folder, with their hashes at that time; none where they are not trusted.
     #[serde(default)]
     pub words: Option<Fingerprint>,
+    /// The copy that the code runs from.
+    #[serde(default)]
+    pub copy: Option<TrustedCopy>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -51,7 +55,27 @@ impl TrustStore {
 
     /// Returns what was trusted in a folder; nothing where nobody has trusted anything.
     pub fn of(&self, folder: &Path) -> io::Result<Trusted> {
-        Ok(self.read()?.folders.remove(key(folder)?).unwrap_or_default())
+        let mut trusted = self.read()?.folders.remove(key(folder)?).unwrap_or_default();
+        self.find_copy(&mut trusted);
+        Ok(trusted)
+    }
+
+    /// Takes a copy of everything that trusted code of a project can run, and notes it with what is trusted.
+    pub fn copy_code(&self, project: &Project, trusted: &mut Trusted) -> io::Result<()> {
+        project.copy_code(trusted, self.state_folder())
+    }
+
+    /// Says where the copy lies. Code that names files and was trusted without a copy is not trusted: it could run what
+    /// nobody has seen.
+    fn find_copy(&self, trusted: &mut Trusted) {
+        match &mut trusted.copy {
+            Some(copy) => copy.folder = folder_of(self.state_folder(), copy.id.as_deref().unwrap_or_default()),
+            None => trusted.code.retain(|_, fingerprint| fingerprint.len() == 1),
+        }
+    }
+
+    fn state_folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
     }
 
     /// Returns all folders in which something was trusted.
@@ -98,6 +122,8 @@ impl TrustStore {
         // A power cut leaves the old file or the new one.
         file.sync_all()?;
         std::fs::rename(&new, &self.path)?;
+        let copies = kept.folders.values().filter_map(|trusted| trusted.copy.as_ref()?.id.as_deref());
+        prune(self.state_folder(), &copies.collect());
         Ok(answer)
     }
 }
@@ -114,7 +140,7 @@ mod tests {
 
     fn trusted() -> Trusted {
         let fingerprint = Fingerprint::from([(".haft/rules.toml".to_owned(), "abc".to_owned())]);
-        Trusted { code: BTreeMap::from([(".haft/rules.toml".to_owned(), fingerprint)]), words: None }
+        Trusted { code: BTreeMap::from([(".haft/rules.toml".to_owned(), fingerprint)]), ..Trusted::default() }
     }
 
     #[test]

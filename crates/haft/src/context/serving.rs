@@ -44,7 +44,7 @@ impl RunContext<'_> {
             (wanted, _) => wanted,
         };
         loop {
-            let ground = self.ground(wanted.clone(), &command.keeps).await?;
+            let ground = self.ground(wanted.clone(), command).await?;
             let uncovered = ground.uncovered().map(str::to_owned);
             let was_idle = worker.is_some();
             let entered = match worker.take() {

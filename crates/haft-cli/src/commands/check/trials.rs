@@ -4,6 +4,7 @@
 //! trusts is not run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft::call::{Origin, RawArguments, ToolCall};
 use haft::manual::Example;
@@ -13,7 +14,7 @@ use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::{Binding, Definition, Presets, Problem};
-use haft_workspace::project::{Project, Standing};
+use haft_workspace::project::{Brought, Held, Project, Standing};
 use haft_workspace::state::real_path_of;
 use haft_workspace::state::trust::TrustStore;
 
@@ -98,7 +99,10 @@ fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
     let (Ok(project), Ok(trusted)) = (Project::look(workspace), store.of(workspace)) else { return false };
     let name = inside.components().collect::<PathBuf>();
     let brought = project.brought().iter().find(|brought| Path::new(&brought.name) == name);
-    brought.is_some_and(|brought| matches!(project.standing(brought, &trusted), Standing::Trusted(_)))
+    let is_trusted = |file: &Brought| matches!(project.standing(file, &trusted), Standing::Trusted(_));
+    let Some(name) = brought.filter(|file| is_trusted(file)).map(|file| file.name.clone()) else { return false };
+    // It runs from the project here, so that must be what the copy is.
+    Held::new(Arc::new(project), Arc::new(trusted), &name).helpers_changed().is_none()
 }
 
 async fn tried(trial: &Trial, number: usize, desk: &Desk, trying: Trying) -> (Vec<Problem>, Option<Tried>) {

@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use super::mounts::{NO_EXEC, PLAIN, READ_ONLY, Tree, find, make_file, make_folder};
 use super::new_root::{inner, kind};
 use super::{NotEntered, OrMissing};
+use crate::orders::VisibleRoot;
 
 /// Files and folders of the system that hold secrets; as root a command would own them. One per line, `*` only at the end.
 const SECRET_FILES: &str = include_str!("secret_files.txt");
@@ -42,6 +43,36 @@ impl Covers {
         for path in hidden.iter().map(|path| inner(path).to_owned()).chain(secret_files(root)) {
             let Ok(place) = find(root, &path) else { continue };
             self.cover(place.as_fd()).or_missing(&format!("A cover over {:?}", Path::new("/").join(&path)))?;
+        }
+        Ok(())
+    }
+
+    /// Covers everything in a root that the command is not to read. Names stay visible, and links lead to what is covered.
+    pub(super) fn put_beside_shown(
+        &self,
+        root: &VisibleRoot,
+        (base, place): (BorrowedFd<'_>, &Path),
+    ) -> Result<(), NotEntered> {
+        if !root.covers_rest || root.shown.iter().any(|shown| shown.as_os_str().is_empty()) {
+            return Ok(());
+        }
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            let what = || format!("A cover over what is beside the files that the tool declares in {:?}", root.path);
+            for name in names_in(base, &place.join(&folder)).or_missing(&what())? {
+                let path = folder.join(name);
+                if root.shown.iter().any(|shown| path.starts_with(shown)) {
+                    continue;
+                }
+                let Ok(found) = find(base, &place.join(&path)) else { continue };
+                match kind(found.as_fd()) {
+                    Some(FileType::Symlink) | None => {}
+                    Some(FileType::Directory) if root.shown.iter().any(|shown| shown.starts_with(&path)) => {
+                        folders.push(path);
+                    }
+                    Some(_) => self.cover(found.as_fd()).or_missing(&what())?,
+                }
+            }
         }
         Ok(())
     }
@@ -89,6 +120,7 @@ fn with_prefix(root: BorrowedFd<'_>, pattern: &Path) -> Vec<PathBuf> {
 
 pub(super) fn names_in(root: BorrowedFd<'_>, folder: &Path) -> std::io::Result<Vec<OsString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let opened = rustix::fs::openat(find(root, folder)?, ".", flags, Mode::empty())?;
     let mut names = Vec::new();
     for entry in Dir::read_from(&opened)? {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::mount::UnmountFlags;
 
+use super::code::Code;
 use super::covers::Covers;
 use super::layer::{self, Folders};
 use super::mounts::{PLAIN, READ_ONLY, Tree, find, make_folder};
@@ -35,6 +36,7 @@ pub(crate) struct Grounds {
     hidden: Tree,
     workshop: OwnedFd,
     covers: Covers,
+    code: Option<Code>,
     /// Where layers lie, by their real paths.
     layers: Vec<(PathBuf, OwnedFd)>,
     roots: Vec<Root>,
@@ -59,14 +61,22 @@ struct Root {
 
 impl Grounds {
     /// Begins with nothing, beneath a folder of the new root over which something else will lie.
-    pub(super) fn begin(beneath: BorrowedFd<'_>, visible: &Visible, sources: &Sources) -> Result<Self, NotEntered> {
+    pub(super) fn begin(
+        beneath: BorrowedFd<'_>,
+        visible: &Visible,
+        (sources, code): (&Sources, Option<Code>),
+    ) -> Result<Self, NotEntered> {
         let missing = "A place to make grounds of";
         let hidden = Tree::fresh("tmpfs", &[("mode", "700"), ("size", &private_size())], PLAIN).or_missing(missing)?;
         hidden.attach_over(beneath).or_missing(missing)?;
         let workshop = make_folder(hidden.as_fd(), Path::new(WORKSHOP)).or_missing(missing)?;
         let covers = Covers::prepare(hidden.as_fd())?;
         let (layers, roots, over, tried) = Default::default();
-        let mut grounds = Self { hidden, workshop, covers, layers, roots, over, tried };
+        let mut grounds = Self { hidden, workshop, covers, code: None, layers, roots, over, tried };
+        if let Some(code) = code {
+            let kept = grounds.keep(code.folder(), "code").or_missing(missing)?;
+            grounds.code = Some(code.moved_to(kept));
+        }
         for (number, path) in visible.layers.iter().enumerate() {
             let Ok(opened) = sources.open_layers(number, path) else { continue };
             let kept = grounds.keep(opened.as_fd(), &format!("layers-{number}")).or_missing(missing)?;
@@ -113,7 +123,9 @@ impl Grounds {
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
         let roots = self.roots.iter().flat_map(|root| [root.lower.as_fd(), root.empty.as_fd()]);
         let layers = self.layers.iter().map(|(_, folder)| folder.as_fd());
-        let all = roots.chain(layers).chain(self.over.iter().map(Tree::as_fd)).chain(self.covers.descriptors());
+        let code = self.code.iter().map(Code::folder);
+        let all =
+            roots.chain(layers).chain(code).chain(self.over.iter().map(Tree::as_fd)).chain(self.covers.descriptors());
         all.chain([self.hidden.as_fd(), self.workshop.as_fd()]).map(|one| one.as_raw_fd()).collect()
     }
 
@@ -191,6 +203,9 @@ impl Grounds {
 
     fn furnish(&self, root: &Root, visible: &VisibleRoot, tree: &Tree) -> Result<(), NotEntered> {
         exceptions(visible, root.lower.as_fd(), (tree.as_fd(), Path::new("")))?;
+        if let Some(code) = &self.code {
+            code.put(&root.path, (tree.as_fd(), Path::new("")))?;
+        }
         for (number, (path, what)) in root.inside.iter().enumerate() {
             let missing = format!("{:?} for the worker", root.path.join(path));
             match what {
@@ -214,7 +229,7 @@ impl Grounds {
             let Ok(place) = find(tree.as_fd(), path) else { continue };
             self.covers.cover(place.as_fd()).or_missing(&format!("A cover over {:?}", root.path.join(path)))?;
         }
-        Ok(())
+        self.covers.put_beside_shown(visible, (tree.as_fd(), Path::new("")))
     }
 
     fn open_layer(&self, layer: &GivenLayer) -> Result<OpenLayer, NotEntered> {

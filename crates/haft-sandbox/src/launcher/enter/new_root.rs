@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
+use super::code::Code;
 use super::covers::Covers;
 use super::grounds::Grounds;
 use super::layer::{self, Folders};
@@ -16,7 +17,7 @@ use super::mounts::{
 use super::places::{Place, What};
 use super::sources::{Given, Sources};
 use super::{NotEntered, OrMissing, limits};
-use crate::orders::{Visible, VisibleRoot};
+use crate::orders::{Visible, VisibleCode, VisibleRoot};
 
 /// Devices that are the real ones; a command cannot do without the first.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -45,6 +46,7 @@ pub(super) struct NewRoot<'a> {
     processes: u32,
     /// Where the roots have another ground for each call.
     grounds: Option<Grounds>,
+    code: Option<Code>,
 }
 
 impl<'a> NewRoot<'a> {
@@ -60,13 +62,16 @@ impl<'a> NewRoot<'a> {
         let private = memory(&[("mode", "700"), ("size", &private_size())]).or_missing("A file system in memory")?;
         let root = memory(&[("mode", "755"), ("size", "4m")]).or_missing("A file system in memory")?;
         let root = make_folder(root.as_fd(), Path::new("")).or_missing("The new root")?;
-        Ok(Self { visible, sources, root, private, notes: Vec::new(), processes, grounds: None })
+        let open = |code: &VisibleCode| sources.open_code(&code.folder).map(|folder| Code::new(folder, code));
+        let code = visible.code.as_ref().map(open).transpose().or_missing("The trusted copy of the project's code")?;
+        Ok(Self { visible, sources, root, private, notes: Vec::new(), processes, grounds: None, code })
     }
 
     /// Lets roots have another ground for each call, which are made of what lies beneath `/proc`.
     pub(super) fn change_grounds(&mut self) -> Result<(), NotEntered> {
         let beneath = make_folder(self.root.as_fd(), Path::new("proc")).or_missing("The new root")?;
-        self.grounds = Some(Grounds::begin(beneath.as_fd(), self.visible, &self.sources)?);
+        let made_of = (&self.sources, self.code.take());
+        self.grounds = Some(Grounds::begin(beneath.as_fd(), self.visible, made_of)?);
         Ok(())
     }
 
@@ -89,7 +94,13 @@ impl<'a> NewRoot<'a> {
         self.home_files(places)?;
         let hidden = self.visible.hidden.iter().map(PathBuf::as_path);
         let hidden: Vec<&Path> = hidden.filter(|hidden| !self.visible.is_emptied(hidden)).collect();
-        Covers::prepare(self.private.as_fd())?.put(self.root.as_fd(), &hidden)
+        let covers = Covers::prepare(self.private.as_fd())?;
+        if self.grounds.is_none() {
+            for root in &self.visible.roots {
+                covers.put_beside_shown(root, (self.root.as_fd(), inner(&root.path)))?;
+            }
+        }
+        covers.put(self.root.as_fd(), &hidden)
     }
 
     /// Makes it the root of this process, gives up the real one, and returns what could not be had.
@@ -202,7 +213,8 @@ impl<'a> NewRoot<'a> {
             self.root = make_folder(tree.as_fd(), Path::new("")).or_missing(&what)?;
             self.shield_system()?;
         }
-        exceptions(&self.visible.roots[index], folder.as_fd(), (self.root.as_fd(), inner(path)))
+        exceptions(&self.visible.roots[index], folder.as_fd(), (self.root.as_fd(), inner(path)))?;
+        self.code.as_ref().map_or(Ok(()), |code| code.put(path, (self.root.as_fd(), inner(path))))
     }
 
     fn lies_in_root(&self, path: &Path) -> bool {

@@ -185,7 +185,13 @@ mod tests {
     use crate::orders::VisibleRoot;
 
     fn root(path: &Path) -> VisibleRoot {
-        VisibleRoot { path: path.to_owned(), layered: true, read_only: Vec::new() }
+        VisibleRoot {
+            path: path.to_owned(),
+            layered: true,
+            read_only: Vec::new(),
+            covers_rest: false,
+            shown: Vec::new(),
+        }
     }
 
     fn check(visible: &Visible, below: &Path) -> Vec<(String, What)> {

@@ -18,11 +18,13 @@ use rustix::thread::UnshareFlags;
 use super::layer::open_again;
 use super::mounts::{PLAIN, Tree, make_all_private, make_file, make_folder};
 use super::places::{Place, What};
-use crate::orders::VisibleRoot;
+use crate::orders::{Visible, VisibleRoot};
 
 /// Where the stage is put up, in a mount namespace that ends with the launcher. Over `/` it would count as a changed
 /// root, and with one nobody may enter a user namespace.
 const STAGE: &str = "/tmp";
+/// The name of the copy of trusted code on it.
+const CODE: &str = "c";
 
 /// The descriptors of one root, as haft sent them.
 pub(super) struct Given {
@@ -95,7 +97,7 @@ pub(super) enum Sources {
 
 impl Sources {
     /// Gathers all parts in a stage, which becomes the working folder. Needs the rights of root.
-    pub(super) fn staged(places: &[Place], given: &[Given], layers: &[PathBuf]) -> io::Result<Self> {
+    pub(super) fn staged(places: &[Place], given: &[Given], visible: &Visible) -> io::Result<Self> {
         enter_mount_namespace()?;
         make_all_private()?;
         // All of them before the stage is put up: it lies over some of their paths.
@@ -109,8 +111,11 @@ impl Sources {
         {
             parts.extend(Part::at(name_of_layer(number), &layer.beside)?);
         }
-        for (number, path) in layers.iter().enumerate() {
+        for (number, path) in visible.layers.iter().enumerate() {
             parts.extend(Part::at(name_of_layers(number), path)?);
+        }
+        if let Some(code) = &visible.code {
+            parts.extend(Part::at(CODE.into(), &code.folder)?);
         }
         let stage = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN)?;
         stage.attach_over(rustix::fs::open(STAGE, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?.as_fd())?;
@@ -144,6 +149,16 @@ impl Sources {
             Sources::Stage => name_of_layer(root),
         };
         layer.open(CWD, &beside)
+    }
+
+    /// Opens the folder with a copy of trusted code.
+    pub(super) fn open_code(&self, folder: &Path) -> io::Result<OwnedFd> {
+        let path = match self {
+            Sources::Paths => folder,
+            Sources::Stage => Path::new(CODE),
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
     }
 
     /// Opens a folder in which layers lie.

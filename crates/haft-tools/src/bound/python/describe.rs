@@ -39,7 +39,8 @@ pub(in super::super) async fn describe(
     let cx = RunContext::new(&permit, doors, &Unheard, (&session, limits)).settling(Settle::Show);
     let root = doors.look.real_path(&Target::Inside(Place::new("", Extent::Tree)));
     let folder = root.unwrap_or_else(|| PathBuf::from(&function.home.workspace));
-    let draft = Draft { line, folder, time: TIME, keeps: Keeps::All, outside: Vec::new(), network: false };
+    let inside = function.definition.effects.as_ref().map(|_| Vec::new());
+    let draft = Draft { line, folder, time: TIME, keeps: Keeps::All, outside: Vec::new(), inside, network: false };
     let served = function.serve(draft, Wish::Description, &cx).await?;
     match served.answer {
         Some(Answer::Description(description)) => Ok(description),

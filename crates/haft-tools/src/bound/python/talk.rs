@@ -31,6 +31,8 @@ pub(super) struct Order<'a> {
     pub(super) function: &'a str,
     pub(super) folder: Cow<'a, str>,
     pub(super) path: Vec<String>,
+    /// Where modules of the project may come from; anywhere where nothing is said.
+    pub(super) code: Option<Vec<String>>,
 }
 
 /// What a worker answers.
@@ -65,6 +67,7 @@ struct Message<'a> {
     function: &'a str,
     folder: &'a str,
     path: &'a [String],
+    code: Option<&'a [String]>,
     most: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a Map<String, Value>>,
@@ -87,8 +90,18 @@ impl Talk<'_> {
         arguments: Option<&Map<String, Value>>,
         worker: &mut dyn Worker,
     ) -> Result<Answer, Broken> {
-        let Order { call, module, function, folder, path } = &self.order;
-        let order = Message { what, call: *call, module, function, folder, path, most: MOST_ANSWERED, arguments };
+        let Order { call, module, function, folder, path, code } = &self.order;
+        let order = Message {
+            what,
+            call: *call,
+            module,
+            function,
+            folder,
+            path,
+            code: code.as_deref(),
+            most: MOST_ANSWERED,
+            arguments,
+        };
         let heard = |stream, piece: &[u8]| self.log.hear(stream, piece);
         worker.send(&serde_json::to_vec(&order).unwrap_or_default(), &heard).await?;
         let mut locks = HashMap::new();

@@ -20,7 +20,7 @@ use super::super::tree::is_whiteout;
 use super::difference::{Comes, Spot};
 use super::folder::open_anyway;
 use super::judge::Judged;
-use super::read::{FOLDER_MODE, MODE, is_same_file};
+use super::read::{ALL_BITS, FOLDER_MODE, is_same_file};
 use super::settle::Settling;
 use super::trees::parent_in;
 
@@ -188,6 +188,6 @@ impl Comparison<'_> {
 
 /// A copy that a move makes has the size, the time and the mode of the original.
 fn has_same_facts(old: &Stat, new: &Stat) -> bool {
-    let facts = |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_mode & MODE);
+    let facts = |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_mode & ALL_BITS);
     facts(old) == facts(new)
 }

@@ -35,6 +35,10 @@ const LARGEST_INDEX: u64 = 256 * 1024 * 1024;
 pub(in crate::files) const MODE: u32 = 0o1777;
 /// Those of a folder: there a bit says to which group belongs what is made in it.
 pub(in crate::files) const FOLDER_MODE: u32 = 0o3777;
+/// The bits that let a program run as its owner or group. A command can take them away and never set them.
+const SET_ID: u32 = 0o6000;
+/// All bits of a mode.
+pub(super) const ALL_BITS: u32 = 0o7777;
 /// The mark of a folder that hides what lies beneath it.
 const OPAQUE: &str = "user.overlay.opaque";
 /// The mark of a file that was copied from beneath.
@@ -163,8 +167,9 @@ impl Reader<'_> {
     }
 
     fn new_folder(&mut self, level: &Level, name: &[u8], (upper, lower): (&Stat, Option<&Stat>)) -> Result<(), Unread> {
-        let mode = upper.st_mode & FOLDER_MODE;
         let lies = lower.filter(|lower| kind_of(lower) == FileKind::Folder);
+        // A bit that only the workspace's folder has is one that the command took away.
+        let mode = upper.st_mode & (FOLDER_MODE | lies.map_or(0, |lies| lies.st_mode & SET_ID));
         if (lower.is_none() || lies.is_some()) && (self.is_generated)(&self.path) {
             self.difference.trees.push(self.spot());
             return Ok(());
@@ -178,7 +183,7 @@ impl Reader<'_> {
             None => {
                 self.push(lower, Comes::Folder { mode }, clash.or(level.way.is_moved.then_some(Clash::FolderMoved)))
             }
-            Some(lies) if lies.st_mode & FOLDER_MODE != mode => self.push(lower, Comes::Mode(mode), clash),
+            Some(lies) if lies.st_mode & ALL_BITS != mode => self.push(lower, Comes::Mode(mode), clash),
             Some(_) => {}
         }
         let opened = open_anyway(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
@@ -263,11 +268,11 @@ impl Reader<'_> {
             && (lower.st_size == upper.st_size && self.is_same_content(level, folder, name)?
                 || git_index::is_index(&self.path) && is_refreshed(level, folder, name))
         {
-            if upper.st_mode & !lower.st_mode & 0o6000 != 0 {
+            let kept = kept_set_id(upper, lower);
+            if upper.st_mode & SET_ID & !kept != 0 {
                 self.leave_out(LeftOut::SetId);
             }
-            // A bit that was there already, or was lost, is nothing that the command asks for.
-            let alone = (mode != lower.st_mode & MODE).then_some(Comes::Mode(mode));
+            let alone = (mode | kept != lower.st_mode & ALL_BITS).then_some(Comes::Mode(mode | kept));
             if shared.is_none() {
                 return Ok(alone);
             }
@@ -277,7 +282,7 @@ impl Reader<'_> {
             self.difference.push_twin(twin, alone);
             return Ok(None);
         }
-        if upper.st_mode & 0o6000 != 0 {
+        if upper.st_mode & SET_ID != 0 {
             self.leave_out(LeftOut::SetId);
         }
         Ok(Some(Comes::File(NewFile { size, shared })))
@@ -450,6 +455,11 @@ fn attribute(file: impl AsFd, name: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns whether git has only refreshed its index: the times in it changed, and nothing that it says.
+/// Returns which of those bits stay on a file of the same content: those that it still has, if nothing else of its mode changed.
+fn kept_set_id(upper: &Stat, lower: &Stat) -> u32 {
+    if upper.st_mode & MODE == lower.st_mode & MODE { upper.st_mode & lower.st_mode & SET_ID } else { 0 }
+}
+
 fn is_refreshed(level: &Level, lower: &OwnedFd, name: &[u8]) -> bool {
     let content = |folder: BorrowedFd<'_>| {
         let mut bytes = Vec::new();

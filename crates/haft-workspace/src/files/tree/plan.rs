@@ -224,7 +224,8 @@ impl<'a> Planner<'a> {
         }
         clean_folder(&File::from(opened), upper.stat)?;
         let (before, mut after) = (FolderFacts::of(lower.stat), FolderFacts::of(upper.stat));
-        after.mode = after.mode & FOLDER_MODE | before.mode & !FOLDER_MODE;
+        // A command takes other bits away and never sets them.
+        after.mode &= FOLDER_MODE | before.mode;
         if before != after {
             self.folders.push(Operation::Folder { path: self.here(), before, after });
         }

@@ -102,6 +102,7 @@ impl Scene {
             hidden: vec![at("state"), at("layer")],
             home: at("home"),
             home_files: vec![(PathBuf::from(".greeting"), "hello\n".into())],
+            code: None,
         };
         Self {
             who,
@@ -226,9 +227,16 @@ impl Scene {
         if self.layered {
             descriptors.extend([open(&self.at("layer/upper")), open(&self.at("layer/work"))]);
         }
-        visible
-            .roots
-            .insert(0, VisibleRoot { path, layered: self.layered, read_only: self.read_only.borrow().clone() });
+        visible.roots.insert(
+            0,
+            VisibleRoot {
+                path,
+                layered: self.layered,
+                read_only: self.read_only.borrow().clone(),
+                covers_rest: false,
+                shown: Vec::new(),
+            },
+        );
         let orders = Orders {
             words: Vec::new(),
             folder: self.at("w"),

@@ -38,6 +38,72 @@ fn a_mode_alone_is_a_change() {
     scene.check(command, &["replace run.sh", "replace src"]);
 }
 
+/// Modes before a command and after it; what the file has then, and whether the result says that bits stayed out.
+const SET_ID_MODES: &[(u32, u32, u32, bool)] = &[
+    (0o4755, 0o755, 0o755, false),
+    (0o2755, 0o755, 0o755, false),
+    (0o6755, 0o755, 0o755, false),
+    (0o6755, 0o4755, 0o4755, false),
+    (0o6755, 0o2755, 0o2755, false),
+    (0o4755, 0o644, 0o644, false),
+    (0o4755, 0o4755, 0o4755, false),
+    (0o4700, 0o4755, 0o755, true),
+    (0o755, 0o4755, 0o755, true),
+    (0o755, 0o2755, 0o755, true),
+    (0o644, 0o6755, 0o755, true),
+    (0o4755, 0o6755, 0o4755, true),
+    (0o4755, 0o2755, 0o755, true),
+    (0o1644, 0o644, 0o644, false),
+];
+
+#[test]
+fn a_command_takes_set_id_bits_away_and_never_sets_them() {
+    for (before, upper_mode, after, is_told) in SET_ID_MODES.iter().copied() {
+        let row = format!("{before:o} -> {upper_mode:o}");
+        let scene = Scene::new(&[("run", "x\n")]);
+        scene.mode("run", before);
+        let old = scene.tree();
+        let settled = scene.run(|upper| {
+            upper.write("run", "x\n");
+            upper.mode("run", upper_mode);
+        });
+        assert_eq!(scene.tree()["run"], format!("file {after:o} x\n"), "{row}");
+        let expected: &[&str] = if before == after { &[] } else { &["replace run"] };
+        assert_eq!(changed(&settled), expected, "{row}");
+        let words = "Came in without the bits that let a program run as its owner or group: run.";
+        assert_eq!(settled.notes.iter().any(|note| note == words), is_told, "{row}: {:?}", settled.notes);
+        if before != after {
+            scene.undo();
+            assert_eq!(scene.tree(), old, "{row}");
+        }
+    }
+}
+
+#[test]
+fn a_new_content_comes_without_set_id_bits_and_undo_restores_them() {
+    let scene = Scene::new(&[("run", "x\n")]);
+    scene.mode("run", 0o4755);
+    scene.check(|upper| upper.write("run", "y\n"), &["replace run"]);
+}
+
+#[test]
+fn folders_lose_the_bits_that_a_command_takes_away() {
+    for (before, upper_mode, after) in [(0o6755, 0o755, 0o755), (0o4755, 0o755, 0o755), (0o755, 0o4755, 0o755)] {
+        let scene = Scene::new(&[("d/a", "a\n")]);
+        scene.mode("d", before);
+        let old = scene.tree();
+        scene.run(|upper| {
+            upper.folder("d");
+            upper.mode("d", upper_mode);
+        });
+        assert_eq!(scene.tree()["d"], format!("folder {after:o}"), "{before:o} -> {upper_mode:o}");
+        if before != after {
+            scene.undo();
+            assert_eq!(scene.tree(), old, "{before:o} -> {upper_mode:o}");
+        }
+    }
+}
+
 #[test]
 fn a_removed_folder_goes_with_everything_in_it() {
     let scene = Scene::new(&[("d/a", "a"), ("d/e/f/b", "b"), ("x", "x")]);

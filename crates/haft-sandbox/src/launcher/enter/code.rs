@@ -1,0 +1,58 @@
+//! Puts the trusted copy of a project's code in the place of the project's own files.
+//!
+//! The command reads and runs the copy under the paths that it knows, so that scripts find each other. The copy is
+//! mounted read-only. A folder of the copy replaces the whole folder: a file that somebody added there is not visible.
+//!
+//! Not here: which files belong to the copy (`haft_workspace::project`).
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use super::mounts::{PLAIN, READ_ONLY, Tree, find};
+use super::new_root::kind;
+use super::{NotEntered, OrMissing};
+use crate::orders::VisibleCode;
+
+/// The copy, opened.
+pub(super) struct Code {
+    folder: OwnedFd,
+    root: PathBuf,
+    places: Vec<PathBuf>,
+}
+
+impl Code {
+    /// Takes the folder of the copy, and where its parts belong.
+    pub(super) fn new(folder: OwnedFd, visible: &VisibleCode) -> Self {
+        Self { folder, root: visible.root.clone(), places: visible.places.clone() }
+    }
+
+    /// Returns the folder of the copy.
+    pub(super) fn folder(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+
+    /// Returns the same with the folder at another place.
+    pub(super) fn moved_to(self, folder: OwnedFd) -> Self {
+        Self { folder, ..self }
+    }
+
+    /// Mounts the parts of the copy that belong to a root, which lies at this place.
+    pub(super) fn put(&self, root: &Path, (base, place): (BorrowedFd<'_>, &Path)) -> Result<(), NotEntered> {
+        if root != self.root {
+            return Ok(());
+        }
+        for path in &self.places {
+            let what = format!("The trusted copy of {:?}", root.join(path));
+            let source = find(self.folder.as_fd(), path).or_missing(&what)?;
+            let over = find(base, &place.join(path)).or_missing(&what)?;
+            if kind(source.as_fd()) != kind(over.as_fd()) {
+                let why = "the project has something else in its place; to trust the project as it is: haft trust";
+                return Err(NotEntered::Missing(format!("{what} cannot be shown: {why}.")));
+            }
+            let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+            tree.restrict(READ_ONLY | PLAIN).or_missing(&what)?;
+            tree.attach_over(over.as_fd()).or_missing(&what)?;
+        }
+        Ok(())
+    }
+}
