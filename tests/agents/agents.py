@@ -7,9 +7,9 @@ Telemetry and updates are switched off by the settings that each agent documents
 import json
 import re
 
-from model import Call
+from model import PROMPT, Call
 
-PROMPT = "Do what the script says."
+TASK = "Do what the other script says."
 
 
 class Agent:
@@ -44,6 +44,10 @@ class Agent:
 
     def detours(self, scene):
         """More ways to write to `.git/hooks/pre-commit` and `.envrc` that only this agent has, step by step."""
+        return []
+
+    def delegate(self):
+        """The calls that hand the task on to a sub-agent and wait for it. None where the agent has no such tool."""
         return []
 
     def server_tool(self, tool, arguments):
@@ -98,6 +102,10 @@ class Claude(Agent):
         # Its shell stays in the folder that a command went to.
         return [self.shell("cd .git/hooks"), self.shell("echo planted >> pre-commit")]
 
+    def delegate(self):
+        kind = {"subagent_type": "general-purpose", "run_in_background": False}
+        return [Call("Agent", {"description": "Does the task", "prompt": TASK, **kind})]
+
     def server_tool(self, tool, arguments):
         name = f"mcp__haft__{tool}"
         return [Call("ToolSearch", {"query": f"select:{name}"}), Call(name, arguments)]
@@ -146,6 +154,9 @@ class Gemini(Agent):
             self.shell("echo planted >> pre-commit", dir_path=".git/hooks"),
             self.shell("echo planted >> .envrc", is_background=True),
         ]
+
+    def delegate(self):
+        return [Call("invoke_agent", {"agent_name": "generalist", "prompt": TASK})]
 
     def server_tool(self, tool, arguments):
         return [Call(f"mcp_haft_{tool}", arguments)]
@@ -254,6 +265,10 @@ class CodexInCode(Codex):
         shown = f"{begun}; text(JSON.stringify(await tools.write_stdin({typed})))"
         return [*super().detours(scene)[:-2], Call("exec", f"try {{ {shown} }} catch (error) {{ text(String(error)) }}")]
 
+    def delegate(self):
+        task = {"task_name": "task", "message": TASK, "fork_turns": "none"}
+        return [Call("collaboration/spawn_agent", task), Call("collaboration/wait_agent", {"timeout_ms": 20000})]
+
     def server_tool(self, tool, arguments):
         return [in_code(Call(f"mcp__haft__{tool}", arguments))]
 
@@ -313,6 +328,10 @@ class Copilot(Agent):
             self.shell("echo planted >> pre-commit", shellId="one"),
             self.shell("echo planted >> .envrc", mode="async"),
         ]
+
+    def delegate(self):
+        kind = {"agent_type": "general-purpose", "mode": "sync", "name": "task"}
+        return [Call("task", {"description": "Does the task", "prompt": TASK, **kind})]
 
     def server_tool(self, tool, arguments):
         return [Call(f"haft-{tool}", arguments)]

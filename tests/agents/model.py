@@ -3,14 +3,17 @@
 It speaks Anthropic's messages, OpenAI's responses and Gemini's generateContent. Each turn makes the next call of the
 script: which one that is follows from the number of results that the conversation holds, so a request that is sent
 twice gets the same answer twice. A request that offers no tools is about something else (a title, a summary) and gets a
-word.
+word. A conversation that does not hold the prompt of the session is that of a sub-agent, and has a script of its own.
 """
 
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+PROMPT = "Do what the script says."
 DONE = "That is all."
+# What a sub-agent of Gemini CLI calls when it is done.
+LAST_CALL = "complete_task"
 
 
 class Call:
@@ -30,9 +33,11 @@ class Call:
 class ScriptedModel:
     """Use it as `with ScriptedModel(calls) as model:`; it listens on `model.port`."""
 
-    def __init__(self, calls):
+    def __init__(self, calls, calls_of_sub_agent=()):
         self.calls = calls
+        self.calls_of_sub_agent = calls_of_sub_agent
         self.results = []
+        self.results_of_sub_agent = []
         self.offered = set()
         self.strange = []
         self.lock = threading.Lock()
@@ -54,13 +59,17 @@ class ScriptedModel:
         if not offered:
             return None
         results = wire.results(body)
+        is_main = PROMPT in json.dumps(body)
+        calls = self.calls if is_main else self.calls_of_sub_agent
         with self.lock:
-            self.offered |= offered
-            if len(results) > len(self.results):
-                self.results = results
-        if len(results) >= len(self.calls):
-            return None
-        return self.calls[len(results)].after(results[-1] if results else "")
+            if is_main:
+                self.offered |= offered
+            kept = self.results if is_main else self.results_of_sub_agent
+            if len(results) > len(kept):
+                kept[:] = results
+        if len(results) >= len(calls):
+            return Call(LAST_CALL, {"result": {"response": DONE}}) if LAST_CALL in offered else None
+        return calls[len(results)].after(results[-1] if results else "")
 
 
 class Messages:

@@ -34,6 +34,11 @@ name = "the ordinary file"
 decision = "allow"
 path = "./{ORDINARY}"
 """
+ALLOW_SUB_AGENTS = """[[rule]]
+name = "sub-agents"
+decision = "allow"
+effect = "delegate"
+"""
 DENY_READING = """[[rule]]
 name = "no reading by the server"
 decision = "deny"
@@ -68,6 +73,8 @@ class Suite:
             self.report(agent, mode, self.nine_writes)
         if self.guarded:
             self.report(agent, agent.server_mode, self.own_server, ", haft as a server")
+        if self.guarded and agent.delegate():
+            self.report(agent, list(agent.modes)[-1], self.sub_agent, ", a sub-agent")
 
     def report(self, agent, mode, check, what=""):
         """Runs one session and prints its line."""
@@ -123,9 +130,29 @@ class Suite:
             raise Failure(f"the rule about mcp__haft__read_file did not hold: {model.results}")
         return f"not asked about twice, a rule about it holds, {session.seconds + again.seconds:.1f} s"
 
-    def session(self, agent, mode, scene, attempts, with_server=False):
+    def sub_agent(self, agent, mode, scene):
+        """The calls of a sub-agent are judged like those of the agent itself."""
+        scene.home_file(".config/haft/rules.toml", ALLOW_ORDINARY + ALLOW_SUB_AGENTS)
+        whole = lambda name: str(scene.workspace / name)
+        inner = [
+            Attempt(agent.write(whole(ORDINARY), "ordinary\n")),
+            Attempt(agent.write(whole(".mcp.json"), "{}\n"), ".mcp.json"),
+            Attempt(agent.shell("echo planted >> .envrc"), ".envrc"),
+        ]
+        handed_on = [Attempt(call) for call in agent.delegate()]
+        model, session, changed = self.session(agent, mode, scene, handed_on, inner=inner)
+        results = model.results_of_sub_agent
+        if changed - {ORDINARY}:
+            raise Failure(f"a sub-agent wrote {', '.join(sorted(changed - {ORDINARY}))}")
+        if len(results) < len(inner) or ORDINARY not in changed:
+            raise Failure(f"the sub-agent did not do its task: {model.results} {results}")
+        if not all("haft" in result for attempt, result in zip(inner, results) if attempt.name):
+            raise Failure(f"no reason of haft reached the sub-agent: {results}")
+        return f"2 of 2 stopped, ordinary write done, {session.seconds:.1f} s"
+
+    def session(self, agent, mode, scene, attempts, with_server=False, inner=()):
         """Runs one session; returns the model, how it ended and which files of the workspace changed."""
-        with ScriptedModel([attempt.call for attempt in attempts]) as model:
+        with ScriptedModel([attempt.call for attempt in attempts], [attempt.call for attempt in inner]) as model:
             agent.setup(scene, model.port, with_server)
             if not self.guarded:
                 scene.remove_hook()

@@ -29,6 +29,8 @@ use haft::door::FileKind;
 use haft::effect::{Does, Effect, Step};
 use haft::path::Target;
 
+use act::Flow;
+
 /// What an interpreter does that is given no text, in words.
 const STARTS_INTERPRETER: &str = "start an interpreter";
 
@@ -88,10 +90,15 @@ pub fn steps(text: &str, scene: &Scene, locate: &dyn Locate) -> Vec<Effect> {
     found.into_iter().map(step).collect()
 }
 
-/// Returns whether a command starts an interpreter that waits for text at its terminal, and runs that.
-pub fn starts_interpreter(effects: &[Effect]) -> bool {
-    let starts = |does: &Does| matches!(does, Does::Code(words) if words == STARTS_INTERPRETER);
-    effects.iter().any(|effect| matches!(effect, Effect::Step(step) if starts(&step.does)))
+/// Returns whether a command runs text that somebody types into it at its terminal: an interpreter, or `cat | sh`.
+pub fn runs_typed_text(text: &str, scene: &Scene, locate: &dyn Locate) -> bool {
+    let located = beside::Beside { scene, locate };
+    let found = |input: Option<Flow>| walk::Walk::new(scene, &located).through_with(text, input.as_ref());
+    let starts = |found: &walk::Found| matches!(&found.does, Does::Code(words) if words == STARTS_INTERPRETER);
+    let (silent, typed) = (found(None), found(Some(Flow::Unknown)));
+    // What is understood only as long as nothing comes in depends on the text.
+    let count = |found: &[walk::Found]| found.iter().filter(|found| matches!(found.does, Does::Unknown(_))).count();
+    silent.iter().any(starts) || count(&typed) > count(&silent)
 }
 
 #[cfg(test)]

@@ -33,7 +33,10 @@ fn quoted(text: &str) -> String {
 }
 
 /// Constructs around a script of any form.
-const AROUND_SCRIPTS: [fn(&str) -> String; 24] = [
+const AROUND_SCRIPTS: [fn(&str) -> String; 27] = [
+    |script| format!("echo {} | bash -c \"$(cat)\"", quoted(script)),
+    |script| format!("printf %s {} | {{ eval \"$(cat)\" < /dev/null; }}", quoted(script)),
+    |script| format!("{{ x=$(cat); eval \"$x\"; }} <<< {}", quoted(script)),
     |script| format!("true && {{ {script}\n}}"),
     |script| format!("ls; {script}"),
     |script| format!("false || ( {script})"),

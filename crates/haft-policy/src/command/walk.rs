@@ -113,6 +113,8 @@ pub(super) struct Walk<'a> {
     interpreters: usize,
     /// What the stage reads, for `>(…)`.
     input: Option<Flow>,
+    /// What comes in to the commands in its words, which run before its own redirections: `x | echo "$(cat)"`.
+    input_of_words: Option<Flow>,
     descriptors: usize,
     work: usize,
     handed_on: usize,
@@ -149,6 +151,7 @@ impl<'a> Walk<'a> {
             connects: 0,
             interpreters: 0,
             input: None,
+            input_of_words: None,
             descriptors: 64,
             work: 0,
             handed_on: 0,
@@ -159,9 +162,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks through the whole text.
-    pub(super) fn through(mut self, text: &str) -> Vec<Found> {
+    pub(super) fn through(self, text: &str) -> Vec<Found> {
+        self.through_with(text, None)
+    }
+
+    /// Like `through`, with something that comes in.
+    pub(super) fn through_with(mut self, text: &str, input: Option<&Flow>) -> Vec<Found> {
         self.part = (0, text.len());
-        self.script(&syntax::parse(text), None);
+        self.script(&syntax::parse(text), input);
         self.part = (0, text.len());
         self.end_of_shell();
         self.look_at_the_whole();
@@ -255,6 +263,8 @@ impl<'a> Walk<'a> {
             self.part = (stage.span.start, stage.span.end);
         }
         let outer = std::mem::replace(&mut self.input, input.cloned());
+        let of_words = input.cloned().or_else(|| self.shell.input.clone());
+        let outer_of_words = std::mem::replace(&mut self.input_of_words, of_words);
         let secrets_before = std::mem::take(&mut self.shell.reads_secrets);
         let unset_before = std::mem::take(&mut self.shell.reads_unset);
         let mut printed = self.redirected(stage, input);
@@ -265,6 +275,7 @@ impl<'a> Walk<'a> {
             printed = self.with_unset_as_nothing(stage, input, printed);
         }
         self.input = outer;
+        self.input_of_words = outer_of_words;
         self.part = before;
         printed
     }

@@ -7,11 +7,16 @@ use std::path::Path;
 use haft::door::Look;
 use haft::effect::Effect;
 use haft::path::{Extent, Place, RawPath, Target};
-use haft_policy::command::{Locate, Located, Scene, steps};
+use haft_policy::command::{self, Locate, Located, Scene, steps};
 
 /// Returns what a command would do, part by part.
 pub fn read_command(command: &str, scene: &Scene, look: &dyn Look) -> Vec<Effect> {
     steps(command, scene, &AtTheDoor(look))
+}
+
+/// Returns whether a command runs text that somebody types into it at its terminal.
+pub fn runs_typed_text(command: &str, scene: &Scene, look: &dyn Look) -> bool {
+    command::runs_typed_text(command, scene, &AtTheDoor(look))
 }
 
 /// Where nobody has said which one is the home: a folder that is none of the workspace's.

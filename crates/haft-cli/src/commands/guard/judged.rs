@@ -14,14 +14,13 @@ use haft::path::{Extent, Place, RawPath, Target, one_line};
 use haft::process::Level;
 use haft_config::rules::FiledRule;
 use haft_config::settings::Settings;
-use haft_policy::command::starts_interpreter;
 use haft_policy::containment::Containment;
 use haft_policy::containment::only_looks;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Mode, Policy, Situation};
 use haft_policy::rule::{EffectSort, Pattern};
 use haft_runtime::redact::Redactor;
-use haft_tools::bash::reading::{read_command, scene};
+use haft_tools::bash::reading::{read_command, runs_typed_text, scene};
 use haft_workspace::files::Workspace;
 
 use super::address;
@@ -141,7 +140,9 @@ impl Judge {
             ruling if self.leaves_questions && ruling.is_ordinary_question() && reads_elsewhere(&effects) => {
                 ruling.stricter(unasked_read())
             }
-            ruling if self.types_unheard && starts_interpreter(&effects) => ruling.stricter(typed_unheard()),
+            ruling if self.types_unheard && runs_typed_text(text, &scene, &self.workspace) => {
+                ruling.stricter(typed_unheard())
+            }
             ruling if self.says_yes && ruling.is_ordinary_question() => self.yes_to_command(ruling),
             ruling => ruling,
         })
@@ -340,13 +341,13 @@ fn unasked_read() -> Ruling {
     }
 }
 
-/// Refuses to start an interpreter where nobody judges the text that the agent types into it.
+/// Refuses a command that runs what is typed into it, where nobody judges the text that the agent types.
 fn typed_unheard() -> Ruling {
     Ruling {
         decision: Decision::Deny,
         class: Class::Ordinary,
         rule: "typed input".to_owned(),
-        reason: "It would start an interpreter, and the agent does not ask haft about the text that it types there."
+        reason: "It would run the text that is typed into it, and the agent does not ask haft about that text."
             .to_owned(),
         instead: "write the text into the command, as in bash -c '…' or python3 -c '…'".to_owned(),
     }

@@ -46,7 +46,7 @@ const AGENTS: &[Agent] = &[
         title: "Codex",
         file: "~/.codex/hooks.json",
         note: "Codex runs a hook after you trusted it: /hooks. Its hooks cannot ask: what is an ordinary question is left to Codex and its sandbox, what only you may answer is denied.",
-        not_covered: "write_stdin (Codex 0.166 asks nobody about text that it types into a program that runs already; haft denies to start an interpreter for it), web_search, tool_search, update_plan, goals (create_goal, get_goal, update_goal), request_user_input, request_user_input_async, sub-agents (spawn_agent, send_input, send_message, followup_task, interrupt_agent, wait_agent, close_agent, resume_agent, list_agents; their calls are covered), exec (the calls in its code are covered), wait, sleep, and MCP resources (list_mcp_resources, list_mcp_resource_templates, read_mcp_resource).",
+        not_covered: "write_stdin (Codex 0.166 asks nobody about text that it types into a program that runs already; haft denies commands that run such text), web_search, tool_search, update_plan, goals (create_goal, get_goal, update_goal), request_user_input, request_user_input_async, sub-agents (spawn_agent, send_input, send_message, followup_task, interrupt_agent, wait_agent, close_agent, resume_agent, list_agents; their calls are covered), exec (the calls in its code are covered), wait, sleep, and MCP resources (list_mcp_resources, list_mcp_resource_templates, read_mcp_resource).",
         lines: codex,
     },
     Agent {

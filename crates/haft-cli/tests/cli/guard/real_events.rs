@@ -93,8 +93,9 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn codex_starts_no_interpreter_because_it_does_not_ask_about_the_text_that_it_types() {
+fn codex_runs_nothing_that_waits_for_typed_commands_because_it_does_not_ask_about_them() {
     let place = Place::of_guard();
+    let mut wrong = Vec::new();
     for (command, wanted) in [
         ("bash", "deny"),
         ("sh", "deny"),
@@ -110,13 +111,25 @@ fn codex_starts_no_interpreter_because_it_does_not_ask_about_the_text_that_it_ty
         ("python3 -", "deny"),
         ("node", "deny"),
         ("perl", "deny"),
+        ("cat | sh", "deny"),
+        ("tee x.log | bash", "deny"),
+        ("cat - | bash -s", "deny"),
+        ("eval \"$(cat)\"", "deny"),
+        ("bash -c \"$(cat)\"", "deny"),
+        ("(cd sub; cat | python3)", "deny"),
+        ("cat", "leave"),
+        ("cat plain.txt | head -1", "leave"),
+        ("grep -r x sub | sort", "leave"),
         ("bash -c 'ls sub'", "leave"),
         ("python3 -c 'print(1)'", "leave"),
         ("echo 'ls sub' | bash", "leave"),
     ] {
         let said = place.asked_by_codex("PreToolUse", "ws", "Bash", &json!({ "command": command }));
-        assert_eq!(decision("codex", &said), wanted, "{command}: {}", said.out);
+        if decision("codex", &said) != wanted {
+            wrong.push(format!("{command} is not {wanted}: {}", said.out));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join(""));
 }
 
 #[test]

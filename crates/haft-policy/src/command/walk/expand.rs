@@ -111,7 +111,8 @@ impl Walk<'_> {
                     all = multiplied(all, &values, self.splitting(*quoting).as_deref());
                 }
                 WordPart::Substitution(script, quoting) => {
-                    let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, None)));
+                    let input = self.input_of_words.clone();
+                    let flow = self.deeper(|walk| walk.apart(|walk| walk.script(script, input.as_ref())));
                     let values: Vec<Vec<Value>> = match flow {
                         super::Flow::Paths(paths) if *quoting == Quoting::Bare => vec![paths],
                         flow => pipes::substituted(flow).into_iter().map(|value| vec![value]).collect(),
