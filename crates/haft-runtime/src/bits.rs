@@ -50,7 +50,7 @@ impl Bit {
 }
 
 /// Says whether a command does more than its words tell: it runs code, or nothing is told of its parts.
-fn may_do_anything(effects: &[Effect]) -> bool {
+pub(crate) fn may_do_anything(effects: &[Effect]) -> bool {
     let is_told = effects.iter().any(|effect| matches!(effect, Effect::Step(_)));
     effects.iter().any(|effect| match EffectSort::of(effect) {
         EffectSort::CommandRunsCode | EffectSort::CommandRunsUnknownProgram | EffectSort::CommandNotUnderstood => true,

@@ -156,9 +156,22 @@ impl<'a> CallContext<'a> {
         result.bits = self.bits();
         self.tell_effects();
         self.remember(&result);
+        self.hide_in_names(&mut result);
         self.turn.leave(&self.place);
         self.tell(|| What::ended(result.clone()));
         result
+    }
+
+    /// Hides secrets in the names of files that were changed.
+    fn hide_in_names(&self, result: &mut ToolResult) {
+        let Did::Changed { files, .. } = &mut result.did else { return };
+        for target in files {
+            let place = target.place();
+            if let std::borrow::Cow::Owned(hidden) = self.redactor.redact_known(&place.path().to_string_lossy()) {
+                let place = haft::path::Place::new(hidden, place.extent());
+                *target = if target.is_inside() { Target::Inside(place) } else { Target::Outside(place) };
+            }
+        }
     }
 
     /// Sets the sticky facts that follow from what the call had planned, once it has begun to run.

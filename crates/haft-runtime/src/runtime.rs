@@ -110,6 +110,12 @@ impl Runtime {
         self.ground.redactor.also_hide(values);
     }
 
+    /// Gets to know the secrets in files of the workspace before anything was called. May take a while in a large one.
+    pub fn learn_secrets(&self) {
+        let found = self.ground.doors.look.secrets(haft::door::Breadth::Whole);
+        found.changed.iter().for_each(|file| self.ground.redactor.also_hide_file(file));
+    }
+
     /// Opens a session whose questions go to this approver.
     pub fn session(&self, name: &str, approver: impl Approver + 'static) -> Session {
         Session::new(name, Box::new(approver), self.ground.clone())

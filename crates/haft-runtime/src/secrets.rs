@@ -5,22 +5,24 @@
 //! level of the workspace; one that runs code, a look at all of it, of which only the first is a walk.
 //!
 //! Older versions of these files are in the history of git. They are read once, when a command could show them (`git log
-//! -p`), and again when something was fetched.
+//! -p`, or code that runs), and again when something was fetched.
 //!
 //! Not here: which texts of a file are secret (`redact`), finding the files (`haft-workspace`).
 
 mod git_history;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use haft::door::{Breadth, Receipt, SecretLook};
 use haft::effect::Effect;
 use haft::guarded::is_secret;
 
+use crate::bits::may_do_anything;
 use crate::call_context::CallContext;
 use crate::stage::{Halt, Stage};
 use crate::stages::execute::Ran;
-use git_history::GitHistory;
+use git_history::{GitHistory, shows_history};
 
 /// What a runtime knows of the secrets of its workspace, beside the values.
 #[derive(Debug, Default)]
@@ -32,13 +34,11 @@ pub(crate) struct KnownSecrets {
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
-    look(cx, breadth(effects)).await;
-    let lines = effects.iter().filter_map(|effect| match effect {
-        Effect::Run(line) => Some(line.0.as_str()),
-        _ => None,
-    });
-    for line in lines {
-        cx.session.ground.secrets.history.learn(cx, line).await;
+    let repositories = look(cx, breadth(effects)).await;
+    let shows_history = |effect: &Effect| matches!(effect, Effect::Run(line) if shows_history(&line.0));
+    // Code may run git, and nobody sees that.
+    if may_do_anything(effects) || effects.iter().any(shows_history) {
+        cx.session.ground.secrets.history.learn(cx, repositories).await;
     }
 }
 
@@ -60,14 +60,15 @@ fn breadth(effects: &[Effect]) -> Breadth {
     if effects.iter().all(is_narrow) { Breadth::FirstLevel } else { Breadth::Whole }
 }
 
-async fn look(cx: &CallContext<'_>, breadth: Breadth) {
+/// Looks, and returns where repositories are.
+async fn look(cx: &CallContext<'_>, breadth: Breadth) -> Vec<PathBuf> {
     let ground = &cx.session.ground;
     let found = match breadth {
         Breadth::FirstLevel => ground.doors.look.secrets(breadth),
         Breadth::Whole => {
             let look = ground.doors.look.clone();
             let looked = tokio::task::spawn_blocking(move || look.secrets(breadth)).await;
-            looked.unwrap_or(SecretLook { changed: Vec::new(), is_whole: false })
+            looked.unwrap_or(SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: false })
         }
     };
     found.changed.iter().for_each(|file| ground.redactor.also_hide_file(file));
@@ -75,4 +76,5 @@ async fn look(cx: &CallContext<'_>, breadth: Breadth) {
         let words = "There are more files with secrets here than haft looks at; values from the rest are not hidden.";
         cx.note(|notes| notes.warnings.push(words.to_owned()));
     }
+    found.repositories
 }

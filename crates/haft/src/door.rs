@@ -100,7 +100,7 @@ pub trait Look: Send + Sync {
     /// Looks for files whose names say that they are secret, and returns those that changed since the last look. May
     /// take a while in a large workspace.
     fn secrets(&self, _breadth: Breadth) -> SecretLook {
-        SecretLook { changed: Vec::new(), is_whole: true }
+        SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: true }
     }
 
     /// Returns the user's home, where it is known: what `~` means in a command.
@@ -128,6 +128,8 @@ pub enum Breadth {
 pub struct SecretLook {
     /// The files that are new or changed since the last look.
     pub changed: Vec<SecretFile>,
+    /// The folders that hold a repository of git, from the root of the workspace.
+    pub repositories: Vec<PathBuf>,
     /// Whether all of them could be looked at: there may be too many, or one may be too large.
     pub is_whole: bool,
 }

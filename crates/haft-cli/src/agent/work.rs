@@ -68,6 +68,7 @@ impl Work<'_> {
         keeping.begin(endpoint, tuning.noted_in(Said::by(common))).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
+        desk.runtime.learn_secrets();
         let teller = Teller::new(&keeping, desk, common, &stop);
         if common.json {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);

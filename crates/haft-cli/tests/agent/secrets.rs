@@ -13,7 +13,7 @@ const CANARIES: &[&str] = &[
     "canary-4f9d27ab",
     "canary of several words",
     "Q2FuYXJ5S2V5Qm9keTE",
-    "canary-in-json-81",
+    "canary-in-json-81c4d2e9",
     "canary-of-old-55",
     "c4n4ry",
     "canary-of-url-3",
@@ -68,7 +68,7 @@ const COMMANDS: &[&str] = &[
     "split -l 1 $(echo .env) part. && cat part.*",
     "while IFS= read -r line; do echo \"$line\"; done < $(echo .env)",
     "mapfile -t lines < $(echo .env); printf '%s\\n' \"${lines[@]}\"",
-    "set -a; . $(echo ./.env); env | grep -i -e key -e words",
+    "set -a; . $(echo ./.env); env | grep -i -e key -e phrase",
     "set -x; . $(echo ./.env); echo done",
     "cut -d= -f2 $(echo .env)",
     "cat $(echo deep/service-account-x.json)",
@@ -96,14 +96,14 @@ fn place() -> Place {
     git(&folder, &["init", "-q"]);
     git(&folder, &["add", "-A"]);
     git(&folder, &["commit", "-qm", "old"]);
-    let env = "API_KEY=canary-4f9d27ab\nWORDS=\"canary of several words\"\nDB_PASSWORD=c4n4ry\n\
+    let env = "API_KEY=canary-4f9d27ab\nPASSPHRASE=\"canary of several words\"\nDB_PASSWORD=c4n4ry\n\
                DATABASE_URL=postgres://me:canary-of-url-3@db.example/x\nNODE_ENV=development\n";
     place.put("ws/.env", env);
     git(&folder, &["commit", "-qam", "new"]);
     place.put("ws/deep/server.key", "-----BEGIN PRIVATE KEY-----\nQ2FuYXJ5S2V5Qm9keTE\n-----END PRIVATE KEY-----\n");
-    place.put("ws/deep/service-account-x.json", "{\"private\": {\"id\": \"canary-in-json-81\", \"n\": 3}}");
+    place.put("ws/deep/service-account-x.json", "{\"private\": {\"id\": \"canary-in-json-81c4d2e9\", \"n\": 3}}");
     place.put("ws/show.sh", "cat \"$(ls -A | grep '^.env$')\"\n");
-    place.put("ws/source.sh", ". ./.env\necho \"$API_KEY and $WORDS\"\n");
+    place.put("ws/source.sh", ". ./.env\necho \"$API_KEY and $PASSPHRASE\"\n");
     let check = "#!/bin/sh\n. ./.env\n[ \"$API_KEY\" = \"$(printf 'canary-4f9d%s' 27ab)\" ] && echo all tests passed\n";
     place.put("ws/check.sh", check);
     for (number, command) in COMMANDS.iter().enumerate() {

@@ -13,8 +13,27 @@ use super::{HIDDEN, SHORTEST};
 
 /// Shortest secret whose name says that it is one, where it is no plain word.
 const SHORTEST_NAMED: usize = 6;
-/// Longest single word that may be an ordinary one.
-const LONGEST_WORD: usize = 12;
+/// Longest text that is hidden in one piece, in bytes, and how long the pieces of a longer one are.
+const LONGEST: usize = 256;
+const PIECE: usize = 128;
+/// What stands between a name and its value, in the ways in which programs write them.
+const BETWEEN: &[&str] = &[
+    "=",
+    "=\"",
+    "='",
+    ": ",
+    ": \"",
+    ": '",
+    ":\"",
+    " = ",
+    " = \"",
+    " = '",
+    "\":\"",
+    "\": \"",
+    "': '",
+    "\\\":\\\"",
+    " ",
+];
 /// Most texts of one file.
 const MOST: usize = 5_000;
 
@@ -61,8 +80,19 @@ impl Found {
     fn in_lines(&mut self, text: &str) {
         // The quote that a value of several lines waits for, with the name of the value.
         let mut open: Option<(char, String)> = None;
-        for line in text.lines() {
-            let line = line.trim();
+        let mut is_in_key = false;
+        // Some old files end their lines otherwise.
+        let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).collect();
+        let is_token = lines.iter().filter(|line| !line.is_empty()).count() == 1;
+        for line in lines {
+            if line.starts_with("-----") {
+                is_in_key = line.starts_with("-----BEGIN");
+            } else if line.len() >= SHORTEST
+                && (is_in_key || is_token && !line.contains([':', ' ']) && split(line).is_none())
+            {
+                self.hide(line);
+                continue;
+            }
             if let Some((quote, name)) = &open {
                 let name = name.clone();
                 let (value, ends) = match line.split_once(*quote) {
@@ -88,6 +118,9 @@ impl Found {
             if matches!(before, "password" | "account" | "passwd") {
                 self.value("password", word, None);
             }
+        }
+        if line.ends_with(':') && !line.contains(char::is_whitespace) {
+            return None;
         }
         let Some((name, value)) = split(line) else {
             // Not a name and a value: a line of a key, or a token by itself. Fields may still be separated.
@@ -124,17 +157,51 @@ impl Found {
             return;
         }
         self.password_in_address(value);
+        self.parts_that_look_random(value);
         let is_named = is_secret_variable(name);
         let is_long = value.len() >= SHORTEST || is_named && value.len() >= SHORTEST_NAMED && !is_word(value);
-        if is_long && (is_named || !may_be_ordinary(value)) {
-            self.secrets.push(Secret { text: value.to_owned(), shown: HIDDEN.to_owned() });
+        let is_secret = if is_named { !is_default(value) } else { !may_be_ordinary(value) };
+        if is_long && is_secret {
+            self.hide(value);
+            return self.as_written(line);
         }
-        if let Some((before, written)) = line.filter(|(before, written)| before.len() + written.len() >= SHORTEST) {
-            let text = format!("{before}{written}");
-            self.secrets.push(Secret { text, shown: format!("{before}{HIDDEN}") });
-            // The same in the other ways in which people write it.
-            let short = before.trim_start_matches("export ");
-            self.secrets.push(Secret { text: format!("{short}{value}"), shown: format!("{short}{HIDDEN}") });
+        // It is hidden together with its name, however that is written.
+        if !name.is_empty() && name.len() + value.len() >= SHORTEST {
+            for between in BETWEEN {
+                let shown = format!("{name}{between}{HIDDEN}");
+                self.secrets.push(Secret { text: format!("{name}{between}{value}"), shown });
+            }
+        }
+        self.as_written(line);
+    }
+
+    fn as_written(&mut self, line: Option<(&str, &str)>) {
+        let Some((before, written)) = line else { return };
+        let length = before.len() + written.len();
+        if (SHORTEST..=LONGEST).contains(&length) {
+            self.secrets.push(Secret { text: format!("{before}{written}"), shown: format!("{before}{HIDDEN}") });
+        }
+    }
+
+    /// Hides a text wherever it is. A very long one is hidden piece by piece.
+    fn hide(&mut self, text: &str) {
+        let mut rest = text;
+        while rest.len() > LONGEST {
+            let end = (PIECE..rest.len()).find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
+            self.secrets.push(Secret { text: rest[..end].to_owned(), shown: HIDDEN.to_owned() });
+            rest = &rest[end..];
+        }
+        if rest.len() >= SHORTEST_NAMED {
+            self.secrets.push(Secret { text: rest.to_owned(), shown: HIDDEN.to_owned() });
+        }
+    }
+
+    /// Hides what looks random in a value that has parts: a list, a connection string, JSON.
+    fn parts_that_look_random(&mut self, value: &str) {
+        let is_between = |c: char| c.is_whitespace() || "\"'`,;{}[]()<>=:&|@/!*\\".contains(c);
+        let parts: Vec<&str> = value.split(is_between).filter(|part| part.len() < value.len()).collect();
+        for part in parts.into_iter().filter(|part| part.len() >= SHORTEST && !may_be_ordinary(part)) {
+            self.hide(part);
         }
     }
 
@@ -218,12 +285,65 @@ fn is_word(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_lowercase()) || value.chars().all(|c| c.is_ascii_uppercase())
 }
 
-/// Texts that are found in ordinary output too: a word, an address without anything secret in it, a path.
+/// Passwords that everybody has, which are ordinary words elsewhere.
+fn is_default(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "postgres",
+        "postgresql",
+        "mysqlroot",
+        "changeit",
+        "changethis",
+        "change-me",
+        "change_me",
+        "rootroot",
+        "adminadmin",
+        "rabbitmq",
+        "minioadmin",
+        "guestguest",
+        "your-key-here",
+        "example",
+        "password123",
+        "testtest",
+        "test-key",
+        "test_key",
+        "dummy-key",
+    ];
+    WORDS.contains(&value.to_ascii_lowercase().as_str())
+        || value.len() < 12 && value.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Texts that are found in ordinary output too: words, a path, a date, an address without anything secret in it.
 fn may_be_ordinary(value: &str) -> bool {
-    let is_short_word = value.len() <= LONGEST_WORD && value.chars().all(|c| c.is_ascii_alphabetic());
-    let is_address = (value.starts_with("https://") || value.starts_with("http://")) && !value.contains(['@', '?']);
-    let is_path = value.starts_with('/') && value.matches('/').count() > 1 && !value.contains(['+', '=']);
-    is_short_word || is_address && value.split('/').all(|part| part.len() < 20) || is_path
+    let has_password = value.contains("://") && value.contains('@');
+    let parts = || value.split(|c: char| !c.is_alphanumeric());
+    // A long number behind words is no port or year.
+    let is_numbered = !value.contains(['/', '.', ':', '@'])
+        && parts().any(|part| part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && parts().count() > 1;
+    !has_password && !is_numbered && parts().all(|part| !looks_random(part))
+}
+
+/// Returns whether a text looks as if nobody had written it: long, and not one word or number.
+fn looks_random(text: &str) -> bool {
+    let count = |is: fn(&char) -> bool| text.chars().filter(&is).count();
+    let (digits, letters) = (count(char::is_ascii_digit), count(|letter| letter.is_alphabetic()));
+    let upper = count(char::is_ascii_uppercase);
+    let lower = count(char::is_ascii_lowercase);
+    // Changes between capitals and others: two for a name such as `myProject`, many in a random text.
+    let kinds: Vec<bool> = text.chars().map(|letter| letter.is_ascii_uppercase()).collect();
+    let changes = kinds.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let turns = text.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
+    let is_mixed = digits > 0 && letters > 0 && (text.len() >= 8 || text.len() >= 5 && turns >= 3);
+    let is_shaken = upper > 1 && lower > 1 && text.len() >= 12 && changes * 3 > text.len();
+    is_mixed && !is_word_with_number(text) || is_shaken || text.len() > 40 || digits >= 16
+}
+
+/// A word and a number, as in `node20` or `production2024`.
+fn is_word_with_number(text: &str) -> bool {
+    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_word = word.chars().all(char::is_lowercase)
+        || word.chars().all(char::is_alphabetic) && word.chars().skip(1).all(char::is_lowercase);
+    is_word && !word.is_empty() && text.len() - word.len() <= 4
 }
 
 #[cfg(test)]
@@ -238,20 +358,30 @@ mod tests {
     #[test]
     fn values_are_found_in_files_of_many_kinds() {
         for (file, values) in [
-            ("API_KEY=canary-1234", &["canary-1234"][..]),
-            ("export A='canary 1234' # why", &["canary 1234"]),
-            ("A = \"canary-1234\"\n", &["canary-1234"]),
-            ("A=\"first-line-1\nsecond-line-2\"\nB=canary-1234", &["canary-1234", "first-line-1", "second-line-2"]),
-            ("a: canary-1234\nb:\n  - canary-5678\n", &["canary-1234", "canary-5678"]),
-            ("{\"a\": {\"b\": [\"canary-1234\"]}}", &["canary-1234"]),
+            ("API_KEY=canary-12ab34cd", &["canary-12ab34cd"][..]),
+            ("export A='canary 12ab34cd' # why", &["12ab34cd", "canary 12ab34cd"]),
+            ("A = \"canary-12ab34cd\"\n", &["canary-12ab34cd"]),
+            (
+                "A=\"first-1a2b3c4d\nsecond-5e6f7a8b\"\nB=canary-12ab34cd",
+                &["canary-12ab34cd", "first-1a2b3c4d", "second-5e6f7a8b"],
+            ),
+            ("a: canary-12ab34cd\nb:\n  - canary-56ef78ab\n", &["canary-12ab34cd", "canary-56ef78ab"]),
+            ("{\"a\": {\"b\": [\"canary-12ab34cd\"]}}", &["canary-12ab34cd"]),
             (
                 "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nAbCdEf12==\n-----END PRIVATE KEY-----",
                 &["AbCdEf12==", "MIIEvQIBADANBg"],
             ),
-            ("//host/:_authToken=canary-1234", &["canary-1234"]),
+            ("//host/:_authToken=canary-12ab34cd", &["canary-12ab34cd"]),
             ("DB_PASSWORD=hunter2", &["hunter2"]),
             ("DATABASE_URL=postgres://user:canary12@host/db", &["canary12", "postgres://user:canary12@host/db"]),
-            ("# OLD_KEY=canary-1234", &["canary-1234"]),
+            (
+                "CONN=\"Server=db;Password=Hunter2Hunter9x;\"",
+                &["Hunter2Hunter9x", "Server=db;Password=Hunter2Hunter9x;"],
+            ),
+            ("KEYS=tok-99aa88bb,tok-77cc66dd", &["tok-77cc66dd", "tok-99aa88bb", "tok-99aa88bb,tok-77cc66dd"]),
+            ("x = [\"tok-99aa88bb\"]", &["[\"tok-99aa88bb\"]", "tok-99aa88bb"]),
+            ("a-token-of-words", &["a-token-of-words"]),
+            ("# OLD_KEY=canary-12ab34cd", &["canary-12ab34cd"]),
         ] {
             assert_eq!(texts(file), values, "{file}");
         }
@@ -271,12 +401,29 @@ mod tests {
             "BASE=https://api.example.com/v1",
             "DIR=/var/lib/data",
             "REF=${OTHER_VALUE}",
+            "TZ=Europe/Berlin",
+            "AWS_REGION=eu-central-1",
+            "ADMIN_EMAIL=a@example.com",
+            "SINCE=2024-01-01",
+            "VERSION=1.2.3-beta.4",
+            "SOURCES=src/components",
+            "IMAGE=node:20-alpine",
+            "MODEL=gpt-4o-mini",
+            "NODE_OPTIONS=--max-old-space-size=4096",
+            "ADDRESS=192.168.1.10",
+            "GREETING=\"Hello World\"",
+            "REDIS=redis://redis:6379/0",
+            "FEATURES=search,payments",
+            "DB_PASSWORD=postgres",
+            "metadata:",
         ] {
             assert_eq!(texts(file), Vec::<String>::new(), "{file}");
         }
         let secrets = secrets_in("NAME=swordfish");
-        assert_eq!(secrets.len(), 1);
-        assert_eq!((&*secrets[0].text, &*secrets[0].shown), ("NAME=swordfish", "NAME=[secret]"));
+        for written in ["NAME=swordfish", "NAME: swordfish", "NAME\": \"swordfish", "NAME=\"swordfish"] {
+            let secret = secrets.iter().find(|secret| secret.text == written).expect("it is hidden with its name");
+            assert_eq!(secret.shown, written.replace("swordfish", HIDDEN));
+        }
         assert!(secrets_in("PORT=3000\nHOST=localhost").is_empty());
     }
 }

@@ -6,6 +6,8 @@
 //! Not here: values that are known to be secret (`redact`). A short or plain word behind a name stays as it is, or
 //! source code could not be read any more.
 
+mod private_keys;
+
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -67,9 +69,6 @@ const TOKENS: &[Token] = &[
     token(&["eyJ"], r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
 ];
 
-const PRIVATE_KEY: &str =
-    r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\z)";
-
 /// Values behind a telling name; the value is what was caught.
 const NAMED: &[&str] = &[
     r#"(?i:secret_?access_?key)["']?\s*[=:]\s*["']?(?<aws>[A-Za-z0-9/+]{40})"#,
@@ -112,7 +111,7 @@ static TOKEN_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
         let beginnings: Vec<String> = kind.beginnings.iter().map(|text| regex::escape(text)).collect();
         format!(r"\b(?:{})(?:{})", beginnings.join("|"), kind.rest)
     });
-    let all: Vec<String> = kinds.chain([PRIVATE_KEY.to_owned()]).collect();
+    let all: Vec<String> = kinds.collect();
     Regex::new(&all.join("|")).expect("the shapes are regular expressions")
 });
 static NAMED_SHAPES: LazyLock<Regex> =
@@ -124,6 +123,7 @@ static ADDRESS_SHAPE: LazyLock<Regex> =
 pub(super) fn hide_shapes(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut text = text;
     if begins_a_token(&text) {
+        replace(&mut text, private_keys::hide);
         replace(&mut text, |text| TOKEN_SHAPES.replace_all(text, HIDDEN));
     }
     if has_a_telling_name(&text) {

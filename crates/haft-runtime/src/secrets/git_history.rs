@@ -3,15 +3,16 @@
 //! Git reads them itself, in the sandbox: first the names of everything that was ever committed, then the content of what
 //! is secret by its name. Most repositories have nothing of that kind, so the second step is rare.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use bytes::Bytes;
 use haft::call::CallId;
 use haft::context::{RunContext, Unheard};
-use haft::door::{Errand, Permit, Purpose, SecretFile};
+use haft::door::{Errand, FileKind, Permit, Purpose, SecretFile};
 use haft::effect::{CommandLine, Effect};
 use haft::guarded::is_secret;
 use haft::path::{Extent, Place, Target};
@@ -26,6 +27,10 @@ const TIME: Duration = Duration::from_secs(5);
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Most versions that are read.
 const MOST_VERSIONS: usize = 2_000;
+/// Most repositories of one workspace.
+const MOST_REPOSITORIES: usize = 16;
+/// How long it is known that a history holds nothing.
+const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// What changes when something comes in from elsewhere.
 const SIGNS: [&str; 3] = [".git/packed-refs", ".git/FETCH_HEAD", ".git/ORIG_HEAD"];
 /// Commands of git that show no content of files.
@@ -67,40 +72,68 @@ const PLAIN: &[&str] = &[
     "log.showRoot=true",
 ];
 
-/// What was read of the history, and when.
+/// What was read of the histories, and when.
 #[derive(Debug, Default)]
 pub(super) struct GitHistory {
-    seen: Mutex<Option<[Option<Stamp>; SIGNS.len()]>>,
+    seen: Mutex<HashMap<PathBuf, Signs>>,
 }
 
+type Signs = [Option<Stamp>; SIGNS.len()];
+
 impl GitHistory {
-    /// Learns the old versions, if the command could show them and they are not known yet.
-    pub(super) async fn learn(&self, cx: &CallContext<'_>, line: &str) {
-        let look = &cx.session.ground.doors.look;
-        let inside = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
-        if !shows_history(line) || look.facts(&inside(".git")).is_err() {
-            return;
-        }
-        let signs = SIGNS.map(|sign| look.stamp(&inside(sign)));
-        {
-            let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if seen.as_ref() == Some(&signs) {
-                return;
+    /// Learns the old versions in these repositories that are not known yet.
+    pub(super) async fn learn(&self, cx: &CallContext<'_>, repositories: Vec<PathBuf>) {
+        for repository in repositories.into_iter().take(MOST_REPOSITORIES) {
+            let look = &cx.session.ground.doors.look;
+            let inside = |path: &str| Target::Inside(Place::new(repository.join(path), Extent::Entry));
+            let signs = SIGNS.map(|sign| look.stamp(&inside(sign)));
+            if !self.is_new(&repository, signs) {
+                continue;
             }
-            *seen = Some(signs);
-        }
-        match read(cx).await {
-            Ok(files) => files.iter().for_each(|file| cx.session.ground.redactor.also_hide_file(file)),
-            Err(why) => {
-                let words = format!("Old versions of secret files in the history of git are not hidden here: {why}.");
-                cx.note(|notes| notes.warnings.push(words));
+            // One of no commits has nothing old.
+            let is_begun = look.stamp(&inside(".git/logs/HEAD")).is_some() || signs.iter().any(Option::is_some);
+            let is_elsewhere = look.facts(&inside(".git")).is_ok_and(|facts| facts.kind == FileKind::File);
+            if !is_begun && !is_elsewhere || self.has_none(cx, &repository, signs).await {
+                continue;
+            }
+            match read(cx, &repository).await {
+                Ok(files) if files.is_empty() => self.note_none(cx, &repository, signs).await,
+                Ok(files) => files.iter().for_each(|file| cx.session.ground.redactor.also_hide_file(file)),
+                Err(why) => {
+                    let words =
+                        format!("Old versions of secret files in the history of git are not hidden here: {why}.");
+                    cx.note(|notes| notes.warnings.push(words));
+                }
             }
         }
     }
+
+    fn is_new(&self, repository: &Path, signs: Signs) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        seen.insert(repository.to_owned(), signs) != Some(signs)
+    }
+
+    /// Returns whether it is known, from another process perhaps, that there are no such versions.
+    async fn has_none(&self, cx: &CallContext<'_>, repository: &Path, signs: Signs) -> bool {
+        let key = key(cx, repository, signs);
+        cx.session.ground.doors.store.recall(&key, KNOWN_FOR).await.is_some()
+    }
+
+    async fn note_none(&self, cx: &CallContext<'_>, repository: &Path, signs: Signs) {
+        let key = key(cx, repository, signs);
+        cx.session.ground.doors.store.remember(&key, Bytes::from_static(b"none")).await;
+    }
+}
+
+/// What the answer depends on: the state of the repository, as far as one look shows it.
+fn key(cx: &CallContext<'_>, repository: &Path, signs: Signs) -> Vec<u8> {
+    let look = &cx.session.ground.doors.look;
+    let head = Target::Inside(Place::new(repository.join(".git/logs/HEAD"), Extent::Entry));
+    format!("secrets in the history of {}: {signs:?} {:?}", repository.display(), look.stamp(&head)).into_bytes()
 }
 
 /// Says whether a command may print what git keeps: it names git, and not only for what shows nothing.
-fn shows_history(line: &str) -> bool {
+pub(super) fn shows_history(line: &str) -> bool {
     let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))).collect();
     words.iter().enumerate().any(|(at, word)| {
         let is_git = *word == "git" || word.ends_with("/git") || word.starts_with("git-") || word.contains(".git/");
@@ -109,11 +142,15 @@ fn shows_history(line: &str) -> bool {
 }
 
 /// Returns the versions of secret files, or why they cannot be had.
-async fn read(cx: &CallContext<'_>) -> Result<Vec<SecretFile>, String> {
+async fn read(cx: &CallContext<'_>, repository: &Path) -> Result<Vec<SecretFile>, String> {
+    // Without git nobody shows what it keeps.
+    if cx.session.ground.doors.processes.find_program(&["git"]).is_none() {
+        return Ok(Vec::new());
+    }
     let names = ["log", "--all", "--reflog", "--raw", "-z", "--no-abbrev", "--no-renames", "--format="];
     let mut listed = Listed::default();
     let listing = Mutex::new(&mut listed);
-    run(cx, &names, Bytes::new(), &|piece| {
+    run((cx, repository), &names, Bytes::new(), &|piece| {
         if let Ok(mut listing) = listing.lock() {
             listing.take(piece);
         }
@@ -126,7 +163,7 @@ async fn read(cx: &CallContext<'_>) -> Result<Vec<SecretFile>, String> {
     let is_too_many = versions.len() > MOST_VERSIONS;
     let ids: String = versions.iter().take(MOST_VERSIONS).map(|(id, _)| format!("{id}\n")).collect();
     let content = Mutex::new(Vec::new());
-    run(cx, &["cat-file", "--batch"], ids.into(), &|piece| {
+    run((cx, repository), &["cat-file", "--batch"], ids.into(), &|piece| {
         if let Ok(mut content) = content.lock() {
             let room = MOST_BYTES.saturating_sub(content.len());
             content.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -144,13 +181,13 @@ async fn read(cx: &CallContext<'_>) -> Result<Vec<SecretFile>, String> {
 
 /// Runs git in the sandbox and passes its output on.
 async fn run(
-    cx: &CallContext<'_>,
+    (cx, repository): (&CallContext<'_>, &Path),
     words: &[&str],
     input: Bytes,
     heard: &(dyn Fn(&[u8]) + Send + Sync),
 ) -> Result<(), String> {
     let doors = &cx.session.ground.doors;
-    let root = Target::Inside(Place::new("", Extent::Tree));
+    let root = Target::Inside(Place::new(repository, Extent::Tree));
     let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
     let git = doors.processes.find_program(&["git"]).ok_or("there is no git")?;
     let line = "git, to know the secrets in its history";
@@ -209,7 +246,7 @@ impl Listed {
         match self.ids.take() {
             Some((old, new)) => {
                 if is_secret(Path::new(field)) {
-                    let known = [old, new].into_iter().filter(|id| !id.bytes().all(|digit| digit == b'0'));
+                    let known = [new, old].into_iter().filter(|id| !id.bytes().all(|digit| digit == b'0'));
                     self.versions.extend(known.map(|id| (id, field.to_owned())));
                 }
             }
@@ -223,8 +260,9 @@ impl Listed {
     }
 
     fn end(&mut self) -> Vec<(String, String)> {
-        self.versions.sort();
-        self.versions.dedup_by(|a, b| a.0 == b.0);
+        // The newest come first, and are the ones that are read where there are too many.
+        let mut seen = HashSet::new();
+        self.versions.retain(|(id, _)| seen.insert(id.clone()));
         std::mem::take(&mut self.versions)
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -57,13 +57,14 @@ struct Folder {
     stamp: Stamp,
     folders: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
+    has_git: bool,
 }
 
 impl SecretFiles {
     /// Looks again.
     pub(super) fn look(&self, root: &Root, breadth: Breadth) -> SecretLook {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut look = SecretLook { changed: Vec::new(), is_whole: true };
+        let mut look = SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: true };
         let tops = root.folders().into_iter().map(|(path, _)| root.place_of(path).unwrap_or(path).to_owned());
         let mut waiting: Vec<(PathBuf, usize)> = tops.map(|top| (top, 0)).collect();
         let mut folders = 0;
@@ -74,6 +75,9 @@ impl SecretFiles {
                 break;
             }
             let Some(folder) = known.folder(root, &place) else { continue };
+            if folder.has_git {
+                look.repositories.push(place.clone());
+            }
             for secret in &folder.secrets {
                 known.read(root, secret, &mut look);
             }
@@ -90,14 +94,20 @@ impl SecretFiles {
 impl SecretFiles {
     /// Returns the places of all secret files, as they are now; those that links lead to by their own.
     pub(super) fn places(&self, root: &Root) -> Vec<PathBuf> {
+        let names = self.names(root);
+        let led = names.iter().filter_map(|place| Some(led_to(root, place)?.0.place().path().to_owned()));
+        let places: BTreeSet<PathBuf> = led.collect();
+        places.into_iter().collect()
+    }
+
+    /// Returns the names under which secret files are found, in order.
+    fn names(&self, root: &Root) -> Vec<PathBuf> {
         self.look(root, Breadth::Whole);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets = known.folders.values().flat_map(|folder| &folder.secrets);
-        let mut places: Vec<PathBuf> =
-            secrets.filter_map(|place| Some(led_to(root, place)?.0.place().path().to_owned())).collect();
-        places.sort();
-        places.dedup();
-        places
+        let mut names: Vec<PathBuf> = secrets.filter(|place| led_to(root, place).is_some()).cloned().collect();
+        names.sort();
+        names
     }
 }
 
@@ -117,7 +127,7 @@ pub enum FolderReader {
 impl SecretFiles {
     /// Returns the secret files that a program reads below a folder.
     pub(super) fn read_by(&self, root: &Root, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
-        let mut places = self.places(root);
+        let mut places = self.names(root);
         places.retain(|place| place.starts_with(folder));
         let hidden = match reader {
             _ if places.is_empty() => return places,
@@ -130,7 +140,7 @@ impl SecretFiles {
             FolderReader::NotIgnored => Hidden::Show,
             FolderReader::NotIgnoredOrHidden => Hidden::Skip,
         };
-        let met = met(root, folder, hidden);
+        let met = met(root, folder, (hidden, &places));
         places.retain(|place| met.as_ref().is_none_or(|met| met.contains(place)));
         places
     }
@@ -153,7 +163,7 @@ fn tracked(root: &Root) -> Option<HashSet<PathBuf>> {
 }
 
 /// Returns the secret files that a walk meets.
-fn met(root: &Root, folder: &Path, hidden: Hidden) -> Option<HashSet<PathBuf>> {
+fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Option<HashSet<PathBuf>> {
     let target = Target::Inside(Place::new(folder, Extent::Tree));
     let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
     let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
@@ -163,7 +173,7 @@ fn met(root: &Root, folder: &Path, hidden: Hidden) -> Option<HashSet<PathBuf>> {
     let mut met = HashSet::new();
     while walk.advance().is_some() {
         let path = Path::new(OsStr::from_bytes(walk.path()));
-        if is_secret(path) {
+        if wanted.binary_search_by(|place| place.as_path().cmp(path)).is_ok() {
             met.insert(path.to_owned());
         }
     }
@@ -179,7 +189,7 @@ impl Known {
             return Some(seen.clone());
         }
         let opened = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
-        let mut folder = Folder { stamp, folders: Vec::new(), secrets: Vec::new() };
+        let mut folder = Folder { stamp, folders: Vec::new(), secrets: Vec::new(), has_git: false };
         let is_read = !is_made_up(&opened) && self.names.read(&opened).is_ok();
         // In some folders everything is secret, whatever its name.
         let is_all_secret = is_secret(&place.join("x"));
@@ -195,10 +205,14 @@ impl Known {
                 }
                 kind => kind,
             };
+            folder.has_git |= name == b".git";
             let is_candidate = || is_all_secret || may_be_secret(OsStr::from_bytes(name));
             match kind {
                 FileType::Directory if !is_passed_by(name) => {
                     folder.folders.push(place.join(OsStr::from_bytes(name)));
+                }
+                FileType::Symlink if !is_candidate() && leads_to_secret(root, &place.join(OsStr::from_bytes(name))) => {
+                    folder.secrets.push(place.join(OsStr::from_bytes(name)));
                 }
                 FileType::RegularFile | FileType::Symlink if is_candidate() && !is_history(name) => {
                     let secret = place.join(OsStr::from_bytes(name));
@@ -240,6 +254,14 @@ fn led_to(root: &Root, place: &Path) -> Option<(Target, Stamp)> {
         Err(_) => locate(root, &RawPath::new(place.to_str()?), Extent::Entry).ok()?,
     };
     stamp(root, &target).map(|stamp| (target, stamp))
+}
+
+/// Returns whether a link leads to a secret file inside, whatever its own name.
+fn leads_to_secret(root: &Root, place: &Path) -> bool {
+    led_to(root, place).is_some_and(|(target, _)| {
+        let is_file = root.open_target(&target, OFlags::PATH | OFlags::DIRECTORY).is_err();
+        target.is_inside() && is_file && is_secret(target.place().path())
+    })
 }
 
 /// Folders whose content comes from elsewhere, or is git's own.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use haft::door::{FileKind, Look};
 use haft::effect::{Does, Effect, Step};
+use haft::guarded::is_secret;
 use haft::path::{Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
@@ -19,6 +20,9 @@ const ALL: &[&str] = &["--hidden", "--no-ignore", "--no-ignore-vcs", "--unrestri
 
 /// Programs that read whole folders and print nothing of what is in them; the copies have the same names.
 const COPIERS: &[&str] = &["cp", "mv", "rsync", "ln", "install", "du", "ls", "tree"];
+
+/// Programs that read whole folders and follow no link in them unless they are told to.
+const WALKERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ack", "tar", "diff"];
 
 /// Returns the question about a command that would show secrets.
 pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruling> {
@@ -51,6 +55,11 @@ pub(super) fn found_by_search(workspace: &Workspace, folder: &Path, only: Option
 
 /// Returns a secret that a part of a command reads without naming it.
 fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
+    if step.words.first().is_some_and(|program| program == "git") {
+        // Git shows all that it knows, from whichever folder.
+        let reader = git_reader(&step.words)?;
+        return workspace.secrets_read_by(Path::new(""), reader).into_iter().next();
+    }
     let Does::Read(Target::Inside(place)) = &step.does else { return None };
     let path = place.path();
     let is_pattern = path.to_string_lossy().contains('*');
@@ -59,14 +68,76 @@ fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
         facts.is_ok_and(|facts| facts.kind == FileKind::Folder)
     };
     let is_copier = step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
-    if is_copier || only_names(&step.words) || !is_pattern && !is_folder() {
+    if is_copier || !is_pattern && !is_folder() {
         return None;
     }
     // A pattern begins in the folder above the first part that is one.
     let folder: PathBuf = path.iter().take_while(|part| !part.to_string_lossy().contains('*')).collect();
+    // Who follows links may be led anywhere.
+    let follows_links = follows_links(&step.words);
+    let passes_links_by =
+        !follows_links && !is_pattern && step.words.first().is_some_and(|program| WALKERS.contains(&program.as_str()));
+    let folder = if follows_links { PathBuf::new() } else { folder };
     let mut secrets = workspace.secrets_read_by(&folder, reader(&step.words));
+    secrets.retain(|secret| is_secret(secret) || !passes_links_by);
     secrets.retain(|secret| (!is_pattern || fits(path, secret)) && !is_left_out(&step.words, secret));
     secrets.into_iter().next()
+}
+
+/// Says which files a command of git shows the content of, if any.
+fn git_reader(words: &[String]) -> Option<FolderReader> {
+    const SHOWING: &[&str] = &[
+        "diff",
+        "show",
+        "grep",
+        "log",
+        "blame",
+        "annotate",
+        "stash",
+        "cat-file",
+        "archive",
+        "format-patch",
+        "whatchanged",
+        "reflog",
+        "range-diff",
+        "diff-tree",
+        "diff-index",
+        "diff-files",
+        "checkout-index",
+        "fast-export",
+        "bundle",
+        "rev-list",
+    ];
+    let has = |flag: &str| words.iter().any(|word| word == flag);
+    let is_verbose =
+        ["-v", "-vv", "--verbose", "-p", "--patch", "-i", "--interactive", "-e", "--edit"].iter().any(|flag| has(flag));
+    let takes_untracked = has("--no-index") || has("--untracked");
+    let sub = words.iter().skip(1).find(|word| !word.starts_with('-') && !word.contains('/') && !word.contains('='))?;
+    match sub.as_str() {
+        _ if only_names(words) => None,
+        _ if takes_untracked => Some(FolderReader::Everything),
+        sub if SHOWING.contains(&sub) => Some(FolderReader::Git),
+        "status" | "commit" | "add" | "checkout" | "reset" | "restore" if is_verbose => Some(FolderReader::NotIgnored),
+        _ => None,
+    }
+}
+
+fn follows_links(words: &[String]) -> bool {
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    let short = match program {
+        "grep" | "egrep" | "fgrep" => 'R',
+        "find" | "rg" | "du" => 'L',
+        "tar" => 'h',
+        _ => return false,
+    };
+    words.iter().skip(1).any(|word| {
+        let is_short = word.starts_with('-') && !word.starts_with("--") && word.contains(short);
+        is_short
+            || word == "--dereference"
+            || word == "--follow"
+            || word == "--dereference-recursive"
+            || program == "tar" && !word.starts_with('-') && word.len() < 8 && word.contains('h')
+    })
 }
 
 /// Returns whether git shows names and messages, and no content.
@@ -77,7 +148,8 @@ fn only_names(words: &[String]) -> bool {
     let searches =
         words.iter().any(|word| ["-S", "-G", "-L", "-U", "--unified"].iter().any(|flag| word.starts_with(flag)));
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["git", "log", ..] => !has(PATCHES) && !searches,
+        ["git", "log" | "reflog", ..] => !has(PATCHES) && !searches && !has(&["--remerge-diff"]),
+        ["git", "stash"] | ["git", "stash", "list" | "push" | "pop" | "apply" | "drop" | "-q", ..] => !has(PATCHES),
         ["git", "diff" | "show", ..] => has(NAMES) && !has(PATCHES) && !searches,
         _ => false,
     }
@@ -85,7 +157,6 @@ fn only_names(words: &[String]) -> bool {
 
 fn reader(words: &[String]) -> FolderReader {
     match words.first().map(String::as_str) {
-        Some("git") => FolderReader::Git,
         Some(program) if SEARCHERS.contains(&program) => {
             let takes_all = words.iter().any(|word| ALL.contains(&word.as_str()));
             if takes_all { FolderReader::Everything } else { FolderReader::NotIgnoredOrHidden }

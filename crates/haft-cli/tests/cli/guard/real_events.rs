@@ -119,7 +119,7 @@ fn codex_runs_nothing_that_waits_for_typed_commands_because_it_does_not_ask_abou
         ("(cd sub; cat | python3)", "deny"),
         ("cat", "leave"),
         ("cat plain.txt | head -1", "leave"),
-        ("grep -r x sub | sort", "leave"),
+        ("grep -r --exclude=.env* x sub | sort", "leave"),
         ("bash -c 'ls sub'", "leave"),
         ("python3 -c 'print(1)'", "leave"),
         ("echo 'ls sub' | bash", "leave"),

@@ -10,6 +10,8 @@ fn place() -> Place {
     place.put("ws/.gitignore", "/.env\n");
     place.put("ws/conf/prod.env", "API_KEY=canary-4f9d27ab\n");
     place.put("ws/src/lib.rs", "");
+    place.put("ws/links/a.md", "");
+    std::os::unix::fs::symlink("../.env", place.path("ws/links/plain")).expect("there is room");
     place
 }
 
@@ -29,6 +31,15 @@ fn commands_that_read_secrets_along_with_the_rest_are_asked_about() {
         "cat $(ls -a | grep env)",
         "tar cf - . | tar xOf -",
         "diff -r . /usr/share",
+        "git grep --no-index API",
+        "git grep --untracked API",
+        "git diff --no-index src conf",
+        "git add -N . && git add -p",
+        "git status -vv",
+        "cat links/*",
+        "head -n1 links/pl*",
+        "find links -type l -exec cat {} +",
+        "grep -R API links",
     ] {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_ne!(decision, "allow", "{command}: {reason}");
