@@ -8,7 +8,7 @@ use super::super::value::{Piece, Value};
 use super::flags::{Given, tell_apart};
 use super::meaning::Draft;
 use super::role::Role;
-use super::row::{Condition, Fact, Operands, Output, Row, Says};
+use super::row::{Condition, Fact, Operands, Output, Row, Says, Takes};
 use super::table::Table;
 
 /// Reads the words of a program, without its name, by its row.
@@ -68,7 +68,37 @@ fn read_part(table: &Table, (parent, row): (&Row, &Row), words: &[Value]) -> Rea
     // The flags that ask for help are the same for all subcommands, also for those of subcommands.
     let of_all = parent.names.first().and_then(|name| name.split('+').next()).and_then(|name| table.row(name));
     let asks_for_help = of_all.is_some_and(|of_all| of_all.is_ok_and(|of_all| of_all.is_usage_of_part(words)));
-    if asks_for_help { Reading::default() } else { read_row(table, row, words) }
+    if asks_for_help {
+        return Reading::default();
+    }
+    let mut draft = Draft::default();
+    draft.add(read_row(table, row, words));
+    add_options_of_parent(&mut draft, (parent, row), words);
+    draft.finish()
+}
+
+/// Adds what options of the program mean that stand behind its subcommand, where that has none of the same name.
+fn add_options_of_parent(draft: &mut Draft, (parent, row): (&Row, &Row), words: &[Value]) {
+    let mut options = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let shown = word.prefix();
+        if shown == "--" {
+            break;
+        }
+        let name = shown.split('=').next().unwrap_or_default();
+        let is_of_parent =
+            name.starts_with("--") && parent.flags.get(name) == Some(&Takes::Value) && !row.flags.contains_key(name);
+        if is_of_parent {
+            let value = words.get(index + 1).filter(|_| !shown.contains('='));
+            options.extend([Some(word), value].into_iter().flatten().cloned());
+        }
+    }
+    if !options.is_empty() {
+        let given = tell_apart(parent, &options);
+        let reader = Reader::new(parent, &given);
+        reader.values(draft);
+        reader.does(draft, Whole::No);
+    }
 }
 
 /// Whether a row speaks about the whole command, or a subcommand has its own.
