@@ -56,3 +56,20 @@ fn a_masked_secret_is_neither_seen_nor_changed_nor_removed() {
         }
     });
 }
+
+#[test]
+fn what_git_took_for_a_change_is_said() {
+    let ground = crate::ground::Ground::own();
+    std::fs::create_dir_all(ground.place.root().join("config/haft")).expect("there is room");
+    let settings = ground.place.root().join("config/haft/config.toml");
+    std::fs::write(settings, "[sandbox]\nsecrets = \"mask\"\n").expect("there is room");
+    if !ground.has_git() {
+        return;
+    }
+    ground.lay_out("git init -q . && echo 'A=canary-1234' > .env && git add -A && git commit -qm one");
+    // Git does not trust times of the moment in which it wrote its index.
+    let record =
+        ground.bash_unread("git add -A && git -c user.name=a -c user.email=a@b commit -qm two --allow-empty", 20.0);
+    let is_changed = ground.bash_unread("git log --oneline -- .env | wc -l", 20.0)["content"].to_string().contains('2');
+    assert_eq!(record["content"].to_string().contains("Git took the blank file"), is_changed, "{record:#}");
+}

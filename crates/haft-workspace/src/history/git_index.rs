@@ -5,6 +5,7 @@
 //!
 //! Versions 2, 3 and 4 are read, with names of contents by SHA-1 and SHA-256. A split index is not understood.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,13 @@ pub(crate) fn says_the_same(one: &[u8], other: &[u8]) -> bool {
 pub(crate) fn paths(index: &[u8]) -> Option<Vec<PathBuf>> {
     let index = [20, 32].into_iter().find_map(|hash| Index::read(index, hash))?;
     Some(index.entries.into_iter().map(|entry| PathBuf::from(OsString::from_vec(entry.path))).collect())
+}
+
+/// Returns the paths that an index lists, with the names of their contents; nothing when it is not understood.
+pub(crate) fn contents(index: &[u8]) -> Option<HashMap<PathBuf, Vec<u8>>> {
+    let index = [20, 32].into_iter().find_map(|hash| Index::read(index, hash))?;
+    let entry = |entry: Entry<'_>| (PathBuf::from(OsString::from_vec(entry.path)), entry.content.to_vec());
+    Some(index.entries.into_iter().map(entry).collect())
 }
 
 /// Returns the names of all objects that an index names; nothing when it is not understood.

@@ -4,6 +4,8 @@
 //! A cover is part of the layer like anything that a command writes, so that it can be copied, moved and removed like any
 //! file. What becomes of it is not brought in: the file that it covers stays as it is.
 
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,10 @@ use super::super::open::open_beneath;
 use super::Layers;
 use super::difference::{Comes, Found};
 use super::settle::OpenRoot;
+use crate::history::git_index;
 
+/// Largest index of git that is read.
+const LARGEST_INDEX: u64 = 64 * 1024 * 1024;
 /// Most bytes of a cover that are written.
 const MOST_WRITTEN: u64 = 1024 * 1024;
 
@@ -120,6 +125,29 @@ impl OpenRoot {
     /// Returns whether something in a folder is covered.
     pub(super) fn holds_cover(&self, folder: &Path) -> bool {
         self.covers.iter().any(|cover| cover.path.starts_with(folder))
+    }
+
+    /// Says which covered files git has taken for changed: it has the blank version now.
+    pub(super) fn of_blank_in_git(&self) -> Option<String> {
+        if self.covers.is_empty() {
+            return None;
+        }
+        let index = Path::new(".git/index");
+        let read = |root: &OwnedFd| {
+            let opened = open_beneath(root.as_fd(), index, OFlags::RDONLY | OFlags::NOFOLLOW).ok()?;
+            let mut bytes = Vec::new();
+            File::from(opened).take(LARGEST_INDEX).read_to_end(&mut bytes).ok()?;
+            git_index::contents(&bytes)
+        };
+        let (before, after) = (read(&self.folder)?, read(&self.upper)?);
+        let is_blank =
+            |cover: &&Cover| before.contains_key(&cover.path) && before.get(&cover.path) != after.get(&cover.path);
+        let names: Vec<String> =
+            self.covers.iter().filter(is_blank).map(|cover| self.place_of(&cover.path).display().to_string()).collect();
+        let names = (!names.is_empty()).then(|| names.join(", "))?;
+        Some(format!(
+            "Git took the blank file for a change and has staged or committed it: {names}. \"haft undo\" takes that back."
+        ))
     }
 
     /// Returns whether what comes is a cover itself, wherever it was moved, and still blank.

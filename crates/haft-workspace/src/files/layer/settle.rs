@@ -105,6 +105,8 @@ impl Settling<'_> {
 
     pub(super) fn keep_judged(&self, mut judged: Judged) -> Result<Settled, ToolError> {
         let mut settled = Settled::default();
+        // The layer is used up when it is brought in.
+        let blank_in_git: Vec<String> = self.roots.iter().filter_map(OpenRoot::of_blank_in_git).collect();
         let mut kept = Vec::new();
         let mut rounds = 0;
         let moves = self.take_moves(&mut judged).map_err(|error| told::unread(Path::new("a moved folder"), error))?;
@@ -133,6 +135,7 @@ impl Settling<'_> {
         self.note_trees(&trees, &mut settled);
         self.note_moves(&moves, &mut settled);
         settled.notes.extend(told::of_judged(self, &judged, &kept));
+        settled.notes.extend(blank_in_git);
         Ok(settled)
     }
 
