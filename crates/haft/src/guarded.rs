@@ -36,7 +36,6 @@ const SECRET: &[&str] = &[
     "secret.toml",
     "credentials.yaml",
     "credentials.yml",
-    "credentials.toml",
     "credentials.xml",
     "credentials.ini",
     "local.settings.json",
@@ -131,6 +130,12 @@ const SECRET: &[&str] = &[
 /// Names that look secret and are not: patterns to be filled in, and the public half of a key.
 const NOT_SECRET: &[&str] = &[
     ".env.example",
+    ".env_example",
+    ".env-example",
+    ".env_sample",
+    ".env-sample",
+    ".env_template",
+    ".env-template",
     ".env.sample",
     ".env.template",
     ".env.dist",
