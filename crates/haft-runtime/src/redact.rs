@@ -193,10 +193,37 @@ fn parts(value: String) -> Vec<String> {
     parts
 }
 
-/// Returns a text as it stands in JSON, and as a name with odd characters is shown.
-fn forms(text: &str) -> [String; 2] {
+/// Returns a text in the forms in which programs write it: in JSON, as a name with odd characters is shown, and for a
+/// shell, a page or an address.
+fn forms(text: &str) -> Vec<String> {
     let json = Value::from(text).to_string();
-    [json[1..json.len() - 1].to_owned(), text.escape_debug().to_string()]
+    let json = json[1..json.len() - 1].to_owned();
+    let is_common = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let mut forms = vec![json.clone(), text.escape_debug().to_string()];
+    if text.chars().all(is_common) {
+        return forms;
+    }
+    let each = |write: &dyn Fn(char) -> String| text.chars().map(write).collect::<String>();
+    let percent = |letter: char| {
+        let mut bytes = [0; 4];
+        letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")).collect::<String>()
+    };
+    let units = |letter: char| {
+        let mut units = [0; 2];
+        letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+    };
+    let plain = |letter: char| letter.to_string();
+    forms.push(json.replace('/', "\\/"));
+    forms.push(each(&|letter| if letter.is_ascii() { plain(letter) } else { units(letter) }));
+    forms.push(each(&|letter| if is_common(letter) || letter == '~' { plain(letter) } else { percent(letter) }));
+    forms.push(each(&|letter| if is_common(letter) || letter == '/' { plain(letter) } else { percent(letter) }));
+    forms.push(each(&|letter| {
+        let is_safe = is_common(letter) || !letter.is_ascii() || "/:=@%+".contains(letter);
+        if is_safe { plain(letter) } else { format!("\\{letter}") }
+    }));
+    forms.push(each(&|letter| if "$`\"\\".contains(letter) { format!("\\{letter}") } else { plain(letter) }));
+    forms.push(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"));
+    forms
 }
 
 fn automaton<'s>(texts: impl IntoIterator<Item = &'s String>) -> Option<AhoCorasick> {
@@ -285,6 +312,23 @@ mod tests {
         let pieces = ["a\n-----BEGIN PRIVATE KEY-----\n", "MIIEsecret\n", "-----END PRIVATE KEY-----\nb\n"];
         let shown: String = pieces.iter().map(|piece| chunks.take(&redactor, piece)).collect();
         assert_eq!(shown + &chunks.rest(&redactor), "a\n[secret]\nb\n");
+    }
+
+    #[test]
+    fn a_value_is_hidden_in_the_forms_in_which_programs_write_it() {
+        let redactor = Redactor::of_values(["p/ä s$w\"rd&9".to_owned()]);
+        for written in [
+            r#"p/ä s$w\"rd&9"#,
+            r#"p\/ä s$w\"rd&9"#,
+            r#"p/\u00e4 s$w"rd&9"#,
+            "p%2F%C3%A4%20s%24w%22rd%269",
+            "p/%C3%A4%20s%24w%22rd%269",
+            r#"p/ä\ s\$w\"rd\&9"#,
+            r#"p/ä s\$w\"rd&9"#,
+            "p/ä s$w&quot;rd&amp;9",
+        ] {
+            assert_eq!(redactor.redact(written), "[secret]", "{written}");
+        }
     }
 
     #[test]

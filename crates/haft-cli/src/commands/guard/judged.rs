@@ -130,6 +130,7 @@ impl Judge {
         let wide = self.workspace.wide_workspace().filter(|_| !looks);
         effects.extend(wide.map(|path| Effect::Expose(Exposure::WideWorkspace(path))));
         let mut ruling = self.by_effects(COMMANDS, &effects);
+        ruling = secrets::of_named(ruling, &effects);
         if let Some(question) = secrets::question(&self.workspace, &effects) {
             ruling = ruling.stricter(question);
         }

@@ -24,10 +24,26 @@ const COPIERS: &[&str] = &["cp", "mv", "rsync", "ln", "install", "du", "ls", "tr
 /// Programs that read whole folders and follow no link in them unless they are told to.
 const WALKERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ack", "tar", "diff"];
 
+/// Makes a question about a command that names a secret one that only a person answers: what programs do with it is not
+/// known, and an agent may answer ordinary questions by itself.
+pub(super) fn of_named(ruling: Ruling, effects: &[Effect]) -> Ruling {
+    let names_secret = |effect: &Effect| match effect {
+        Effect::Step(step) => step.words.iter().skip(1).any(|word| is_secret(Path::new(word))),
+        _ => false,
+    };
+    match ruling.decision {
+        Decision::Ask if effects.iter().any(names_secret) => Ruling { class: Class::Dangerous, ..ruling },
+        _ => ruling,
+    }
+}
+
 /// Returns the question about a command that would show secrets.
 pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruling> {
     let steps = effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None });
-    let secret = steps.filter_map(|step| read_along(workspace, step)).next()?;
+    let secret = steps
+        .filter_map(|step| read_along(workspace, step))
+        .next()
+        .or_else(|| by_other_patterns(workspace, effects))?;
     let secret = one_line(&secret.to_string_lossy()).into_owned();
     Some(Ruling {
         decision: Decision::Ask,
@@ -53,12 +69,31 @@ pub(super) fn found_by_search(workspace: &Workspace, folder: &Path, only: Option
     secrets.into_iter().find(is_wanted)
 }
 
+/// Returns a secret that a command may find because it makes the shell read patterns in another way.
+fn by_other_patterns(workspace: &Workspace, effects: &[Effect]) -> Option<PathBuf> {
+    let changes = |effect: &Effect| match effect {
+        Effect::Run(line) => ["extglob", "nocaseglob", "globstar"].iter().any(|option| line.0.contains(option)),
+        _ => false,
+    };
+    let is_changed = effects.iter().any(changes);
+    is_changed.then(|| workspace.secrets_read_by(Path::new(""), FolderReader::Everything)).into_iter().flatten().next()
+}
+
+/// Returns whether a command prints the settings of containers, with what `.env` says in its place.
+fn prints_composed(words: &[String]) -> bool {
+    let is_compose = words.iter().take(2).any(|word| word == "compose" || word.ends_with("-compose"));
+    is_compose && words.iter().any(|word| word == "config" || word == "convert")
+}
+
 /// Returns a secret that a part of a command reads without naming it.
 fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
         let reader = git_reader(&step.words)?;
         return workspace.secrets_read_by(Path::new(""), reader).into_iter().next();
+    }
+    if prints_composed(&step.words) {
+        return workspace.secrets_read_by(Path::new(""), FolderReader::Everything).into_iter().next();
     }
     let Does::Read(Target::Inside(place)) = &step.does else { return None };
     let path = place.path();

@@ -1,6 +1,6 @@
 //! Secrets that a command or a search would read along with everything else: the guard cannot hide them, so it asks.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Place;
 
@@ -40,6 +40,9 @@ fn commands_that_read_secrets_along_with_the_rest_are_asked_about() {
         "head -n1 links/pl*",
         "find links -type l -exec cat {} +",
         "grep -R API links",
+        "shopt -s extglob\ncat @(.env|x)",
+        "shopt -s nocaseglob\ncat .E*",
+        "docker compose config",
     ] {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_ne!(decision, "allow", "{command}: {reason}");
@@ -78,4 +81,16 @@ fn a_search_of_an_agent_finds_what_git_does_not_ignore() {
     assert_eq!(ask(json!({ "pattern": "API" })), "allow");
     assert_eq!(place.guarded("Glob", &json!({ "pattern": "**/*" })).0, "allow");
     assert_eq!(place.guarded("grep_search", &json!({ "pattern": "API" })).0, "ask");
+}
+
+#[test]
+fn a_command_that_names_a_secret_is_denied_where_the_agent_does_not_ask() {
+    let place = place();
+    for command in ["ed .env <<< ,p", "ex -sc '%p|q' .env", "mv .env x.txt", "view conf/prod.env"] {
+        let mut event: Value =
+            serde_json::from_str(&place.event("Bash", &json!({ "command": command }))).expect("it is JSON");
+        event["permission_mode"] = "bypassPermissions".into();
+        let said = place.guard(&[], &[], event.to_string().as_bytes());
+        assert!(said.out.contains("\"permissionDecision\":\"deny\""), "{command}: {}", said.out);
+    }
 }
