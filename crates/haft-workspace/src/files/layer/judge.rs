@@ -320,7 +320,12 @@ pub(super) fn drop_folders(judged: &mut Judged) {
     if refused.is_empty() && clashing.is_empty() {
         return;
     }
-    let contents = judged.comes.iter().filter(|found| !matches!(found.comes, Comes::Folder { .. } | Comes::Nothing));
+    // A new folder is something by itself, unless it was only made for what stays out.
+    let contents = judged.comes.iter().filter(|found| match found.comes {
+        Comes::Folder { .. } => !refused.contains(&found.spot) && !clashing.contains(&found.spot),
+        Comes::Nothing => false,
+        Comes::File(_) | Comes::Link | Comes::Mode(_) => true,
+    });
     let filled: HashSet<Spot> = contents.map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
     judged.comes.retain(|found| match (&found.comes, found.below.map(|below| below.kind)) {
         (Comes::Folder { .. }, _) => {

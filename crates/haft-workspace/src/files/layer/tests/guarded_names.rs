@@ -49,6 +49,19 @@ fn a_moved_repository_leaves_its_hooks_behind_whatever_its_new_name() {
 }
 
 #[test]
+fn empty_folders_beside_what_is_refused_come_in_with_the_rest() {
+    let scene = Scene::new(&[]);
+    let settled = scene.run(|upper| {
+        upper.write("x/config", "[core]\n\tfsmonitor = evil\n");
+        upper.folder("x/objects");
+        upper.folder("x/refs");
+        upper.write("other.txt", "fine");
+    });
+    assert!(scene.has("other.txt") && scene.has("x/objects") && scene.has("x/refs"), "{settled:?}");
+    assert!(!scene.has("x/config"), "{settled:?}");
+}
+
+#[test]
 fn a_folder_with_hooks_is_not_made_a_repository_later() {
     let scene = Scene::new(&[("evil/config", "[core]\nfsmonitor = a\n"), ("evil/hooks/a", "a")]);
     scene.run(|upper| {
