@@ -217,7 +217,13 @@ impl Found {
                 }
                 Standing::Trusted(_) => {}
                 Standing::New => found.new.push(file.name.clone()),
-                Standing::Changed(what) => found.changed.push((file.name.clone(), what)),
+                Standing::Changed { files, text } => {
+                    // Its hooks stay: each refuses the calls that it would judge, until the user trusts it again.
+                    if let (true, Some(text)) = (file.name == CONFIG, text) {
+                        found.loaded.config = Some((text, held));
+                    }
+                    found.changed.push((file.name.clone(), files));
+                }
                 Standing::Refused(why) => found.refused.push((file.name.clone(), why)),
             }
         }
@@ -272,9 +278,12 @@ impl Found {
         for (name, what) in self.changed.iter().filter(|(name, _)| name != RULES) {
             let others: Vec<&str> = what.iter().map(String::as_str).filter(|changed| changed != name).collect();
             let because = if others.is_empty() { String::new() } else { format!(" (in {})", others.join(", ")) };
-            let lost = if name == CONFIG { ", and its hooks are not asked" } else { "" };
-            lines
-                .push(format!("note: {name} changed since it was trusted{because}, so it is not loaded{lost}. {look}"));
+            let so = match (name == CONFIG, self.loaded.config.is_some()) {
+                (true, true) => "so its hooks refuse the calls that they would judge",
+                (true, false) => "so it is not loaded, and its hooks are not asked",
+                (false, _) => "so it is not loaded",
+            };
+            lines.push(format!("note: {name} changed since it was trusted{because}, {so}. {look}"));
         }
         lines.extend(self.helpers.iter().map(|changed| format!("note: {changed}. {LOOK_AT_HELPERS}")));
         let gone = self.gone.iter().filter(|name| *name != RULES);

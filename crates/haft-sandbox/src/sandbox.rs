@@ -93,6 +93,10 @@ impl Sandbox {
         let mut environment = environment::with(&self.settings.environment, &command.environment)?;
         let mark = (level != Level::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
+        if command.code.is_some() {
+            // The copy is mounted over folders of the project, and git stops looking for its repository at a mount.
+            environment.push(("GIT_DISCOVERY_ACROSS_FILESYSTEM".into(), "1".into()));
+        }
         let private = match level {
             Level::Partial => Some(self.private_folder(ground, &mut environment)?),
             Level::Full | Level::None => None,

@@ -12,6 +12,7 @@
 pub(crate) mod copy;
 mod environment;
 mod held;
+mod loads;
 mod named;
 mod reach;
 mod runs;
@@ -86,8 +87,13 @@ pub enum Standing {
     Trusted(String),
     /// Nobody has trusted it. It was not read.
     New,
-    /// These are not what they were when somebody trusted it.
-    Changed(Vec<String>),
+    /// Files are not what they were when the user trusted it.
+    Changed {
+        /// The file itself, or files that it names.
+        files: Vec<String>,
+        /// Its text, where the file itself is what was trusted.
+        text: Option<String>,
+    },
     /// It is never loaded; why.
     Refused(String),
 }
@@ -137,11 +143,11 @@ impl Project {
         };
         // A file that is another one now names what it names; nothing is to be said of that.
         if known.get(&file.name) != now.get(&file.name) {
-            return Standing::Changed(vec![file.name.clone()]);
+            return Standing::Changed { files: vec![file.name.clone()], text: None };
         }
         let names = known.keys().chain(now.keys().filter(|name| !known.contains_key(*name)));
-        let changed: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
-        if changed.is_empty() { Standing::Trusted(text) } else { Standing::Changed(changed) }
+        let files: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
+        if files.is_empty() { Standing::Trusted(text) } else { Standing::Changed { files, text: Some(text) } }
     }
 
     /// Takes the fingerprints of everything, for whoever trusts it now. What cannot be trusted is told with the reason.

@@ -171,6 +171,7 @@ fn copied(trusted: &Trusted, name: &str) -> Vec<String> {
         lines.push(format!("  copy   of what {name} runs: {files}, {bytes} bytes: {}", places.join(", ")));
     }
     lines.extend(reach.left_out.iter().map(|(name, why)| format!("         not all of {name} is in it: {why}")));
+    lines.extend(reach.not_covered.iter().map(|what| format!("         not covered: {what}")));
     lines
 }
 

@@ -194,8 +194,11 @@ fn the_hooks_of_a_project_run_once_it_is_trusted_and_only_as_they_were() {
     assert_eq!((code, &record["error"]["rule"]), (3, &json!("hook:read_file")));
     place.put("ws/tools/check.sh", "exit 0\n");
     let said = place.haft(&["call", "read_file", "path=src/main.rs"], "");
-    assert_eq!(said.code, 0);
-    assert!(said.err.contains(".haft/config.toml changed since it was trusted (in tools/check.sh)"), "{}", said.err);
+    assert_eq!(said.code, 3, "its hooks refuse until the user trusts them");
+    let note = ".haft/config.toml changed since it was trusted (in tools/check.sh), so its hooks refuse the calls that they would judge";
+    assert!(said.err.contains(note), "{}", said.err);
+    assert_eq!(place.haft(&["trust", "."], "").code, 0);
+    assert_eq!(place.read().0, 0);
 }
 
 #[test]

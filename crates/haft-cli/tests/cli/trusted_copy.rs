@@ -467,3 +467,165 @@ fn the_copy_belongs_to_the_user_alone_and_no_command_sees_it() {
     assert_eq!(found["status"], "ok", "{found}");
     assert!(!found["content"].as_str().unwrap_or_default().contains("trusted-code"), "{found}");
 }
+
+/// What trusted code runs, the files that exist then, and the one that would run when a command creates it.
+const APPEARS: &[(&str, Files, &str, &str)] = &[
+    (
+        "sh scripts/check.sh",
+        &[("scripts/check.sh", "[ -f lib/opt.sh ] && . lib/opt.sh\necho good\n")],
+        "lib/opt.sh",
+        "echo evil\n",
+    ),
+    (
+        "sh scripts/check.sh",
+        &[("scripts/check.sh", "test -x tools/opt && tools/opt\necho good\n")],
+        "tools/opt",
+        "#!/bin/sh\necho evil\n",
+    ),
+    (
+        "sh scripts/check.sh",
+        &[("scripts/check.sh", "PATH=./bin:$PATH\necho good | cat\n")],
+        "bin/cat",
+        "#!/bin/sh\necho evil\n",
+    ),
+    ("make -s check", &[("Makefile", "check:\n\t@echo good; true\n")], "GNUmakefile", "check:\n\t@echo evil; true\n"),
+    ("make -s check", &[("Makefile", "-include local.mk\ncheck:\n\t@echo good; true\n")], "local.mk", "$(info evil)\n"),
+    (
+        "node scripts/check.js",
+        &[("scripts/check.js", "try { require('../lib/opt') } catch {}\nconsole.log('good')\n")],
+        "lib/opt.js",
+        "console.log('evil')\n",
+    ),
+    (
+        "python3 -m pkg.check",
+        &[("pkg/__init__.py", ""), ("pkg/check.py", "import wave\nprint('good')\n")],
+        "wave.py",
+        "print('evil')\n",
+    ),
+    (
+        "python3 -m pkg.check",
+        &[("pkg/__init__.py", ""), ("pkg/check.py", "import wave\nprint('good')\n")],
+        "struct/__init__.py",
+        "print('evil')\n",
+    ),
+    (
+        "python3 check.py",
+        &[("check.py", "try:\n    import opt\nexcept ImportError: pass\nprint('good')\n")],
+        "opt.py",
+        "print('evil')\n",
+    ),
+    (
+        "perl scripts/check.pl",
+        &[("scripts/check.pl", "do './lib/opt.pl'; print \"good\\n\";\n")],
+        "lib/opt.pl",
+        "print \"evil\\n\";\n",
+    ),
+];
+
+#[test]
+fn a_file_that_code_would_load_and_that_appears_after_trust_does_not_run() {
+    for &(runs, files, appears, content) in APPEARS {
+        if !is_installed(runs.split(' ').next().expect("a program")) {
+            continue;
+        }
+        for is_hook in [true, false] {
+            let place = Place::new();
+            lay_out(&place, files);
+            let call: &[&str] = if is_hook { &["call", "list_dir"] } else { &["--yes", "call", "go"] };
+            if is_hook {
+                let config =
+                    format!("[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"({runs}) >&2; exit 2\"\n");
+                put(&place, ".haft/config.toml", &config);
+            } else {
+                let words: Vec<&str> = runs.split(' ').collect();
+                let definition =
+                    format!("name: go\ndescription: Goes.\ninput_schema: {{}}\nbinding: {{command: {words:?}}}\n");
+                put(&place, ".haft/tools/go.yaml", &definition);
+            }
+            place.is_trusted_now();
+            let said = place.all_said(call);
+            assert!(said.contains("good"), "{runs}, {appears}: {said}");
+            // A model cannot create it with a command.
+            let folder = appears.rsplit_once('/').map_or(".", |(folder, _)| folder);
+            let written = place.model_runs(&format!("mkdir -p {folder} && printf 'evil' > {appears}"));
+            assert!(!place.path("ws").join(appears).exists(), "{runs}, {appears}: {written}");
+            // The user can, and then trusts it again.
+            lay_out(&place, &[(appears, content)]);
+            let said = place.all_said(call);
+            assert!(!said.contains("evil") && said.contains("trust"), "{runs}, {appears}: {said}");
+            place.is_trusted_now();
+            let said = place.all_said(call);
+            assert!(said.contains("evil"), "{runs}, {appears}: trusted again: {said}");
+        }
+    }
+}
+
+#[test]
+fn folders_that_a_script_enters_or_searches_are_in_the_copy() {
+    let ways: &[(&str, Files, &str)] = &[
+        ("cd scripts && ./run", &[("scripts/run", "#!/bin/sh\necho good\n")], "scripts/run"),
+        ("PATH=./bin:$PATH tool", &[("bin/tool", "#!/bin/sh\necho good\n")], "bin/tool"),
+        (
+            "python3 scripts/check.py",
+            &[
+                ("scripts/check.py", "import sys\nsys.path.insert(0, \"lib\")\nimport opt\n"),
+                ("lib/opt.py", "print('good')\n"),
+            ],
+            "lib/opt.py",
+        ),
+    ];
+    for &(runs, files, helper) in ways {
+        let place = Place::new();
+        lay_out(&place, files);
+        let config = format!("[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"({runs}) >&2; exit 2\"\n");
+        put(&place, ".haft/config.toml", &config);
+        let way = Way { name: runs, runs, files: &[], helper, needs: "sh" };
+        check(&place, &way, &["call", "list_dir"]);
+    }
+}
+
+#[test]
+fn a_hook_whose_named_file_changed_refuses_and_is_not_dropped() {
+    let place = Place::new();
+    put(&place, ".haft/config.toml", "[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"sh opt.sh || true\"\n");
+    place.is_trusted_now();
+    assert_eq!(place.haft(&["call", "list_dir"], "").code, 0);
+    put(&place, "opt.sh", "echo evil >&2; exit 2\n");
+    let said = place.haft(&["call", "list_dir"], "");
+    assert!(said.code == 3 && !said.err.contains("evil") && said.err.contains("opt.sh"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn trust_says_what_no_copy_can_cover() {
+    let place = Place::new();
+    put(&place, "scripts/check.sh", "for f in a b; do . \"$f\"; done\nnpm test\n");
+    put(&place, ".haft/config.toml", "[[hooks.PreToolUse]]\ncommand = \"sh scripts/check.sh\"\n");
+    let said = place.haft(&["trust", "."], "").out;
+    assert!(
+        said.contains("not covered: scripts/check.sh loads a file by a name that it puts together: do . \"$f\""),
+        "{said}"
+    );
+    assert!(
+        said.contains("not covered: npm, which scripts/check.sh starts, runs code of the project as it is then"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_hook_in_a_copied_folder_finds_the_repository() {
+    let place = Place::new();
+    put(&place, "scripts/check.sh", "cd scripts && git rev-parse --show-prefix\n");
+    put(
+        &place,
+        ".haft/config.toml",
+        "[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"sh scripts/check.sh >&2; exit 2\"\n",
+    );
+    let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(place.path("ws")).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return;
+    }
+    place.is_trusted_now();
+    let said = place.all_said(&["call", "list_dir"]);
+    assert!(said.contains("scripts/"), "{said}");
+    assert!(!said.contains("filesystem boundary"), "{said}");
+}

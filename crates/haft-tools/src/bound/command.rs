@@ -88,11 +88,16 @@ impl Home {
     }
 }
 
-/// Gives the words that name files in the folder of the definition by their full paths.
+/// Gives the words that name files in the folder of the definition by their full paths. The program of a project's own tool
+/// may also lie where its command runs.
 fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>, ToolError> {
-    let in_folder = |word: &str| {
-        let path = home.folder.join(word.strip_prefix("./").unwrap_or(word));
+    let below = |folder: &Path, word: &str| {
+        let path = folder.join(word.strip_prefix("./").unwrap_or(word));
         (!word.is_empty() && look.is_file(&path)).then_some(path)
+    };
+    let in_folder = |word: &str| {
+        let is_program = word == words[0] && word.contains('/') && home.owner == ToolOwner::Workspace;
+        below(&home.folder, word).or_else(|| is_program.then(|| below(&home.workspace, word)).flatten())
     };
     let program = &words[0];
     if program.contains('/') && !program.starts_with('/') && in_folder(program).is_none() {

@@ -58,6 +58,15 @@ pub struct CodeReach {
     /// What is not in the copy although it may run, each with the reason.
     #[serde(default)]
     pub left_out: Vec<(String, String)>,
+    /// Files and folders that the code loads and that did not exist: once one does, the code does not run.
+    #[serde(default)]
+    pub absent: BTreeSet<String>,
+    /// The same of modules of Python, by the folders in which they would be found.
+    #[serde(default)]
+    pub absent_modules: BTreeMap<String, BTreeSet<String>>,
+    /// What runs and the copy cannot cover, in words.
+    #[serde(default)]
+    pub not_covered: BTreeSet<String>,
     /// The virtual environment that its Python tools run in, as a hash.
     #[serde(default)]
     pub environment: String,
@@ -131,6 +140,9 @@ impl CodeReach {
             beside: reach.beside.clone(),
             links: reach.links.clone(),
             left_out: reach.left_out.clone(),
+            absent: reach.absent.clone(),
+            absent_modules: reach.absent_modules.clone(),
+            not_covered: reach.not_covered.clone(),
             environment: String::new(),
         }
     }

@@ -90,7 +90,7 @@ impl Held {
                 *compared = now;
                 self.copy_stands()
             }
-            Standing::Changed(what) => Err(format!("{} changed since it was trusted", what.join(", "))),
+            Standing::Changed { files, .. } => Err(format!("{} changed since it was trusted", files.join(", "))),
             Standing::New => Err(format!("{} is not trusted", self.file.name)),
             Standing::Refused(why) => Err(format!("{} cannot be loaded any more: {why}", self.file.name)),
         }
@@ -160,6 +160,12 @@ impl Held {
                 return Err(format!("{place} is gone or something else since it was trusted"));
             }
         }
+        if let Some(path) = self.appeared(reach) {
+            return Err(format!(
+                "{path} did not exist when this project was trusted, and {} would load it",
+                self.file.name
+            ));
+        }
         // Hooks find their interpreter as commands do.
         let is_of_tools = self.file.name.starts_with(TOOLS);
         if is_of_tools && environment::of(self.project.root.as_fd(), &self.file.name) != reach.environment {
@@ -174,6 +180,28 @@ impl Held {
             Some((link, _)) => Err(format!("{link} changed since it was trusted")),
             None => Ok(()),
         }
+    }
+
+    /// Returns a file that the code would load and that did not exist when it was trusted.
+    fn appeared(&self, reach: &CodeReach) -> Option<String> {
+        let exists =
+            |path: &str| rustix::fs::statat(self.project.root.as_fd(), path, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        if let Some(path) = reach.absent.iter().find(|path| exists(path)) {
+            return Some(path.clone());
+        }
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        for (folder, modules) in &reach.absent_modules {
+            let place = if folder.is_empty() { "." } else { folder };
+            let opened = open_beneath(self.project.root.as_fd(), place, flags);
+            let Ok(entries) = opened.and_then(|opened| Dir::read_from(&opened)) else { continue };
+            for entry in entries.flatten() {
+                let Ok(name) = entry.file_name().to_str() else { continue };
+                if module_of(name).is_some_and(|module| modules.contains(module)) {
+                    return Some(if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") });
+                }
+            }
+        }
+        None
     }
 
     /// Looks at every file below a place.
@@ -209,6 +237,14 @@ impl Held {
         let facts = rustix::fs::statat(self.project.root.as_fd(), place, AtFlags::empty()).ok()?;
         let changed = [(facts.st_mtime, facts.st_mtime_nsec), (facts.st_ctime, facts.st_ctime_nsec)];
         Some((facts.st_ino, facts.st_size, changed))
+    }
+}
+
+/// The module that Python loads from a file or folder of this name.
+fn module_of(name: &str) -> Option<&str> {
+    match name.split_once('.') {
+        None => Some(name),
+        Some((module, end)) => (matches!(end, "py" | "pyc") || end.ends_with("so")).then_some(module),
     }
 }
 

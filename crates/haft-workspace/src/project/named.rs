@@ -32,10 +32,18 @@ pub fn hash_of_named(text: &str, folder: &Path) -> String {
     named.iter().map(|(name, hash)| format!("{name} {hash}\n")).collect()
 }
 
-/// Returns the files of a workspace that trusted code names, by their paths from its root, and where these lead by links.
-/// What lies in haft's own folder is protected by its name.
+/// Returns the files of a workspace that trusted code names, by their paths from its root, and where these lead by links;
+/// and those that it would load if they existed. What lies in haft's own folder is protected by its name.
 pub fn named_by_code(workspace: &Path, trusted: &Trusted) -> BTreeSet<PathBuf> {
-    let names = trusted.code.values().flat_map(Fingerprint::keys).map(PathBuf::from);
+    let reaches = || trusted.copy.iter().flat_map(|copy| copy.reaches.values());
+    let modules = reaches().flat_map(|reach| &reach.absent_modules).flat_map(|(folder, modules)| {
+        modules
+            .iter()
+            .flat_map(move |module| [".py", "/__init__.py"].map(|end| Path::new(folder).join(format!("{module}{end}"))))
+    });
+    let absent = reaches().flat_map(|reach| &reach.absent).map(PathBuf::from);
+    let named = trusted.code.values().flat_map(Fingerprint::keys).map(PathBuf::from);
+    let names = named.chain(absent).chain(modules);
     let outside: BTreeSet<PathBuf> = names.filter(|name| !name.starts_with(FOLDER)).collect();
     let real = |name: &PathBuf| {
         let real = workspace.join(name).canonicalize().ok()?;

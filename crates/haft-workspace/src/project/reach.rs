@@ -14,8 +14,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use haft::guarded::is_secret;
-use rustix::fs::{Dir, FileType, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
+use super::loads::{Loads, loads};
 use super::named::{candidates, open, straight, words};
 use super::{FOLDER, Project};
 use crate::files::open::{leads_to, open_beneath};
@@ -38,7 +39,7 @@ const SCRIPT_ENDS: &[&str] = &[
 ];
 /// What scripts leave out of the name of a file that they load.
 const LEFT_OUT_ENDS: &[&str] =
-    &[".sh", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", "/index.js", "/index.ts", "/__main__.py"];
+    &[".sh", ".js", ".mjs", ".cjs", ".ts", ".node", ".rb", ".pl", ".lua", "/index.js", "/index.ts", "/__main__.py"];
 /// Programs that run what a file of a fixed name says.
 const FIXED_NAMES: &[(&str, &[&str])] = &[
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
@@ -55,6 +56,48 @@ const FIXED_NAMES: &[(&str, &[&str])] = &[
     ("pre-commit", &[".pre-commit-config.yaml"]),
     ("pytest", &["conftest.py"]),
 ];
+/// Programs that by their nature run or load code of the whole project.
+const RUNS_PROJECT: &[&str] = &[
+    "cargo",
+    "go",
+    "pytest",
+    "tox",
+    "nox",
+    "npm",
+    "npx",
+    "pnpm",
+    "yarn",
+    "bun",
+    "mvn",
+    "gradle",
+    "gradlew",
+    "rake",
+    "bundle",
+    "dotnet",
+    "swift",
+    "cmake",
+    "ctest",
+    "meson",
+    "ninja",
+    "bazel",
+    "jest",
+    "vitest",
+    "mocha",
+    "eslint",
+    "prettier",
+    "mypy",
+    "pylint",
+    "flake8",
+    "pre-commit",
+    "composer",
+    "phpunit",
+    "just",
+    "task",
+];
+/// The modules that Python brings along: one of the same name in the project would be loaded in their place.
+const PYTHON_MODULES: &str = include_str!("python_modules.txt");
+/// Most names of folders that a text enters, joined with its words.
+const MOST_JOINED: usize = 20_000;
 /// Folders with code that others have written: too large to copy.
 const DEPENDENCIES: &[&str] = &["node_modules", ".venv", "venv", ".git"];
 
@@ -78,6 +121,12 @@ pub(super) struct Reach {
     pub(super) links: BTreeMap<String, String>,
     /// What is not in the copy although it may run, each with the reason.
     pub(super) left_out: Vec<(String, String)>,
+    /// What a text loads and did not exist: files and folders by their paths.
+    pub(super) absent: BTreeSet<String>,
+    /// The same of modules of Python, by the folders in which they would be found.
+    pub(super) absent_modules: BTreeMap<String, BTreeSet<String>>,
+    /// What runs and no copy can cover, in words.
+    pub(super) not_covered: BTreeSet<String>,
 }
 
 impl Reach {
@@ -113,6 +162,8 @@ pub(super) fn reach<'n>(
             reaching.read(&path, &text);
         }
     }
+    reaching.keep_python_modules();
+    reaching.drop_absent_in_folders();
     reaching.reach
 }
 
@@ -134,9 +185,13 @@ impl Reaching<'_> {
             return self.leave_out(own, "it names too much to be searched".to_owned());
         };
         let words = words(text);
+        let loads = loads(text);
         let fixed = FIXED_NAMES.iter().filter(|(program, _)| words.contains(program)).flat_map(|(_, names)| *names);
         paths.extend(fixed.map(|name| (*name).to_owned()));
         let above = ancestors(folder);
+        let entered = self.folders_among(folder, &loads.entered);
+        let joined = entered.iter().flat_map(|base| words.iter().map(move |word| format!("{base}/{word}")));
+        paths.extend(joined.take(MOST_JOINED).filter_map(|path| straight(&path)));
         for word in words.iter().filter(|word| !word.starts_with('-') && word.len() < LONGEST_NAME) {
             if own.ends_with(".py") {
                 paths.extend(python_modules(word, &above));
@@ -151,6 +206,98 @@ impl Reaching<'_> {
                 self.take(&path);
             }
         }
+        self.follow(own, &loads, &entered);
+    }
+
+    /// Takes the folders that a text searches, and notes what it loads and is not there, or is not known.
+    fn follow(&mut self, own: &str, loads: &Loads, entered: &[String]) {
+        let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for searched in self.folders_among(folder, &loads.searched) {
+            self.take_folder(&searched);
+        }
+        let bases = [folder, ""].into_iter().chain(entered.iter().map(String::as_str));
+        for base in bases {
+            let names = loads.files.iter().filter(|name| name.contains('/') || is_script(name));
+            let of_system = |name: &&String| name.starts_with('/') && Path::new(name).exists();
+            for name in names.filter(|name| !of_system(name)) {
+                let ends: &[&str] = if is_script(name) { &[] } else { LEFT_OUT_ENDS };
+                self.note_absent(base, ends.iter().map(|end| format!("{name}{end}")).chain([name.clone()]));
+            }
+            self.note_absent(base, loads.searched.iter().cloned());
+            self.note_absent_modules(base, &loads.modules);
+        }
+        let starts = |program: &&str| loads.programs.contains(*program);
+        let fixed = FIXED_NAMES.iter().filter(|(program, _)| starts(program) && *program != "pytest");
+        let fixed = fixed.flat_map(|(_, names)| *names).map(|name| (*name).to_owned());
+        self.note_absent("", fixed);
+        let whole = RUNS_PROJECT
+            .iter()
+            .filter(|program| starts(program))
+            .map(|name| format!("{name}, which {own} starts, runs code of the project as it is then"));
+        self.reach.not_covered.extend(whole);
+        let unknown =
+            loads.unknown.iter().map(|part| format!("{own} loads a file by a name that it puts together: {part}"));
+        self.reach.not_covered.extend(unknown);
+    }
+
+    /// Notes paths at which nothing lies.
+    fn note_absent(&mut self, base: &str, names: impl Iterator<Item = String>) {
+        for path in names.filter_map(|name| straight(&format!("{base}/{name}"))) {
+            if self.reach.absent.len() < MOST_FILES && is_ordinary(&path) && !self.exists(&path) {
+                self.reach.absent.insert(path);
+            }
+        }
+    }
+
+    /// Notes modules that no file of a folder holds.
+    fn note_absent_modules(&mut self, base: &str, modules: &BTreeSet<String>) {
+        for module in modules {
+            let name = module.trim_start_matches('.').replace('.', "/");
+            let Some(path) = straight(&format!("{base}/{name}")).filter(|path| is_ordinary(path)) else { continue };
+            let is_there = ["", ".py", "/__init__.py"].iter().any(|end| self.exists(&format!("{path}{end}")));
+            if !is_there {
+                let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+                self.reach.absent_modules.entry(folder.to_owned()).or_default().insert(name.to_owned());
+            }
+        }
+    }
+
+    /// A module of the project with the name of one of Python's own is loaded in its place: none may appear in a folder
+    /// from which Python loads.
+    fn keep_python_modules(&mut self) {
+        let is_python = |path: &&String| path.ends_with(".py");
+        let folders = self
+            .reach
+            .files
+            .keys()
+            .filter(is_python)
+            .map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
+        let mut folders: BTreeSet<String> = folders.map(str::to_owned).collect();
+        if !folders.is_empty() || !self.reach.absent_modules.is_empty() {
+            folders.insert(String::new());
+        }
+        let names: BTreeSet<String> = PYTHON_MODULES.split_whitespace().map(str::to_owned).collect();
+        folders.iter().for_each(|folder| self.note_absent_modules(folder, &names));
+    }
+
+    /// A file that is added to a folder that is copied as a whole is not visible.
+    fn drop_absent_in_folders(&mut self) {
+        let Reach { folders, absent, absent_modules, .. } = &mut self.reach;
+        absent.retain(|path| !folders.iter().any(|folder| Path::new(path).starts_with(folder)));
+        absent_modules.retain(|place, _| !folders.iter().any(|folder| Path::new(place).starts_with(folder)));
+    }
+
+    /// Returns those of the names that are folders of the project, from a folder of it or from its root.
+    fn folders_among(&self, folder: &str, names: &BTreeSet<String>) -> Vec<String> {
+        let paths = names.iter().flat_map(|name| [format!("{folder}/{name}"), name.clone()]);
+        let paths: BTreeSet<String> =
+            paths.filter_map(|path| straight(&path)).filter(|path| is_ordinary(path)).collect();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        paths.into_iter().filter(|path| open_beneath(self.project.root.as_fd(), path.as_str(), flags).is_ok()).collect()
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        rustix::fs::statat(self.project.root.as_fd(), path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Takes a file if it is one that runs; returns where it really lies.
@@ -200,8 +347,14 @@ impl Reaching<'_> {
     /// Takes the folder of a file as a whole, or says why only single files of it are taken.
     fn take_folder_of(&mut self, place: &str) {
         let Some((folder, name)) = place.rsplit_once('/') else { return };
+        if name != "__init__.py" {
+            self.take_folder(folder);
+        }
+    }
+
+    fn take_folder(&mut self, folder: &str) {
         let is_taken = |taken: &String| Path::new(folder).starts_with(taken);
-        if name == "__init__.py" || self.reach.folders.iter().any(is_taken) {
+        if self.reach.folders.iter().any(is_taken) {
             return;
         }
         let mut files = BTreeMap::new();
@@ -261,7 +414,7 @@ impl Reaching<'_> {
         let mut names = Vec::new();
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().to_str() else { continue };
-            let stat = rustix::fs::statat(&opened, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+            let stat = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW);
             if let (false, Ok(stat)) = (matches!(name, "." | ".."), stat) {
                 names.push((name.to_owned(), FileType::from_raw_mode(stat.st_mode)));
             }
@@ -283,7 +436,7 @@ fn is_ordinary(path: &str) -> bool {
     !is_setting && !path.split('/').any(|part| DEPENDENCIES.contains(&part))
 }
 
-fn is_script(name: &str) -> bool {
+pub(super) fn is_script(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     let ends = file.rsplit_once('.').is_some_and(|(_, end)| SCRIPT_ENDS.contains(&end));
     ends || FIXED_NAMES.iter().any(|(_, names)| names.contains(&file))

@@ -33,8 +33,15 @@ impl Scene {
     fn standing(&self, name: &str, trusted: &Trusted) -> Standing {
         let project = self.look();
         let file = project.brought().iter().find(|file| file.name == name).expect("it was found").clone();
-        project.standing(&file, trusted)
+        match project.standing(&file, trusted) {
+            Standing::Changed { files, .. } => Standing::Changed { files, text: None },
+            standing => standing,
+        }
     }
+}
+
+fn changed(file: &str) -> Standing {
+    Standing::Changed { files: vec![file.to_owned()], text: None }
 }
 
 const RULES: &str = ".haft/rules.toml";
@@ -74,7 +81,7 @@ fn what_nobody_has_trusted_is_new_and_what_was_trusted_is_handed_out_until_it_ch
     assert_eq!(refused, []);
     assert_eq!(scene.standing(RULES, &trusted), Standing::Trusted("one".to_owned()));
     scene.write(RULES, "two");
-    assert_eq!(scene.standing(RULES, &trusted), Standing::Changed(vec![RULES.to_owned()]));
+    assert_eq!(scene.standing(RULES, &trusted), changed(RULES));
 }
 
 #[test]
@@ -87,9 +94,9 @@ fn code_changes_with_every_file_of_the_workspace_that_it_names() {
         let (trusted, _) = scene.look().vouch();
         assert!(matches!(scene.standing(name, &trusted), Standing::Trusted(_)));
         scene.write(named, "two");
-        assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+        assert_eq!(scene.standing(name, &trusted), changed(named), "{named}");
         std::fs::remove_file(scene.path(named)).expect("it was there");
-        assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+        assert_eq!(scene.standing(name, &trusted), changed(named), "{named}");
     }
 }
 
@@ -104,7 +111,7 @@ fn a_list_changes_with_every_file_that_the_definitions_name_which_it_names() {
         let held = Held::new(scene.look().into(), trusted.clone().into(), list);
         assert!(held.still().is_ok() && held.covers_definition("defs/a.yaml") && !held.covers_definition("mod.py"));
         scene.write(named, "binding: mod:other");
-        assert_eq!(scene.standing(list, &trusted), Standing::Changed(vec![named.to_owned()]), "{named}");
+        assert_eq!(scene.standing(list, &trusted), changed(named), "{named}");
         assert!(held.still().is_err(), "{named}");
     }
 }
@@ -115,7 +122,7 @@ fn a_file_that_code_names_and_that_comes_later_is_a_change() {
     let (trusted, _) = scene.look().vouch();
     scene.write("later.sh", "rm -rf /");
     let standing = scene.standing(".haft/config.toml", &trusted);
-    assert_eq!(standing, Standing::Changed(vec!["later.sh".to_owned()]));
+    assert_eq!(standing, changed("later.sh"));
 }
 
 #[test]
@@ -136,7 +143,7 @@ fn a_file_that_changed_is_blamed_itself_and_not_what_it_names_now() {
     let scene = Scene::new(&[(name, "command: one.sh"), ("one.sh", "1"), ("two.sh", "2")]);
     let (trusted, _) = scene.look().vouch();
     scene.write(name, "command: two.sh");
-    assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec![name.to_owned()]));
+    assert_eq!(scene.standing(name, &trusted), changed(name));
 }
 
 #[test]
@@ -257,7 +264,7 @@ fn the_end_of_a_very_long_word_is_a_name_too() {
     let scene = Scene::new(&[(name, &format!("/{}/scripts/run.sh", "x".repeat(5_000))), ("scripts/run.sh", "one")]);
     let (trusted, _) = scene.look().vouch();
     scene.write("scripts/run.sh", "two");
-    assert_eq!(scene.standing(name, &trusted), Standing::Changed(vec!["scripts/run.sh".to_owned()]));
+    assert_eq!(scene.standing(name, &trusted), changed("scripts/run.sh"));
 }
 
 #[test]
