@@ -65,6 +65,30 @@ pub(crate) enum Known {
     Not,
 }
 
+/// Why a change is not made, and the files whose every change since they were read the reason shows.
+pub struct Refused {
+    pub(crate) error: ToolError,
+    pub(crate) shown: Vec<Target>,
+}
+
+impl From<ToolError> for Refused {
+    fn from(error: ToolError) -> Self {
+        Self { error, shown: Vec::new() }
+    }
+}
+
+impl Refused {
+    /// Ends the call with the error. The caller has now seen what the error shows of its files, so they count as read.
+    pub(crate) async fn end(self, cx: &RunContext<'_>) -> ToolError {
+        for target in &self.shown {
+            let last = PageRequest { first_line: u64::MAX, lines: 1, line_length: 1 };
+            // Where it cannot be read, it stays unread.
+            let _ = cx.page(target, last).await;
+        }
+        self.error
+    }
+}
+
 /// Finds out what the caller knows of a file that it wants to overwrite.
 pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Result<Known, ToolError> {
     if cx.origin() == Origin::Person {
@@ -83,11 +107,8 @@ pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Re
 /// The error for a file that the caller does not know. `otherwise` is what it may do without reading it.
 pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> ToolError {
     let next = match origin {
-        // What one command has read the next one does not know.
-        Origin::Script => Next::FixArguments(format!(
-            "each command is a session of its own: send \"read_file\" and this call as two lines to one \
-             \"haft call -\"{otherwise}"
-        )),
+        // Each command is a session of its own: what one has read the next one does not know.
+        Origin::Script => Next::FixArguments("add write_mode=overwrite to replace the file without reading it".into()),
         Origin::Model | Origin::Person => {
             Next::LookFirst { tool: "read_file".into(), at: format!("{target}, then send this call again{otherwise}") }
         }
@@ -100,13 +121,16 @@ pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: &str) -> Tool
 pub(crate) const IN_ITS_PLACE: &str = ", in what this call would replace";
 
 /// The error for a file that changed since it was read, with what changed. `why` says what stands in the way.
-pub(crate) fn changed_since(target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> ToolError {
-    let difference = match (decode(read), decode(now)) {
-        (Ok(read), Ok(now)) => Diff::between(&read.text, &now.text, CONTEXT).render(LINES_IN_ERROR),
-        _ => String::new(),
+pub(crate) fn changed_since(target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> Refused {
+    let diff = match (decode(read), decode(now)) {
+        (Ok(read), Ok(now)) => Diff::between(&read.text, &now.text, CONTEXT),
+        _ => Diff::default(),
     };
-    let difference = if difference.is_empty() { ".".to_owned() } else { format!(":\n{}", difference.trim_end()) };
-    stale(target, &format!("{why}{difference}"))
+    let rendered = diff.render(LINES_IN_ERROR);
+    let difference = if rendered.is_empty() { ".".to_owned() } else { format!(":\n{}", rendered.trim_end()) };
+    let error = stale(target, &format!("{why}{difference}"));
+    let shows_all = !rendered.is_empty() && diff.is_shown_whole(LINES_IN_ERROR);
+    Refused { error, shown: if shows_all { vec![target.clone()] } else { Vec::new() } }
 }
 
 /// The error for a file that is not any more what the caller knows; `more` ends the sentence.

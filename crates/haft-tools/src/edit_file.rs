@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use haft::call::Origin;
 use haft::diff::Diff;
 use haft::door::FileCopy;
 use haft::encoding::{NoText, decode};
@@ -16,8 +17,8 @@ use haft::prelude::*;
 use serde_json::{Value, json};
 
 use crate::change::{
-    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Replaces, changed_since, effects, known, locate, not_read, told,
-    unencodable,
+    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
+    not_read, told, unencodable,
 };
 use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
 
@@ -86,17 +87,14 @@ pub enum Draft {
     /// These are to be written.
     Write(Vec<NewText>),
     /// It cannot be done; said when the call may see the file.
-    Refused(ToolError),
+    Refused(Refused),
 }
 
 /// A file as it shall be.
 pub struct NewText {
     target: Target,
     bytes: Bytes,
-    /// What is shown: also what others changed since the file was read.
     diff: Diff,
-    /// Lines that this call adds and removes.
-    lines: (usize, usize),
     notes: Vec<String>,
     edits: usize,
     places: usize,
@@ -119,18 +117,21 @@ impl Tool for EditFile {
         let plan = |replaces| Plan::new(wanted.iter().flat_map(move |(target, _)| effects(target, replaces)));
         if let Some((outside, _)) = wanted.iter().find(|(target, _)| !target.is_inside()) {
             let nobody_may = ToolError::of(ErrorKind::Denied, format!("{outside} is outside the workspace."));
-            return Ok((plan(Replaces::Yes), Draft::Refused(nobody_may)));
+            return Ok((plan(Replaces::Yes), Draft::Refused(nobody_may.into())));
         }
-        let mut new = Vec::new();
+        let (mut new, mut refused) = (Vec::new(), Vec::new());
         for (target, edits) in &wanted {
-            let now = cx.read(target, LARGEST)?;
-            match edited(edits, target, &now, cx) {
+            let edited = cx.read(target, LARGEST).map_err(Unplanned::Blind);
+            match edited.and_then(|now| edited_text(edits, target, &now, cx)) {
                 Ok(text) => new.push(text),
-                // It says nothing of the file, and a read before it in the turn may mend it.
-                Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
-                // An error shows what is in the file, so whoever may not read it does not get to see the error.
-                Err(error) => return Ok((plan(Replaces::No), Draft::Refused(error))),
+                Err(why) => refused.push(why),
             }
+        }
+        if let Some(refused) = Unplanned::together(refused) {
+            return match refused {
+                Unplanned::Blind(error) => Err(error),
+                Unplanned::Looked(refused) => Ok((plan(Replaces::No), Draft::Refused(refused))),
+            };
         }
         let shown =
             |new: &NewText| FileDiff { path: new.target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
@@ -141,7 +142,7 @@ impl Tool for EditFile {
     async fn run(&self, args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let new = match draft {
             Draft::Write(new) => new,
-            Draft::Refused(error) => return Err(error),
+            Draft::Refused(refused) => return Err(refused.end(cx).await),
         };
         let contents: Vec<(Target, Bytes)> = new.iter().map(|new| (new.target.clone(), new.bytes.clone())).collect();
         let written = cx.write_all(&contents).await?;
@@ -162,7 +163,7 @@ impl NewText {
         let edits = counted(self.edits, "edit");
         let at =
             if self.places == self.edits { String::new() } else { format!(" in {}", counted(self.places, "place")) };
-        format!("Edited {}: {edits}{at}, +{} −{} lines.", self.target, self.lines.0, self.lines.1)
+        format!("Edited {}: {edits}{at}, +{} −{} lines.", self.target, self.diff.added, self.diff.removed)
     }
 
     fn data(&self) -> Value {
@@ -170,8 +171,8 @@ impl NewText {
             "path": self.target.to_string(),
             "bytes": self.bytes.len(),
             "places": self.places,
-            "lines_added": self.lines.0,
-            "lines_removed": self.lines.1,
+            "lines_added": self.diff.added,
+            "lines_removed": self.diff.removed,
             "diff": self.diff.render(MOST_LINES),
         })
     }
@@ -204,41 +205,100 @@ fn wanted<'a>(args: &'a Args, cx: &PlanContext<'_>) -> Result<Vec<(Target, &'a [
     Ok(wanted)
 }
 
-fn edited(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, ToolError> {
-    // What is no text cannot be read first, so whoever did not read it is told that instead.
-    let decoded = decode(&now.bytes).map_err(|no_text| not_text(&no_text, target, &now.bytes))?;
+/// Why the new text of a file is not known.
+enum Unplanned {
+    /// The reason says nothing of what is in the file; an earlier call of the turn may change it.
+    Blind(ToolError),
+    /// The reason shows what is in the file, so the plan is to read it.
+    Looked(Refused),
+}
+
+impl Unplanned {
+    /// Makes one reason of those of several files; none where there is none.
+    fn together(mut all: Vec<Self>) -> Option<Self> {
+        if all.len() <= 1 {
+            return all.pop();
+        }
+        let is_blind = all.iter().all(|why| matches!(why, Self::Blind(_)));
+        let mut refused: Vec<Refused> = all.into_iter().map(Self::into_refused).collect();
+        let shown = refused.iter_mut().flat_map(|refused| std::mem::take(&mut refused.shown)).collect();
+        let lines: Vec<String> =
+            refused.iter().map(|Refused { error, .. }| format!("- {} Next: {}", error.what, error.next)).collect();
+        let what = format!("{} files stand in the way:\n{}", lines.len(), lines.join("\n"));
+        let next = Next::FixArguments("correct all of them, then send the whole call again".into());
+        let error = ToolError::new(refused[0].error.kind, what, next);
+        Some(if is_blind { Self::Blind(error) } else { Self::Looked(Refused { error, shown }) })
+    }
+
+    fn into_refused(self) -> Refused {
+        match self {
+            Self::Blind(error) => error.into(),
+            Self::Looked(refused) => refused,
+        }
+    }
+}
+
+fn edited_text(asked: &[OneEdit], target: &Target, now: &FileCopy, cx: &PlanContext<'_>) -> Result<NewText, Unplanned> {
+    let looked = |error: ToolError| Unplanned::Looked(error.into());
+    let decoded = decode(&now.bytes).map_err(|no_text| looked(not_text(&no_text, target, &now.bytes)))?;
     let edits: Vec<Edit<'_>> = asked.iter().map(|edit| edit.meant(cx.limits().edit_count)).collect();
     let path = target.to_string();
-    let mut notes = Vec::new();
-    let read = match known(cx, target, now)? {
-        Known::AsItIs => None,
-        Known::AsItWas(read) => Some(read),
-        Known::Not if cx.limits().edit_needs == EditNeeds::Nothing => None,
-        Known::Not => return Err(not_read(target, cx.origin(), "")),
+    // Each command of a script is a session of its own, so it has never read anything: it edits as a person does.
+    let known = match cx.origin() {
+        Origin::Script => Ok(Known::AsItIs),
+        Origin::Model | Origin::Person => known(cx, target, now),
     };
-    if let Some(read) = &read {
-        is_elsewhere((read, &now.bytes), &edits, &path)
-            .map_err(|why| changed_since(target, (read, &now.bytes), &why))?;
-        notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
+    let fitted = match (fit(&decoded.text, &edits, &path), &known) {
+        (Ok(fitted), _) => fitted,
+        (Err(_), Ok(Known::AsItWas(read))) if decode(read).is_ok_and(|read| fit(&read.text, &edits, &path).is_ok()) => {
+            return Err(Unplanned::Looked(changed_since(target, (read, &now.bytes), IN_ITS_PLACE)));
+        }
+        (Err(miss), _) => return Err(looked(missed(miss, target))),
+    };
+    let mut notes = Vec::new();
+    match known {
+        Ok(Known::AsItIs) => {}
+        Ok(Known::AsItWas(read)) => {
+            let is_current = are_proven(&fitted) && lines_are_current((&read, &decoded.text), &fitted, &edits);
+            let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
+            elsewhere.map_err(|why| Unplanned::Looked(changed_since(target, (&read, &now.bytes), &why)))?;
+            notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
+        }
+        Ok(Known::Not) | Err(_) if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted) => {}
+        Ok(Known::Not) => return Err(Unplanned::Blind(not_read(target, cx.origin(), ""))),
+        Err(stale) => return Err(looked(stale)),
     }
-    let fitted = fit(&decoded.text, &edits, &path).map_err(|miss| missed(miss, target))?;
     let replacements = replacements(&fitted);
     // A short edit of many places may want more than there is memory for.
     if decoded.size_after(&now.bytes, &replacements) as u64 > LARGEST {
-        return Err(too_large_after(target));
+        return Err(looked(too_large_after(target)));
     }
     notes.extend(rungs_used(&fitted));
-    let bytes = decoded.splice(&now.bytes, &replacements).map_err(|error| unencodable(target, &error))?;
-    let mut diff = Diff::of_replacements(&decoded.text, &replacements, CONTEXT);
-    let lines = (diff.added, diff.removed);
-    if let Some(read) = &read
-        && let (Ok(read), Ok(new)) = (decode(read), decode(&bytes))
-    {
-        // Also what others changed is shown: the yes is to the whole.
-        diff = Diff::between(&read.text, &new.text, CONTEXT);
-    }
+    let bytes = decoded.splice(&now.bytes, &replacements).map_err(|error| looked(unencodable(target, &error)))?;
+    let diff = Diff::of_replacements(&decoded.text, &replacements, CONTEXT);
     let places = fitted.replacements.len();
-    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, lines, notes, edits: asked.len(), places })
+    Ok(NewText { target: target.clone(), bytes: bytes.into(), diff, notes, edits: asked.len(), places })
+}
+
+/// Tells whether each edit has exactly one place, and is there letter by letter: a caller that writes it knows the place.
+fn are_proven(fitted: &Fitted) -> bool {
+    fitted.replacements.len() == fitted.rungs.len() && fitted.rungs.iter().all(|rung| *rung == Rung::Exact)
+}
+
+/// Tells whether the lines that each edit touches are those that were read, or text that only the present file has.
+fn lines_are_current((read, now): (&[u8], &str), fitted: &Fitted, edits: &[Edit<'_>]) -> bool {
+    let Ok(read) = decode(read) else { return false };
+    fitted.replacements.iter().all(|replacement| {
+        let start = now[..replacement.range.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = now[replacement.range.end..].find('\n').map_or(now.len(), |at| replacement.range.end + at);
+        let stands_alone = |at: usize, lines: &str| {
+            (at == 0 || read.text.as_bytes()[at - 1] == b'\n')
+                && read.text.as_bytes().get(at + lines.len()).is_none_or(|byte| *byte == b'\n')
+        };
+        let lines = &now[start..end];
+        let was_read = read.text.match_indices(lines).any(|(at, lines)| stands_alone(at, lines));
+        was_read || !read.text.contains(edits[replacement.edit].old)
+    })
 }
 
 /// Finds out whether what changed since the file was read leaves alone what the edits replace; else says why not.

@@ -15,8 +15,8 @@ use haft::prelude::*;
 use serde_json::json;
 
 use crate::change::{
-    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Replaces, changed_since, effects, known, locate, not_read,
-    stale, told, unencodable,
+    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
+    not_read, stale, told, unencodable,
 };
 use line_ends::with_line_ends_of;
 
@@ -55,7 +55,7 @@ pub enum Draft {
     /// There is nothing to do: the file has these bytes already.
     Same(Target, usize),
     /// It cannot be done; said when the call may see the file.
-    Refused(ToolError),
+    Refused(Refused),
 }
 
 impl Tool for WriteFile {
@@ -107,9 +107,9 @@ impl Tool for WriteFile {
             }
             Ok(new) => write(&target, effects(&target, Replaces::Yes), new),
             // It says nothing of the file, and a read before it in the turn may mend it.
-            Err(error) if error.kind == ErrorKind::NotRead => return Err(error),
-            // An error shows what is in the file, so whoever may not read it does not get to see the error.
-            Err(error) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(error)),
+            Err(Refused { error, .. }) if error.kind == ErrorKind::NotRead => return Err(error),
+            // The error shows what is in the file, so the plan is to read it.
+            Err(refused) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(refused)),
         })
     }
 
@@ -121,7 +121,7 @@ impl Tool for WriteFile {
                 let data = json!({ "path": target.to_string(), "created": false, "bytes": size, "diff": "" });
                 return Ok(ToolOutput::text(words).with_data(data));
             }
-            Draft::Refused(error) => return Err(error),
+            Draft::Refused(refused) => return Err(refused.end(cx).await),
         };
         let mut written = cx.write_all(&[(target.clone(), bytes.clone())]).await?.remove(0);
         written.notes.extend(notes);
@@ -173,15 +173,14 @@ fn over(
     now: &FileCopy,
     target: &Target,
     (mode, cx): (WriteMode, &PlanContext<'_>),
-) -> Result<New, ToolError> {
+) -> Result<New, Refused> {
     if mode == WriteMode::OverwriteIfRead {
         match known(cx, target, now)? {
             Known::AsItIs => {}
             Known::AsItWas(read) => return Err(changed_since(target, (&read, &now.bytes), IN_ITS_PLACE)),
-            Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now)),
+            Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
             Known::Not => {
-                let otherwise = if cx.origin() == Origin::Script { OR_OVERWRITE } else { "" };
-                return Err(not_read(target, cx.origin(), otherwise));
+                return Err(not_read(target, cx.origin(), "").into());
             }
         }
     }
@@ -200,11 +199,12 @@ fn over(
     Ok(New { bytes: bytes.into(), diff, notes: new.note.into_iter().collect() })
 }
 
-fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>)) -> Result<New, ToolError> {
+fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>)) -> Result<New, Refused> {
     let read = cx.when_read(target).map(|read| read.stamp);
     if mode == WriteMode::OverwriteIfRead && read != cx.look().stamp(target) {
         // What is no text cannot be read, and nobody has looked.
-        return Err(if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), OR_OVERWRITE) });
+        let error = if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), OR_OVERWRITE) };
+        return Err(error.into());
     }
     let notes = vec!["It is too large to be compared.".to_owned()];
     Ok(New {

@@ -116,6 +116,13 @@ impl Diff {
         text
     }
 
+    /// Tells whether [`Diff::render`] with this limit shows every line in full.
+    pub fn is_shown_whole(&self, most_lines: usize) -> bool {
+        let mut lines = self.hunks.iter().flat_map(|hunk| &hunk.lines);
+        let count = self.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>();
+        count <= most_lines && lines.all(|line| line.text().chars().nth(LINE_SHOWN).is_none())
+    }
+
     /// Returns all lines, to be changed before they are shown.
     pub fn lines_mut(&mut self) -> impl Iterator<Item = &mut DiffLine> {
         self.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines)

@@ -198,12 +198,12 @@ async fn what_can_never_be_read_is_told_with_the_way_to_replace_it() {
 }
 
 #[tokio::test]
-async fn a_script_is_told_how_to_read_and_write_in_one_session() {
+async fn a_script_is_told_how_to_replace_a_file_that_it_has_not_read() {
     let scene = scene().file("a.txt", "one\n");
     let arguments = RawArguments::from(json!({ "path": "a.txt", "content": "two\n" }));
     snapshot!(told(&scene.send(ToolCall::new("write_file", arguments).by(Origin::Script)).await), @r#"
     failed at line_up (not_read): a.txt was not read in this session.
-    next: each command is a session of its own: send "read_file" and this call as two lines to one "haft call -", or give write_mode "overwrite"
+    next: add write_mode=overwrite to replace the file without reading it
     did: nothing
     "#);
 }
