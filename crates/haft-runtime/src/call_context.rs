@@ -305,6 +305,7 @@ impl<'a> CallContext<'a> {
     /// Returns what a tool sees while it plans.
     pub(crate) fn plan_context(&self) -> PlanContext<'_> {
         PlanContext::new(&self.session.ground.doors, &self.session.memory, self.origin, self.limits())
+            .in_session(&self.session.name, &self.session.run)
     }
 
     pub(crate) fn limits(&self) -> &Limits {

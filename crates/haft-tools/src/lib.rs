@@ -18,6 +18,7 @@ mod left_out;
 pub mod list_dir;
 pub mod prompt_file;
 pub mod read_file;
+pub mod undo;
 pub mod write_file;
 
 use std::sync::Arc;
@@ -34,11 +35,12 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Typed::new(glob::Glob)),
         Arc::new(Typed::new(grep::Grep)),
         Arc::new(Typed::new(bash::Bash)),
+        Arc::new(Typed::new(undo::Undo)),
     ]
 }
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
-pub fn names() -> [&'static str; 7] {
+pub fn names() -> [&'static str; 8] {
     use haft::tool::Tool;
     [
         read_file::ReadFile::NAME,
@@ -48,6 +50,7 @@ pub fn names() -> [&'static str; 7] {
         glob::Glob::NAME,
         grep::Grep::NAME,
         bash::Bash::NAME,
+        undo::Undo::NAME,
     ]
 }
 

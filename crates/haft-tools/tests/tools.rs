@@ -45,6 +45,8 @@ mod read_file;
 mod read_globs;
 #[path = "tools/read_pages.rs"]
 mod read_pages;
+#[path = "tools/undo.rs"]
+mod undo;
 #[path = "tools/walking.rs"]
 mod walking;
 #[path = "tools/write_file.rs"]

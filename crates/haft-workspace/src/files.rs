@@ -148,6 +148,7 @@ impl Workspace {
         // Another look than that of whoever hides values: each gets to know every change.
         layers.covered = self.masks_secrets.then(Arc::default);
         let layers = Arc::new(layers);
+        let history = self.history(state);
         let files = JournalledFiles { root: self.root.clone(), journal: Arc::new(journal), layers, agreed };
         Doors {
             look: Arc::new(self),
@@ -155,6 +156,7 @@ impl Workspace {
             processes: Arc::new(NoProcesses),
             net: Arc::new(NoNet),
             store: Arc::new(state.store()),
+            history: Arc::new(history),
         }
     }
 

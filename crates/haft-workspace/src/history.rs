@@ -9,6 +9,7 @@
 mod contents;
 pub(crate) mod git;
 pub(crate) mod git_index;
+mod own;
 mod partial;
 mod request;
 mod sets;
@@ -22,6 +23,7 @@ pub use partial::HUNK_CONTEXT;
 pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
 pub use sets::{ChangeSet, ChangedFile, Kind, Undone};
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,9 +38,12 @@ use contents::Contents;
 use sets::Sets;
 
 /// What was changed in a workspace.
+#[derive(Clone)]
 pub struct History {
     root: Arc<Root>,
     journal: Journal,
+    /// For whom changes are taken back.
+    by: By,
 }
 
 /// What there is to say of all changes.
@@ -83,6 +88,25 @@ pub enum Became {
     ObjectsKept(usize),
     /// An object store to which so many objects were added back.
     ObjectsRestored(usize),
+}
+
+impl Became {
+    /// Returns what happened to the path, and a remark behind it.
+    pub fn words(self) -> (Cow<'static, str>, &'static str) {
+        let objects =
+            |count: usize| if count == 1 { "1 git object".to_owned() } else { format!("{count} git objects") };
+        let (verb, remark) = match self {
+            Self::Restored | Self::Returned => ("restored", ""),
+            Self::Merged => ("merged", " (later changes are kept)"),
+            Self::Removed => ("removed", ""),
+            Self::Renamed => ("renamed back", ""),
+            Self::Unchanged => ("unchanged", " (nothing was left to take back)"),
+            Self::Kept => ("kept", " (it is not empty)"),
+            Self::ObjectsKept(count) => return (format!("kept {} in", objects(count)).into(), ""),
+            Self::ObjectsRestored(count) => return (format!("restored {} in", objects(count)).into(), ""),
+        };
+        (verb.into(), remark)
+    }
 }
 
 /// A path that stands in the way of an undo.
@@ -298,7 +322,7 @@ impl From<Standing> for HistoryError {
 
 impl History {
     pub(crate) fn new(root: Arc<Root>, journal: Journal) -> Self {
-        Self { root, journal }
+        Self { root, journal, by: By { agent: Some("person".into()), ..By::default() } }
     }
 
     /// Returns all changes that are known.
@@ -448,7 +472,7 @@ impl History {
         let job = Job {
             root: &self.root,
             journal: &self.journal,
-            by: By { tool: tool.into(), agent: Some("person".into()), ..By::default() },
+            by: By { tool: tool.into(), ..self.by.clone() },
             set: None,
             takes_back: Some(takes_back),
             shut: Shut::Opens,

@@ -15,6 +15,7 @@ use crate::door::{
     ChangeSetId, Doors, FileCopy, Look, Page, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling, Written,
 };
 use crate::error::{Next, ToolError};
+use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::net::{Request, Response};
@@ -91,13 +92,42 @@ pub struct PlanContext<'a> {
     seen: &'a dyn Seen,
     origin: Origin,
     limits: &'a Limits,
+    history: &'a dyn History,
+    session: Option<(&'a SessionName, &'a Arc<str>)>,
     read: Mutex<Vec<(Target, Version)>>,
 }
 
 impl<'a> PlanContext<'a> {
     /// Gives a tool its eyes.
     pub fn new(doors: &'a Doors, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
-        Self { look: &*doors.look, processes: &*doors.processes, seen, origin, limits, read: Mutex::default() }
+        let Doors { look, processes, history, .. } = doors;
+        let (look, processes, history) = (&**look, &**processes, &**history);
+        Self { look, processes, seen, origin, limits, history, session: None, read: Mutex::default() }
+    }
+
+    /// Says in which session the call is made.
+    pub fn in_session(mut self, name: &'a SessionName, run: &'a Arc<str>) -> Self {
+        self.session = Some((name, run));
+        self
+    }
+
+    fn session_run(&self) -> Option<SessionRun> {
+        self.session.map(|(name, run)| SessionRun { name: name.clone(), run: run.clone() })
+    }
+
+    /// Returns the changes of the session that the call is made in, the newest first.
+    pub fn past_changes(&self) -> Result<Vec<PastChange>, ToolError> {
+        self.session_run().map_or_else(|| Ok(Vec::new()), |session| self.history.of_session(&session))
+    }
+
+    /// Says what it would do to take a change of the session back.
+    pub fn preview_reversal(&self, request: &Reversal) -> Result<Reversed, ToolError> {
+        match self.session_run() {
+            Some(session) => self.history.preview(&session, request),
+            None => {
+                Err(ToolError::of(ErrorKind::Unavailable, "There is no session whose changes could be taken back."))
+            }
+        }
     }
 
     /// Says how well commands are confined here.
@@ -370,6 +400,11 @@ impl<'a> RunContext<'a> {
     /// Looks at what is there. What a call finds while it runs is checked like what it named.
     pub fn look(&self) -> &dyn Look {
         &*self.doors.look
+    }
+
+    /// Takes a change of the session back.
+    pub async fn take_back(&self, request: &Reversal) -> Result<Reversed, ToolError> {
+        self.doors.history.take_back(self.permit, request).await
     }
 
     /// Returns the text as it will be shown, without secrets.

@@ -20,6 +20,7 @@ use crate::BoxFuture;
 use crate::effect::{Change, Effect, StateKey};
 use crate::encoding::TextForm;
 use crate::error::ToolError;
+use crate::history::History;
 use crate::lines::LineEnds;
 use crate::net::Net;
 use crate::output::Image;
@@ -41,6 +42,8 @@ pub struct Doors {
     pub net: Arc<dyn Net>,
     /// Keeps what belongs to haft.
     pub store: Arc<dyn Store>,
+    /// Knows what was changed, and takes it back.
+    pub history: Arc<dyn History>,
 }
 
 impl Doors {

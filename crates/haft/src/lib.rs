@@ -22,6 +22,7 @@ pub mod error;
 pub mod grouped;
 pub mod guarded;
 pub mod head_and_tail;
+pub mod history;
 pub mod kinds;
 pub mod lift;
 pub mod limits;

@@ -2,7 +2,6 @@
 //!
 //! A person's word: nothing is asked. What somebody changed since is merged or left alone, never overwritten.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use haft::diff::Diff;
@@ -100,7 +99,7 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
         Part::Strong(&numbers(&taken.sets)),
     ])?;
     for (path, became) in taken.files.iter().take(MOST_FILES) {
-        let (verb, remark) = words(*became);
+        let (verb, remark) = became.words();
         screen::line(&[
             Part::Plain("  "),
             Part::Plain(&verb),
@@ -124,25 +123,6 @@ pub(super) fn numbers(sets: &[u64]) -> String {
         few => few.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     };
     runs.map(run).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns what happened to a path, and a remark behind it.
-fn words(became: Became) -> (Cow<'static, str>, &'static str) {
-    let (verb, remark) = match became {
-        Became::Restored | Became::Returned => ("restored", ""),
-        Became::Merged => ("merged", " (later changes are kept)"),
-        Became::Removed => ("removed", ""),
-        Became::Renamed => ("renamed back", ""),
-        Became::Unchanged => ("unchanged", " (nothing was left to take back)"),
-        Became::Kept => ("kept", " (it is not empty)"),
-        Became::ObjectsKept(count) => return (format!("kept {} in", objects(count)).into(), ""),
-        Became::ObjectsRestored(count) => return (format!("restored {} in", objects(count)).into(), ""),
-    };
-    (verb.into(), remark)
-}
-
-fn objects(count: usize) -> String {
-    if count == 1 { "1 git object".to_owned() } else { format!("{count} git objects") }
 }
 
 /// Says why nothing was done, with the differences that stand in the way.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use haft::door::ChangeSetId;
 use haft::effect::Change;
+use haft::history::Reversal;
 
 use super::{HistoryError, Which};
 use crate::files::repository::concerns;
@@ -306,6 +308,31 @@ impl Sets {
             Some(number) => Err(HistoryError::AlreadyUndone(*number)),
             None => Ok(chosen),
         }
+    }
+
+    /// Returns whether a change set was made in a session.
+    pub(super) fn is_of_session(&self, number: u64, by: &By) -> bool {
+        self.intents_of(number).next().is_some_and(|(intent, _)| intent.by.is_of_session(by))
+    }
+
+    /// Returns the changes of a session that hold, newest first.
+    pub(super) fn of_session<'s>(&'s self, by: &'s By) -> impl Iterator<Item = u64> + 's {
+        self.changes().filter(move |number| self.is_of_session(*number, by))
+    }
+
+    /// Returns the change set of its own that a session means: the one that it names, or the newest that holds.
+    pub(super) fn own_number(&self, by: &By, request: &Reversal) -> Result<u64, HistoryError> {
+        if let Some(ChangeSetId(number)) = request.change_set {
+            return if self.is_of_session(number, by) { Ok(number) } else { Err(HistoryError::Unknown(number)) };
+        }
+        let Some(file) = &request.file else { return self.of_session(by).next().ok_or(HistoryError::NothingLeft) };
+        let path = file.place().path();
+        let holds_there = |number: &u64| {
+            let set = self.sets.get(number);
+            set.is_some_and(|set| set.paths_below(path).any(|path| !set.is_undone(path)))
+        };
+        let not_concerned = || HistoryError::NotConcerned(file.to_string());
+        self.of_session(by).find(holds_there).ok_or_else(not_concerned)
     }
 
     /// Returns the changes that hold and were made in the same circumstances as this one.

@@ -13,6 +13,7 @@ use haft::door::{
 use haft::effect::{Change, Effect};
 use haft::encoding::TextForm;
 use haft::error::ToolError;
+use haft::history::NoHistory;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
 use haft::lines::LineEnds;
@@ -38,7 +39,7 @@ pub async fn call(tool: impl Tool, args: Value) -> String {
 async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result<(), ToolError> {
     let processes = Arc::new(NoProcesses);
     let (look, files, store) = (Arc::new(OneFile), Arc::new(OneFile), Arc::new(OneFile));
-    let doors = Doors { look, files, processes, net: Arc::new(NoNet), store };
+    let doors = Doors { look, files, processes, net: Arc::new(NoNet), store, history: Arc::new(NoHistory) };
     let limits = Limits::default();
     let mut bound = Arc::new(Typed::new(tool)).bind(args)?;
     let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;

@@ -1,0 +1,173 @@
+//! Takes back what calls of the same session have changed.
+//!
+//! Not here: how a change is taken back and what stands in its way (`haft-workspace`), `haft undo` of a person.
+
+use std::fmt::Write;
+
+use haft::door::ChangeSetId;
+use haft::effect::Change;
+use haft::grouped::Grouped;
+use haft::history::{PastChange, Reversal, Reversed};
+use haft::path::one_line;
+use haft::plan::FileDiff;
+use haft::prelude::*;
+use serde_json::{Value, json};
+
+/// Most change sets of a list.
+const MOST_SETS: usize = 50;
+/// Most paths that are named of one change set, or of what was taken back.
+const MOST_FILES: usize = 30;
+/// Most lines of the difference of one file.
+const MOST_LINES: usize = 120;
+
+/// Takes back what calls of the same session have changed.
+pub struct Undo;
+
+/// The arguments of `undo`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// What to do.
+    action: Action,
+    /// Number of the change set. Default: your newest.
+    change_set: Option<u64>,
+    /// Only this file, or everything in this folder.
+    file: Option<RawPath>,
+    /// Only this hunk of the file, from 1.
+    #[schemars(range(min = 1))]
+    hunk: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Action {
+    List,
+    Preview,
+    TakeBack,
+}
+
+/// What planning found.
+pub enum Draft {
+    /// The change sets of the session.
+    List(Vec<PastChange>),
+    /// What taking back would do.
+    Preview(Reversed),
+    /// This is to be taken back.
+    TakeBack(Reversal),
+}
+
+impl Tool for Undo {
+    const NAME: &'static str = "undo";
+    const DOES: AtMost = AtMost::Changes;
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("path", "file"), ("file_path", "file"), ("number", "change_set"), ("id", "change_set")];
+    type Args = Args;
+    type Draft = Draft;
+
+    fn manual(&self) -> Manual {
+        Manual::read(include_str!("undo.md"))
+    }
+
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
+        if args.action == Action::List {
+            return Ok((Plan::nothing(), Draft::List(cx.past_changes()?)));
+        }
+        let file = args.file.as_ref().map(|path| cx.locate(path)).transpose()?;
+        let request = Reversal { change_set: args.change_set.map(ChangeSetId), file, hunk: args.hunk };
+        let reversed = cx.preview_reversal(&request)?;
+        if args.action == Action::Preview {
+            // It shows what was in these files.
+            let read = reversed.files.iter().filter(|file| !file.is_data).map(|file| Effect::Read(file.target.clone()));
+            return Ok((Plan::new(read), Draft::Preview(reversed)));
+        }
+        let changed = reversed.files.iter().filter(|file| !file.is_data);
+        let effects = changed.filter_map(|file| Some(Effect::Change(file.target.clone(), file.change?)));
+        let words = format!("Take back change set {}:\n{}", reversed.change_set, names(&reversed));
+        Ok((Plan::new(effects).preview(Preview::Text(words)), Draft::TakeBack(request)))
+    }
+
+    async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        Ok(match draft {
+            Draft::List(past) => listed(&past),
+            Draft::Preview(reversed) => {
+                let mut text =
+                    format!("Change set {} can be taken back. Afterwards:\n{}", reversed.change_set, names(&reversed));
+                reversed.did.iter().for_each(|file| push_hunks(&mut text, file));
+                ToolOutput::text(text).with_data(data(&reversed))
+            }
+            Draft::TakeBack(request) => {
+                let reversed = cx.take_back(&request).await?;
+                let text = format!("Took back change set {}:\n{}", reversed.change_set, names(&reversed));
+                ToolOutput::text(text).with_data(data(&reversed))
+            }
+        })
+    }
+}
+
+/// Lists change sets, the newest first.
+fn listed(past: &[PastChange]) -> ToolOutput {
+    let line = |change: &PastChange| {
+        let undone = if change.is_undone { ", taken back" } else { "" };
+        let files = Grouped(change.files.len() as u64).of("file");
+        let what = if change.what.is_empty() { String::new() } else { format!(" {}", one_line(&change.what)) };
+        let mut named: Vec<String> = change.files.iter().take(MOST_FILES).map(|file| in_words(file)).collect();
+        named.extend((change.files.len() > MOST_FILES).then(|| "…".to_owned()));
+        format!("{}  {}{what} ({files}{undone}): {}", change.change_set, change.tool, named.join(", "))
+    };
+    let mut lines: Vec<String> = past.iter().take(MOST_SETS).map(line).collect();
+    match past.len() {
+        0 => lines.push("This session has made no change sets.".to_owned()),
+        more if more > MOST_SETS => lines.push(format!("{} earlier ones are not shown.", more - MOST_SETS)),
+        _ => {}
+    }
+    let set = |change: &PastChange| {
+        let files: Vec<&String> = change.files.iter().map(|(path, _)| path).collect();
+        json!({ "change_set": change.change_set.0, "tool": change.tool, "what": change.what, "files": files, "undone": change.is_undone })
+    };
+    ToolOutput::text(lines.join("\n")).with_data(json!({ "change_sets": past.iter().map(set).collect::<Vec<_>>() }))
+}
+
+fn in_words((path, change): &(String, Change)) -> String {
+    let verb = match change {
+        Change::Create => "created",
+        Change::Replace => "changed",
+        Change::Remove => "removed",
+    };
+    format!("{verb} {}", one_line(path))
+}
+
+/// Names what becomes of the paths, and what else is worth knowing.
+fn names(reversed: &Reversed) -> String {
+    let mut text = String::new();
+    for file in reversed.files.iter().take(MOST_FILES) {
+        let _infallible = writeln!(text, "  {}", one_line(&file.words));
+    }
+    if let more @ 1.. = reversed.files.len().saturating_sub(MOST_FILES) {
+        let _infallible = writeln!(text, "  and {more} more");
+    }
+    for note in &reversed.notes {
+        let _infallible = writeln!(text, "{note}");
+    }
+    text
+}
+
+/// Shows what a change set did to a file, with the numbers of its hunks.
+fn push_hunks(text: &mut String, file: &FileDiff) {
+    let _infallible = writeln!(text, "{}:", one_line(&file.path));
+    let rendered = file.diff.render(MOST_LINES);
+    let mut number = 0;
+    for line in rendered.lines() {
+        if line.starts_with("@@ ") {
+            number += 1;
+            let _infallible = writeln!(text, "hunk {number} {line}");
+        } else {
+            let _infallible = writeln!(text, "{line}");
+        }
+    }
+}
+
+fn data(reversed: &Reversed) -> Value {
+    let files: Vec<&str> = reversed.files.iter().map(|file| file.words.as_str()).collect();
+    json!({ "change_set": reversed.change_set.0, "files": files, "notes": reversed.notes })
+}

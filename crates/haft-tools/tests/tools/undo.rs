@@ -1,0 +1,159 @@
+//! Scenes of `undo`.
+
+use haft::call::{RawArguments, ToolCall};
+use haft::result::ToolResult;
+use haft_runtime::approval::Verdict;
+use haft_runtime::session::Session;
+use haft_testkit::approver::Script;
+use haft_testkit::scene::Scene;
+use haft_testkit::snapshot;
+use haft_testkit::snapshot::told;
+use serde_json::{Value, json};
+
+fn scene() -> Scene {
+    Scene::new()
+        .approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
+        .file("a.txt", "l1\nl2\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\nl12\n")
+}
+
+fn edit(path: &str, edits: &[(&str, &str)]) -> Value {
+    let edits: Vec<Value> = edits.iter().map(|(old, new)| json!({ "old_text": old, "new_text": new })).collect();
+    json!({ "path": path, "edits": edits })
+}
+
+async fn call_in(scene: &Scene, session: &Session, tool: &str, arguments: Value) -> ToolResult {
+    scene.runtime().call(session, ToolCall::new(tool, RawArguments::from(arguments))).await
+}
+
+#[tokio::test]
+async fn a_session_lists_previews_and_takes_back_its_own_changes() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n"), ("l11", "eleven")])).await;
+    scene.call("write_file", json!({ "path": "new.txt", "content": "x\n" })).await;
+    snapshot!(scene.told("undo", json!({ "action": "list" })).await, @"
+    ok: 2  write_file create new.txt (1 file): created new.txt
+    1  edit_file change a.txt (1 file): changed a.txt
+    did: nothing
+    ");
+    snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @"
+    ok: Change set 1 can be taken back. Afterwards:
+      restored a.txt
+    a.txt:
+    hunk 1 @@ line 1 @@
+      l1
+    - l2
+    + two
+      l3
+      l4
+      l5
+    hunk 2 @@ line 8 @@
+      l8
+      l9
+      l10
+    - l11
+    + eleven
+      l12
+    did: nothing
+    ");
+    snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
+    ok: Took back change set 2:
+      removed new.txt
+    did: changed new.txt
+    ");
+    snapshot!(scene.told("undo", json!({ "action": "take_back", "file": "a.txt", "hunk": 2 })).await, @"
+    ok: Took back change set 1:
+      merged a.txt (later changes are kept)
+    did: changed a.txt
+    ");
+    assert_eq!(scene.read("a.txt"), "l1\ntwo\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\nl12\n");
+    snapshot!(scene.told("undo", json!({ "action": "take_back", "change_set": 1 })).await, @"
+    ok: Took back change set 1:
+      merged a.txt (later changes are kept)
+    did: changed a.txt
+    ");
+    scene.assert_untouched();
+    snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
+    failed at line_up (no_match): This session has made no change that could be taken back.
+    next: go on
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn what_others_changed_since_is_kept_or_stands_in_the_way() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;
+    let scene = scene.file("a.txt", "l1\ntwo\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\ntwelve\n");
+    snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
+    ok: Took back change set 1:
+      merged a.txt (later changes are kept)
+    did: changed a.txt
+    ");
+    assert_eq!(scene.read("a.txt"), "l1\nl2\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\ntwelve\n");
+    scene.call("edit_file", edit("a.txt", &[("l3\n", "three\n")])).await;
+    let scene = scene.file("a.txt", "l1\nl2\nmine\n");
+    snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @r#"
+    failed at line_up (stale): Nothing was taken back.
+    a.txt was changed since change set 3, in the same lines:
+    @@ line 1 @@
+      l1
+      l2
+    - three
+    - l4
+    - l5
+    - l6
+    - l7
+    - l8
+    - l9
+    - l10
+    - l11
+    - twelve
+    + mine
+    next: call "edit_file" to change back what you still want to, since the file was changed outside of haft
+    did: nothing
+    "#);
+    assert_eq!(scene.read("a.txt"), "l1\nl2\nmine\n");
+}
+
+#[tokio::test]
+async fn a_change_set_of_another_session_is_not_taken_back() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;
+    let other = scene.another_session("other");
+    let result = call_in(&scene, &other, "undo", json!({ "action": "take_back", "change_set": 1 })).await;
+    snapshot!(told(&result), @r#"
+    failed at line_up (no_match): Change set 1 is none of this session.
+    next: call "undo" to look at your change sets, with action "list"
+    did: nothing
+    "#);
+    let result = call_in(&scene, &other, "undo", json!({ "action": "list" })).await;
+    snapshot!(told(&result), @"
+    ok: This session has made no change sets.
+    did: nothing
+    ");
+    // What another session built on it stays, too.
+    call_in(&scene, &other, "edit_file", edit("a.txt", &[("two\n", "zwei\n")])).await;
+    snapshot!(scene.told("undo", json!({ "action": "take_back" })).await, @"
+    failed at line_up (stale): Nothing was taken back.
+    a.txt was changed since change set 1, in the same lines:
+    @@ line 1 @@
+      l1
+    - two
+    + zwei
+      l3
+      l4
+      l5
+    next: leave it, or ask the user: change set 2, which is not of this session, was built on it
+    did: nothing
+    ");
+}
+
+#[tokio::test]
+async fn a_later_change_of_the_same_session_is_named_as_the_one_to_take_back_first() {
+    let scene = scene();
+    scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n")])).await;
+    scene.call("edit_file", edit("a.txt", &[("two\n", "zwei\n")])).await;
+    let result = scene.call("undo", json!({ "action": "take_back", "change_set": 1 })).await;
+    let error = result.error.expect("change set 2 is built on it");
+    assert_eq!(error.next.to_string(), "take back change set 2 first");
+}

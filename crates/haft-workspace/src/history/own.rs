@@ -1,0 +1,232 @@
+//! The history as a session sees it: its own change sets, which the tool `undo` lists and takes back.
+//!
+//! What others changed since is merged or refused as for a person. A change set on which someone else's change set was
+//! built stays: only a person decides about that.
+
+use std::path::Path;
+
+use haft::BoxFuture;
+use haft::diff::Diff;
+use haft::door::{ChangeSetId, FileKind, Permit, Receipt};
+use haft::effect::{Change, Effect};
+use haft::encoding::decode;
+use haft::error::{Next, ToolError};
+use haft::guarded::{self, refused_from_commands};
+use haft::history::{History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun};
+use haft::kinds::ErrorKind;
+use haft::path::{Extent, Place, Target};
+use haft::plan::FileDiff;
+
+use super::sets::Sets;
+use super::{
+    Became, Conflict, FileChange, HUNK_CONTEXT, History, HistoryError, Kind, Scope, Side, TakenBack, UndoMode,
+    UndoRequest, Undone, Which,
+};
+use crate::state::journal::By;
+
+/// Most files of which a preview shows what the change set did.
+const MOST_SHOWN: usize = 20;
+/// Most lines of the difference of a path that stands in the way.
+const MOST_LINES: usize = 40;
+
+impl SessionHistory for History {
+    fn of_session(&self, session: &SessionRun) -> Result<Vec<PastChange>, ToolError> {
+        let sets = Sets::of(self.journal.read().map_err(|error| told(&HistoryError::from(error), &[]))?);
+        let by = by(session);
+        let own = sets.shown().into_iter().filter(|set| sets.is_of_session(set.number, &by));
+        let past = |set: super::ChangeSet| PastChange {
+            change_set: ChangeSetId(set.number),
+            what: match (&set.kind, set.command, set.description) {
+                (Kind::Undo(numbers) | Kind::Redo(numbers), ..) => {
+                    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                    format!("took back change set {}", numbers.join(", "))
+                }
+                (Kind::Change, command, description) => command.or(description).unwrap_or_default(),
+            },
+            tool: set.tool,
+            files: set.files.into_iter().map(|file| (file.path, file.change)).collect(),
+            is_undone: set.undone == Undone::Yes,
+        };
+        Ok(own.map(past).collect())
+    }
+
+    fn preview(&self, session: &SessionRun, request: &Reversal) -> Result<Reversed, ToolError> {
+        self.reverse(&by(session), request, UndoMode::Plan)
+    }
+
+    fn take_back<'a>(
+        &'a self,
+        permit: &'a Permit,
+        request: &'a Reversal,
+    ) -> BoxFuture<'a, Result<Reversed, ToolError>> {
+        let (history, request) = (Self { by: By::from(permit.errand()), ..self.clone() }, request.clone());
+        Box::pin(async move {
+            permit.go_on()?;
+            let planned = history.reverse(&history.by, &request, UndoMode::Plan)?;
+            for file in &planned.files {
+                if let Some(change) = file.change.filter(|_| !file.is_data) {
+                    permit.admit(&Effect::Change(file.target.clone(), change)).map_err(|_| changed_meanwhile(file))?;
+                }
+            }
+            let receipts = permit.receipts().clone();
+            let work = move || {
+                let reversed = history.reverse(&history.by, &request, UndoMode::Commit)?;
+                for file in &reversed.files {
+                    if let Some(change) = file.change {
+                        receipts.note(Receipt::Changed(file.target.clone(), change));
+                    }
+                }
+                receipts.note_change_set(reversed.change_set);
+                Ok(reversed)
+            };
+            let done = tokio::task::spawn_blocking(work).await;
+            let reversed: Reversed = done.map_err(|_| ToolError::of(ErrorKind::Bug, "Taking back was cut off."))??;
+            Ok(Reversed { change_set: planned.change_set, ..reversed })
+        })
+    }
+}
+
+impl History {
+    /// Takes back a change set of a session, or says what that would do. What was done is told under its own number.
+    fn reverse(&self, by: &By, request: &Reversal, mode: UndoMode) -> Result<Reversed, ToolError> {
+        let sets = self.sets_for(mode).map_err(|error| told(&HistoryError::from(error), &[]))?;
+        let number = sets.own_number(by, request).map_err(|error| told(&error, &[]))?;
+        let hunks = match (&request.file, request.hunk) {
+            (Some(file), Some(hunk)) => vec![(file.clone(), hunk)],
+            (None, Some(_)) => return Err(hunk_without_file()),
+            _ => Vec::new(),
+        };
+        let scope = match &request.file {
+            _ if !hunks.is_empty() => Scope::Hunks(&hunks),
+            Some(file) => Scope::Below(file),
+            None => Scope::All,
+        };
+        let wanted = UndoRequest { scope, mode, ..UndoRequest::all(Which::Number(number)) };
+        let own: Vec<u64> = sets.of_session(by).collect();
+        let TakenBack { number: done, files, notes, .. } = self.request(&wanted).map_err(|error| told(&error, &own))?;
+        let did = match mode {
+            UndoMode::Plan => self.look_at(number).map_err(|error| told(&error, &own))?,
+            UndoMode::Commit => Vec::new(),
+        };
+        let is_meant = |change: &FileChange| match &request.file {
+            Some(file) => Place::new(&change.path, Extent::Entry).path().starts_with(file.place().path()),
+            None => true,
+        };
+        Ok(Reversed {
+            change_set: ChangeSetId(done.unwrap_or(number)),
+            files: files.into_iter().map(reversed_file).collect(),
+            notes,
+            did: did.iter().filter(|change| is_meant(change)).filter_map(difference).take(MOST_SHOWN).collect(),
+        })
+    }
+}
+
+/// Says whether a path is what version control keeps as data, which commands may change.
+fn is_data(target: &Target) -> bool {
+    let path = target.place().path();
+    guarded::protected(path).is_some() && refused_from_commands(path, FileKind::File).is_none()
+}
+
+fn by(session: &SessionRun) -> By {
+    By { session: session.name.as_str().to_owned(), run: session.run.to_string(), ..By::default() }
+}
+
+fn reversed_file((path, became): (String, Became)) -> ReversedFile {
+    let change = match became {
+        Became::Restored | Became::Merged | Became::Renamed => Some(Change::Replace),
+        Became::Returned | Became::ObjectsRestored(_) => Some(Change::Create),
+        Became::Removed => Some(Change::Remove),
+        Became::Unchanged | Became::Kept | Became::ObjectsKept(_) => None,
+    };
+    let (verb, remark) = became.words();
+    let words = format!("{verb} {path}{remark}");
+    let target = Target::Inside(Place::new(&path, Extent::Entry));
+    let is_data = is_data(&target);
+    ReversedFile { target, change, words, is_data }
+}
+
+/// How a change set changed a text file.
+fn difference(change: &FileChange) -> Option<FileDiff> {
+    let text = |side: &Side| match side {
+        Side::Absent => Some(String::new()),
+        Side::File(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
+        Side::Unshown => None,
+    };
+    let diff = Diff::between(&text(&change.before)?, &text(&change.after)?, HUNK_CONTEXT);
+    Some(FileDiff { path: change.path.clone(), diff, notes: change.note.iter().cloned().collect() })
+}
+
+fn hunk_without_file() -> ToolError {
+    let next = Next::FixArguments("name the file of the hunk in \"file\"".into());
+    ToolError::new(ErrorKind::BadArguments, "A hunk is one of a file, and no file is named.", next)
+}
+
+fn changed_meanwhile(file: &ReversedFile) -> ToolError {
+    let next = Next::FixArguments("send the call again".into());
+    ToolError::new(ErrorKind::Stale, format!("{} was changed while the call was planned.", file.target), next)
+}
+
+/// Says to a model why nothing was taken back.
+fn told(error: &HistoryError, own: &[u64]) -> ToolError {
+    let look = || Next::LookFirst { tool: "undo".into(), at: "your change sets, with action \"list\"".into() };
+    let (kind, what, next) = match error {
+        HistoryError::NothingLeft | HistoryError::NothingToRedo => (
+            ErrorKind::NoMatch,
+            "This session has made no change that could be taken back.".to_owned(),
+            Next::DoNotRetry("go on".into()),
+        ),
+        HistoryError::Unknown(number) => {
+            (ErrorKind::NoMatch, format!("Change set {number} is none of this session."), look())
+        }
+        HistoryError::AlreadyUndone(number) => {
+            (ErrorKind::NoChange, format!("Change set {number} is taken back already."), look())
+        }
+        HistoryError::NotConcerned(path) => {
+            (ErrorKind::NoMatch, format!("No change set of this session has changed {path}."), look())
+        }
+        HistoryError::NotInSet { path, set } => {
+            (ErrorKind::NoMatch, format!("Change set {set} did not change {path}."), look())
+        }
+        HistoryError::NoHunks(path) => (
+            ErrorKind::BadArguments,
+            format!("{path} has no hunks: it was created, removed, or is no text."),
+            Next::FixArguments("leave \"hunk\" out to take the whole file back".into()),
+        ),
+        HistoryError::NoHunk { path, hunk, hunks } => (
+            ErrorKind::BadArguments,
+            format!("{path} has no hunk {hunk}; the change set changed {hunks} places in it."),
+            Next::FixArguments(format!("give a hunk from 1 to {hunks}; action \"preview\" numbers them")),
+        ),
+        HistoryError::Conflicts(conflicts) => return blocked(conflicts, own),
+        other => (ErrorKind::Io, format!("{other}."), Next::AskUser("tell the user".into())),
+    };
+    ToolError::new(kind, what, next)
+}
+
+/// Says which paths stand in the way, and what could be done.
+fn blocked(conflicts: &[Conflict], own: &[u64]) -> ToolError {
+    let mut what = String::from("Nothing was taken back.");
+    for conflict in conflicts.iter().take(MOST_SHOWN) {
+        what.push_str(&format!("\n{} was changed since change set {}, {}", conflict.path, conflict.set, conflict.why));
+        let texts = (conflict.left.as_deref().map(decode), conflict.now.as_deref().map(decode));
+        // The plan of the call has not been judged yet, so a secret is not shown.
+        if let (false, (Some(Ok(left)), Some(Ok(now)))) = (guarded::is_secret(Path::new(&conflict.path)), texts) {
+            let diff = Diff::between(&left.text, &now.text, HUNK_CONTEXT).render(MOST_LINES);
+            what.push_str(&format!(":\n{}", diff.trim_end()));
+        } else {
+            what.push('.');
+        }
+    }
+    let later = conflicts.iter().flat_map(|conflict| &conflict.blocked_by).max();
+    let next = match later {
+        Some(later) if own.contains(later) => Next::FixArguments(format!("take back change set {later} first")),
+        Some(later) => Next::AskUser(format!(
+            "leave it, or ask the user: change set {later}, which is not of this session, was built on it"
+        )),
+        None => Next::UseInstead {
+            tool: "edit_file".into(),
+            to: "to change back what you still want to, since the file was changed outside of haft".into(),
+        },
+    };
+    ToolError::new(ErrorKind::Stale, what, next)
+}

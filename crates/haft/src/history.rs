@@ -1,0 +1,112 @@
+//! What a session changed in the workspace, and taking it back: the door of the tool `undo`.
+//!
+//! A session sees and takes back only its own change sets. What was changed since is merged or refused, as for a person.
+//!
+//! Not here: the journal and how a change is taken back (`haft-workspace`), `haft undo` of a person.
+
+use std::sync::Arc;
+
+use crate::BoxFuture;
+use crate::door::{ChangeSetId, Permit, SessionName};
+use crate::effect::Change;
+use crate::error::ToolError;
+use crate::kinds::ErrorKind;
+use crate::path::Target;
+use crate::plan::FileDiff;
+
+/// The changes that were made in a workspace.
+pub trait History: Send + Sync {
+    /// Returns the change sets of a session, the newest first.
+    fn of_session(&self, session: &SessionRun) -> Result<Vec<PastChange>, ToolError>;
+
+    /// Says what taking back would do. Changes nothing.
+    fn preview(&self, session: &SessionRun, request: &Reversal) -> Result<Reversed, ToolError>;
+
+    /// Takes back what the permit admits.
+    fn take_back<'a>(&'a self, permit: &'a Permit, request: &'a Reversal)
+    -> BoxFuture<'a, Result<Reversed, ToolError>>;
+}
+
+/// One session, as the journal knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRun {
+    /// Its name.
+    pub name: SessionName,
+    /// Which opening of it: two sessions of one name are two runs.
+    pub run: Arc<str>,
+}
+
+/// What to take back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reversal {
+    /// The change set; without it, the newest of the session that holds.
+    pub change_set: Option<ChangeSetId>,
+    /// Only this file, or everything in this folder.
+    pub file: Option<Target>,
+    /// Only this hunk of the file, from 1.
+    pub hunk: Option<usize>,
+}
+
+/// A change set of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastChange {
+    /// Its number.
+    pub change_set: ChangeSetId,
+    /// The tool that made it.
+    pub tool: String,
+    /// The command that was run, or what was done, in one line.
+    pub what: String,
+    /// The paths that it changed.
+    pub files: Vec<(String, Change)>,
+    /// Whether it was taken back.
+    pub is_undone: bool,
+}
+
+/// What was taken back, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversed {
+    /// The change set that was taken back.
+    pub change_set: ChangeSetId,
+    /// What becomes of each path.
+    pub files: Vec<ReversedFile>,
+    /// What else is worth knowing, a sentence each.
+    pub notes: Vec<String>,
+    /// What the change set did to text files; of a preview only.
+    pub did: Vec<FileDiff>,
+}
+
+/// What becomes of one path when a change is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReversedFile {
+    /// The path.
+    pub target: Target,
+    /// What happens to it; nothing where it stays as it is.
+    pub change: Option<Change>,
+    /// The same in words: "restored a.txt".
+    pub words: String,
+    /// Whether it is data of version control, which belongs to the command that changed it: no plan names it.
+    pub is_data: bool,
+}
+
+/// A workspace that keeps no history.
+pub struct NoHistory;
+
+impl NoHistory {
+    fn error<T>() -> Result<T, ToolError> {
+        Err(ToolError::of(ErrorKind::Unavailable, "This workspace keeps no history of changes."))
+    }
+}
+
+impl History for NoHistory {
+    fn of_session(&self, _session: &SessionRun) -> Result<Vec<PastChange>, ToolError> {
+        Self::error()
+    }
+
+    fn preview(&self, _session: &SessionRun, _request: &Reversal) -> Result<Reversed, ToolError> {
+        Self::error()
+    }
+
+    fn take_back<'a>(&'a self, _: &'a Permit, _: &'a Reversal) -> BoxFuture<'a, Result<Reversed, ToolError>> {
+        Box::pin(async { Self::error() })
+    }
+}
