@@ -16,6 +16,8 @@ pub(crate) struct Running {
     /// Whether it has ended and nobody asked for its status yet. A process whose first thread has ended looks the same
     /// while its other threads run: so whoever kills, kills those too.
     pub(crate) has_ended: bool,
+    /// Whether it is git, which tidies up in the background after a commit.
+    pub(crate) is_git: bool,
     parent: i32,
     started: u64,
 }
@@ -27,8 +29,9 @@ impl Running {
         let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
         let rest = String::from_utf8_lossy(&stat[after_name..]);
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let is_git = stat[..after_name].ends_with(b"(git)");
         let has_ended = matches!(*fields.first()?, "Z" | "X" | "x");
-        Some(Self { pid, has_ended, parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })
+        Some(Self { pid, has_ended, is_git, parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })
     }
 
     /// Sends it a signal, if it is still there.

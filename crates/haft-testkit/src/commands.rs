@@ -79,7 +79,15 @@ impl ScriptedCommand {
     /// Changes a file.
     pub fn changes(mut self, path: &str, change: Change) -> Self {
         let target = Target::Inside(Place::new(path, Extent::Entry));
-        self.settled.changes.push(Settlement { target, change, diff: None, inside: None, from: None });
+        self.settled.changes.push(Settlement {
+            target,
+            change,
+            is_folder: false,
+            is_replaced: false,
+            diff: None,
+            inside: None,
+            from: None,
+        });
         self
     }
 

@@ -21,7 +21,7 @@ mod tests;
 
 pub use partial::HUNK_CONTEXT;
 pub use request::{Placement, Scope, UndoMode, UndoRequest, Which};
-pub use sets::{ChangeSet, ChangedFile, Kind, Undone};
+pub use sets::{ChangeSet, Kind, Undone};
 
 use std::borrow::Cow;
 use std::io;

@@ -11,6 +11,7 @@
 extern crate self as haft;
 
 pub mod call;
+pub mod change_summary;
 pub mod closest;
 pub mod context;
 pub mod dialect;

@@ -16,6 +16,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::BoxFuture;
+use crate::change_summary::{ChangeSummary, ChangedPath};
 use crate::diff::Diff;
 use crate::door::Permit;
 use crate::effect::Change;
@@ -395,6 +396,8 @@ pub enum Settle {
 pub struct Settled {
     /// What was changed, or would be.
     pub changes: Vec<Settlement>,
+    /// Folders that were made or removed with files in them, which are among the changes.
+    pub folders: Vec<(Target, Change)>,
     /// What was refused, kept aside, left out or is otherwise worth knowing, a sentence each.
     pub notes: Vec<String>,
 }
@@ -406,12 +409,55 @@ pub struct Settlement {
     pub target: Target,
     /// What happened to it.
     pub change: Change,
+    /// Whether it is a folder, or was one where it is gone.
+    pub is_folder: bool,
+    /// Whether something of another kind has taken its place, such as a file that of a folder.
+    pub is_replaced: bool,
     /// How it differs, where it is shown and is text.
     pub diff: Option<Diff>,
     /// How many files in it changed, where it is an ignored tree.
     pub inside: Option<ChangeCounts>,
     /// Where it was, if it is a folder that was moved as a whole.
     pub from: Option<Target>,
+}
+
+impl Settled {
+    /// Sums up what was changed.
+    pub fn summary(&self) -> ChangeSummary {
+        let folder = |(target, change): &(Target, Change)| ChangedPath {
+            path: target.to_string(),
+            change: *change,
+            is_folder: true,
+            is_replaced: false,
+            inside: None,
+            from: None,
+        };
+        let paths: Vec<ChangedPath> =
+            self.changes.iter().map(ChangedPath::from).chain(self.folders.iter().map(folder)).collect();
+        let mut summary = ChangeSummary::of(&paths);
+        for (_, change) in &self.folders {
+            // Only files are counted.
+            match change {
+                Change::Remove => summary.counts.removed -= 1,
+                Change::Create => summary.counts.created -= 1,
+                Change::Replace => summary.counts.changed -= 1,
+            }
+        }
+        summary
+    }
+}
+
+impl From<&Settlement> for ChangedPath {
+    fn from(settlement: &Settlement) -> Self {
+        Self {
+            path: settlement.target.to_string(),
+            change: settlement.change,
+            is_folder: settlement.is_folder,
+            is_replaced: settlement.is_replaced,
+            inside: settlement.inside.map(|counts| [counts.created, counts.replaced, counts.removed]),
+            from: settlement.from.as_ref().map(ToString::to_string),
+        }
+    }
 }
 
 /// How many files were created, replaced and removed.

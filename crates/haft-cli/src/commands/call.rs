@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use haft::call::{RawArguments, ToolCall};
-use haft::result::ToolResult;
+use haft::result::{Did, ToolResult};
 use haft_runtime::record;
 use haft_runtime::session::Session;
 use haft_workspace::state::WorkspaceState;
@@ -111,9 +111,17 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
             }
         }
     }
+    let mut facts = Vec::new();
     if let Some(level) = result.sandbox {
-        let status = result.exit_code.map_or("no exit code".to_owned(), |status| format!("exit code {status}"));
-        screen::talk_part(&Part::Faint(&format!("({status}; sandbox: {level}; {:.1} s)", result.took.as_secs_f64())));
+        facts.push(result.exit_code.map_or("no exit code".to_owned(), |status| format!("exit code {status}")));
+        facts.push(format!("sandbox: {level}"));
+        facts.push(format!("{:.1} s", result.took.as_secs_f64()));
+    }
+    if let Did::Changed { change_set: Some(number), .. } = &result.did {
+        facts.push(format!("take it back: haft undo {number}"));
+    }
+    if !facts.is_empty() {
+        screen::talk_part(&Part::Faint(&format!("({})", facts.join("; "))));
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! `haft diff`: what one change set did.
 
+use haft::change_summary::{ChangedPath, Importance};
 use haft::diff::{Diff, DiffHunk};
+use haft::effect::Change;
 use haft::encoding::decode;
 use haft::path::one_line;
 use haft_workspace::history::{FileChange, HUNK_CONTEXT, Side};
@@ -20,10 +22,11 @@ const MOST_LINES: usize = 2_000;
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit> {
     let desk = Rescue::open(common)?;
-    let (number, changes) = match desk.history.diff(arguments.number) {
+    let (number, mut changes) = match desk.history.diff(arguments.number) {
         Ok(found) => found,
         Err(error) => return super::undo::refused(common, &error),
     };
+    changes.sort_by_cached_key(importance);
     if common.json {
         let files: Vec<Value> = changes.iter().map(record).collect();
         screen::record(&json!({ "v": 1, "change_set": number, "files": files }).to_string())?;
@@ -36,6 +39,18 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
         screen::talk(&format!("[{more} more files; \"haft diff {number} --json\" names them all]"));
     }
     Ok(Exit::Ok)
+}
+
+/// Returns how much a path matters, so that what is gone comes first and what programs made comes last.
+fn importance(change: &FileChange) -> Importance {
+    let kind = match (change.before.exists(), change.after.exists()) {
+        (_, false) => Change::Remove,
+        (true, true) => Change::Replace,
+        (false, true) => Change::Create,
+    };
+    let path = change.path.clone();
+    let (is_folder, is_replaced) = (false, false);
+    Importance::of(&ChangedPath { path, change: kind, is_folder, is_replaced, inside: None, from: None })
 }
 
 /// Shows what was done to one path.

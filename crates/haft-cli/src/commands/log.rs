@@ -4,6 +4,7 @@ mod summary;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use haft::change_summary::{ChangeSummary, ChangedPath, Importance, KindCounts};
 use haft::effect::Change;
 use haft::path::one_line;
 use haft_workspace::history::{ChangeSet, Kind, Undone};
@@ -14,7 +15,6 @@ use crate::arguments::{Common, Log};
 use crate::exit::Exit;
 use crate::rescue::Rescue;
 use crate::screen::{self, Part};
-use summary::Counts;
 
 /// Where the words of a line begin, behind the number.
 const INDENT: usize = 7;
@@ -148,7 +148,9 @@ fn record(set: &ChangeSet) -> Value {
         Change::Replace => "replace",
         Change::Remove => "remove",
     };
-    let files: Vec<Value> = summary::by_importance(set)
+    let mut by_importance: Vec<&ChangedPath> = set.files.iter().collect();
+    by_importance.sort_by_key(|file| Importance::of(file));
+    let files: Vec<Value> = by_importance
         .iter()
         .map(|file| match file.inside {
             None => json!({ "path": file.path, "change": change(file.change) }),
@@ -159,7 +161,7 @@ fn record(set: &ChangeSet) -> Value {
             }),
         })
         .collect();
-    let Counts { removed, replaced, changed, created } = Counts::of(set);
+    let KindCounts { removed, replaced, changed, created } = ChangeSummary::of(&set.files).counts;
     let mut record = json!({
         "number": set.number,
         "time": utc(set.at),
@@ -207,7 +209,6 @@ pub(super) fn utc(at: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_workspace::history::ChangedFile;
 
     #[test]
     fn moments_are_written_as_programs_read_them() {
@@ -223,12 +224,13 @@ mod tests {
 
     #[test]
     fn every_width_shows_the_command_and_what_it_did() {
-        let file = |path: &str| ChangedFile {
+        let file = |path: &str| ChangedPath {
             path: path.to_owned(),
             change: Change::Remove,
             is_folder: false,
             is_replaced: false,
             inside: None,
+            from: None,
         };
         let set = ChangeSet {
             number: 12,

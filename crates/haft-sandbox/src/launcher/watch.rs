@@ -228,7 +228,7 @@ impl<E: Entered> Watch<E> {
     /// The command has ended and others of its processes have not: they get a moment, then they are killed.
     fn end_rest(&mut self, ended: WaitStatus) -> ControlFlow<()> {
         let Some(rest) = self.rest else {
-            let processes = self.others().iter().filter(|running| !running.has_ended).count();
+            let processes = self.others().iter().filter(|running| !running.has_ended && !running.is_git).count();
             self.rest = Some(Rest { processes, until: Instant::now() + GRACE });
             self.ask_to_end();
             return ControlFlow::Continue(());

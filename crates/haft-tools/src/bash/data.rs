@@ -1,5 +1,6 @@
 //! What came of a command, as data for programs; bounded like everything that a result holds.
 
+use haft::change_summary::{Importance, KindCounts};
 use haft::prelude::*;
 use haft::process::{HowEnded, Ran, Settlement};
 use serde_json::{Value, json};
@@ -22,6 +23,10 @@ pub(super) fn of(ran: &Ran, notes: &[String], (out, err): (&str, &str), cx: &Run
     if more_files > 0 {
         data["more_files"] = more_files.into();
     }
+    if !ran.settled.changes.is_empty() {
+        let KindCounts { removed, replaced, changed, created } = ran.settled.summary().counts;
+        data["changes"] = json!({ "removed": removed, "replaced": replaced, "changed": changed, "created": created });
+    }
     data
 }
 
@@ -43,7 +48,9 @@ fn first_notes(notes: &[String], most: usize) -> Vec<&str> {
 fn files(changes: &[Settlement], most: usize) -> (Vec<Value>, usize) {
     let mut left = most;
     let mut files = Vec::new();
-    for settlement in changes {
+    let mut by_importance: Vec<&Settlement> = changes.iter().collect();
+    by_importance.sort_by_cached_key(|change| Importance::of(&(*change).into()));
+    for settlement in by_importance {
         let path = settlement.target.to_string();
         let Some(room) = left.checked_sub(path.len() + 48) else { break };
         left = room;

@@ -6,7 +6,7 @@
 use haft::grouped::Grouped;
 use haft::path::one_line;
 use haft::prelude::*;
-use haft::process::{ChangeCounts, HowEnded, Ran, Settle, Settlement};
+use haft::process::{HowEnded, Ran, Settle};
 
 use super::data;
 use super::listening::Heard;
@@ -122,47 +122,12 @@ fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
             (Settle::Show, _) => Some("it would change no file".to_owned()),
         };
     }
-    let (objects, others): (Vec<&Settlement>, Vec<&Settlement>) = changes.iter().partition(|one| is_git_object(one));
-    let mut named: Vec<String> = others.iter().take(MOST_FILES).map(|one| change_words(one)).collect();
-    if !objects.is_empty() {
-        named.push(Grouped(objects.len() as u64).of("object") + " of git");
-    }
-    let more = others.len().saturating_sub(MOST_FILES);
-    let more = if more > 0 { format!(", and {} more", Grouped(more as u64)) } else { String::new() };
-    let files = Grouped(changes.len() as u64).of("file");
-    let what = match (ran.how, cx.change_set()) {
-        (Settle::Show, _) => format!("nothing was kept; it would change {files}"),
-        (Settle::Keep, Some(number)) => format!("{files} changed, to be taken back with \"haft undo {number}\""),
-        (Settle::Keep, None) => format!("{files} changed"),
-    };
-    Some(format!("{what}: {}{more}", named.join(", ")))
-}
-
-/// Returns whether it is one of the nameless files that git keeps contents in; their number says as much.
-fn is_git_object(settlement: &Settlement) -> bool {
-    let mut names = settlement.target.place().path().components().map(|name| name.as_os_str());
-    names.any(|name| name == ".git") && names.next().is_some_and(|name| name == "objects")
-}
-
-fn change_words(settlement: &Settlement) -> String {
-    let what = match settlement.change {
-        Change::Create => "created",
-        Change::Replace => "changed",
-        Change::Remove => "removed",
-    };
-    match settlement.inside {
-        None if settlement.from.is_some() => {
-            let from = settlement.from.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!("moved {from} to {}", settlement.target)
-        }
-        Some(ChangeCounts { created, replaced, removed }) => {
-            let counts = [("+", created), ("~", replaced), ("−", removed)];
-            let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-            let counts: Vec<String> = counts.map(|(sign, count)| format!("{sign}{}", Grouped(count))).collect();
-            format!("{what} {} ({} files)", settlement.target, counts.join(" "))
-        }
-        None => format!("{what} {}", settlement.target),
-    }
+    let summary = ran.settled.summary().sentence(MOST_FILES);
+    Some(match (ran.how, cx.change_set()) {
+        (Settle::Show, _) => format!("nothing was kept; it would have: {summary}"),
+        (Settle::Keep, Some(number)) => format!("change set {number}: {summary}"),
+        (Settle::Keep, None) => summary,
+    })
 }
 
 /// Shows how files would differ, where nothing was kept.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use haft::change_summary::ChangedPath;
 use haft::door::ChangeSetId;
 use haft::effect::Change;
 use haft::history::Reversal;
@@ -35,7 +36,7 @@ pub struct ChangeSet {
     /// Whether it is a change, or takes others back.
     pub kind: Kind,
     /// What it changed.
-    pub files: Vec<ChangedFile>,
+    pub files: Vec<ChangedPath>,
     /// Whether it was taken back.
     pub undone: Undone,
 }
@@ -60,21 +61,6 @@ pub enum Undone {
     Partly,
     /// All of it was.
     Yes,
-}
-
-/// One path of a change set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangedFile {
-    /// The path.
-    pub path: String,
-    /// What happened to it.
-    pub change: Change,
-    /// Whether it is a folder, or was one where it is gone.
-    pub is_folder: bool,
-    /// Whether something of another kind has taken its place, such as a file that of a folder.
-    pub is_replaced: bool,
-    /// How many files in it were created, replaced and removed, where it is an ignored tree.
-    pub inside: Option<[u64; 3]>,
 }
 
 /// All change sets of a journal.
@@ -405,12 +391,13 @@ impl Sets {
                 (Some(_), Some(_)) => Change::Replace,
                 (Some(_), None) => Change::Remove,
             };
-            ChangedFile {
+            ChangedPath {
                 path: path.display().to_string(),
                 change,
                 is_folder: is.or(was) == Some(Node::Folder),
                 is_replaced: was.zip(is).is_some_and(|(was, is)| was != is),
                 inside: inside.get(&path).copied(),
+                from: None,
             }
         });
         Some(ChangeSet {

@@ -77,7 +77,8 @@ impl Settling<'_> {
             self.receipts.note(haft::door::Receipt::Changed(from.clone(), Change::Remove));
             self.receipts.note(haft::door::Receipt::Changed(target.clone(), Change::Create));
             let (change, diff, inside, from) = (Change::Create, None, None, Some(from));
-            settled.changes.push(Settlement { target, change, diff, inside, from });
+            let (is_folder, is_replaced) = (true, false);
+            settled.changes.push(Settlement { target, change, is_folder, is_replaced, diff, inside, from });
         }
     }
 

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use haft::diff::Diff;
 use haft::door::{ChangeSetId, Errand, FileKind, Receipt, Receipts};
 use haft::effect::Change;
 use haft::error::ToolError;
@@ -322,8 +323,10 @@ impl Settling<'_> {
         for (found, change) in changes(judged) {
             let target = self.target(&found.spot, Extent::Entry);
             self.receipts.note(Receipt::Changed(target.clone(), change));
-            settled.changes.push(Settlement { target, change, diff: None, inside: None, from: None });
+            settled.changes.push(settlement(target, (found, change), None));
         }
+        let folder = |(found, change): (&Found, Change)| (self.target(&found.spot, Extent::Entry), change);
+        settled.folders.extend(folders(judged).into_iter().map(folder));
     }
 
     fn note_standing(&self, standing: &Standing) {
@@ -398,7 +401,24 @@ impl OpenRoot {
 }
 
 /// Returns what to tell of: files and links, and folders only where nothing in them tells of them.
+/// Makes what is told of one path.
+pub(super) fn settlement(target: Target, (found, change): (&Found, Change), diff: Option<Diff>) -> Settlement {
+    let kind = found.kind();
+    let is_replaced = change == Change::Replace && found.below.is_some_and(|below| below.kind != kind);
+    Settlement { target, change, is_folder: kind == FileKind::Folder, is_replaced, diff, inside: None, from: None }
+}
+
+/// Returns what came in and what it is for each path. A folder is told by what is in it.
 pub(super) fn changes(judged: &Judged) -> Vec<(&Found, Change)> {
+    told_paths(judged).0
+}
+
+/// Returns the folders that were made or removed and are told by what is in them.
+pub(super) fn folders(judged: &Judged) -> Vec<(&Found, Change)> {
+    told_paths(judged).1
+}
+
+fn told_paths(judged: &Judged) -> (Vec<(&Found, Change)>, Vec<(&Found, Change)>) {
     let comes = &judged.comes;
     // A folder in the place of a file tells of the file that is gone.
     let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
@@ -409,11 +429,13 @@ pub(super) fn changes(judged: &Judged) -> Vec<(&Found, Change)> {
         spot.path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
     };
     let told: HashSet<Spot> = comes.iter().map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
-    let shown = comes.iter().filter(|found| !is_folder(found) || !told.contains(&found.spot));
     let change = |found: &Found| match (&found.comes, found.below) {
         (Comes::Nothing, _) => Change::Remove,
         (_, None) => Change::Create,
         (_, Some(_)) => Change::Replace,
     };
-    shown.map(|found| (found, change(found))).collect()
+    let all = comes.iter().map(|found| (found, change(found)));
+    let (shown, folders): (Vec<_>, Vec<_>) =
+        all.partition(|(found, _)| !is_folder(found) || !told.contains(&found.spot));
+    (shown, folders.into_iter().filter(|(_, change)| *change != Change::Replace).collect())
 }

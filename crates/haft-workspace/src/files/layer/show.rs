@@ -3,16 +3,18 @@
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 
+use haft::change_summary::Importance;
 use haft::diff::Diff;
+use haft::effect::Change;
 use haft::encoding::decode;
 use haft::error::ToolError;
 use haft::path::Extent;
-use haft::process::{Settled, Settlement};
+use haft::process::Settled;
 use rustix::fs::OFlags;
 
 use super::super::open::open_beneath;
 use super::difference::{Comes, Found};
-use super::settle::{OpenRoot, Settling, changes};
+use super::settle::{OpenRoot, Settling, changes, folders, settlement};
 use super::{AsFd, told};
 
 /// Most files whose difference is shown.
@@ -36,11 +38,14 @@ impl Settling<'_> {
                 bytes -= (old.len() + new.len()).min(bytes);
                 Diff::between(&old, &new, CONTEXT)
             });
-            settled.changes.push(Settlement { target, change, diff, inside: None, from: None });
+            settled.changes.push(settlement(target, (found, change), diff));
         }
         for spot in &judged.trees {
             settled.changes.push(self.shown_tree(spot));
         }
+        let folder = |(found, change): (&Found, Change)| (self.target(&found.spot, Extent::Entry), change);
+        settled.folders.extend(folders(&judged).into_iter().map(folder));
+        settled.changes.sort_by_cached_key(|change| Importance::of(&change.into()));
         settled.notes = told::of_judged(self, &judged, &[]);
         Ok(settled)
     }

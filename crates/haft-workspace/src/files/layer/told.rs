@@ -22,7 +22,7 @@ const MOST_FOLDERS: usize = 5;
 /// Says what was not brought in.
 pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
     let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
-    let mut left_out: Vec<&(Spot, LeftOut)> = judged.left_out.iter().collect();
+    let mut left_out: Vec<&(Spot, LeftOut)> = judged.left_out.iter().filter(|(spot, _)| !is_sample(spot)).collect();
     left_out.sort();
     let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
     for (index, (spot, why)) in left_out.iter().enumerate() {
@@ -32,8 +32,6 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
             groups.entry(*why).or_default().push(name(spot));
         }
     }
-    // Git's own examples of hooks never run, and hide what matters.
-    groups.values_mut().for_each(|names| names.sort_by_key(|name| name.ends_with(".sample")));
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
     let clashes: HashMap<&Spot, Option<Clash>> =
         judged.clashes.iter().map(|found| (&found.spot, found.clash)).collect();
@@ -67,6 +65,12 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         );
     }
     notes
+}
+
+/// Returns whether it is one of git's own examples of hooks, which `git init` makes and git never runs.
+fn is_sample(spot: &Spot) -> bool {
+    let in_hooks = spot.path.parent().is_some_and(|folder| folder.ends_with(".git/hooks"));
+    in_hooks && spot.path.extension().is_some_and(|end| end == "sample")
 }
 
 fn of_left_out(why: LeftOut, names: &str) -> String {

@@ -104,6 +104,8 @@ impl Settling<'_> {
             settled.changes.push(Settlement {
                 target,
                 change: tree.kind,
+                is_folder: true,
+                is_replaced: false,
                 diff: None,
                 inside: Some(tree.counts),
                 from: None,
@@ -122,7 +124,8 @@ impl Settling<'_> {
             (true, true) => Change::Replace,
             (true, false) => Change::Remove,
         };
-        Settlement { target: self.target(spot, Extent::Tree), change, diff: None, inside: None, from: None }
+        let target = self.target(spot, Extent::Tree);
+        Settlement { target, change, is_folder: true, is_replaced: false, diff: None, inside: None, from: None }
     }
 }
 

@@ -1,0 +1,391 @@
+//! What was done to many files, in few words: how many of each kind, and the paths that matter most.
+//!
+//! A reader looks for what is gone before what is new, and for their own files before generated ones. A tree that programs
+//! make (`target`, `node_modules`, `__pycache__`) is one entry, and so is a folder that was removed or made with everything
+//! in it. Files inside `.git` are counted, not named. Results, `haft log` and `haft diff` all use this order.
+//!
+//! Not here: fitting it into the columns of a terminal (`haft-cli`).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::effect::Change;
+use crate::grouped::Grouped;
+use crate::path::one_line;
+
+/// Folders whose content programs make.
+const GENERATED_FOLDERS: &[&str] = &[
+    "target",
+    "node_modules",
+    "dist",
+    "build",
+    "out",
+    "coverage",
+    "venv",
+    ".venv",
+    "__pycache__",
+    ".cache",
+    ".next",
+    ".gradle",
+    ".tox",
+    ".nox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".parcel-cache",
+    ".turbo",
+];
+/// Those of them that lie in many folders and are told together.
+const SCATTERED_FOLDERS: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
+/// How files end that programs make.
+const GENERATED_ENDS: &[&str] =
+    &[".lock", "-lock.json", "-lock.yaml", ".min.js", ".map", ".pyc", ".o", ".class", ".log"];
+/// A new folder with more in it than this is one entry.
+const FEW: usize = 3;
+
+/// A path that was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedPath {
+    /// The path.
+    pub path: String,
+    /// What happened to it.
+    pub change: Change,
+    /// Whether it is a folder, or was one where it is gone.
+    pub is_folder: bool,
+    /// Whether something of another kind has taken its place, such as a file that of a folder.
+    pub is_replaced: bool,
+    /// How many files in it were created, replaced and removed, where it is told as a whole.
+    pub inside: Option<[u64; 3]>,
+    /// Where it was, if it was moved as a whole.
+    pub from: Option<String>,
+}
+
+/// How many paths each kind of change concerns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindCounts {
+    /// Those that are gone.
+    pub removed: u64,
+    /// Those in whose place something of another kind is.
+    pub replaced: u64,
+    /// Those that have another content.
+    pub changed: u64,
+    /// New ones.
+    pub created: u64,
+}
+
+/// What happened to an entry, in the order in which it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// It is gone.
+    Removed,
+    /// Something of another kind is in its place.
+    Replaced,
+    /// It has another name.
+    Moved,
+    /// It has another content.
+    Changed,
+    /// It is new.
+    Created,
+}
+
+/// One path, or one folder that stands for everything in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryEntry {
+    /// What happened to it.
+    pub kind: EntryKind,
+    /// Its path, in one line; of a folder that stands for what is in it with a slash at the end.
+    pub name: String,
+    /// How many files it stands for, where it is a folder.
+    pub files: Option<u64>,
+    is_generated: bool,
+}
+
+/// What was done to files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeSummary {
+    /// How many there are of each kind, all files counted.
+    pub counts: KindCounts,
+    /// The entries that matter most first.
+    pub entries: Vec<SummaryEntry>,
+    /// How many files inside `.git` were changed beside them.
+    pub in_git: usize,
+}
+
+impl KindCounts {
+    fn add(&mut self, path: &ChangedPath) {
+        if let Some([created, changed, removed]) = path.inside {
+            self.created += created;
+            self.changed += changed;
+            self.removed += removed;
+            return;
+        }
+        match kind(path) {
+            EntryKind::Removed => self.removed += 1,
+            EntryKind::Replaced => self.replaced += 1,
+            EntryKind::Changed | EntryKind::Moved => self.changed += 1,
+            EntryKind::Created => self.created += 1,
+        }
+    }
+
+    /// Returns the kinds that occur, with their names.
+    pub fn in_words(self) -> String {
+        let all = [
+            ("removed", self.removed),
+            ("replaced", self.replaced),
+            ("changed", self.changed),
+            ("created", self.created),
+        ];
+        let some = all.iter().filter(|(_, count)| *count > 0);
+        some.map(|(word, count)| format!("{} {word}", Grouped(*count))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl ChangeSummary {
+    /// Sums up what was done to these paths.
+    pub fn of(paths: &[ChangedPath]) -> Self {
+        let mut summary = Self::default();
+        let mut generated: BTreeMap<(String, bool), Vec<&ChangedPath>> = BTreeMap::new();
+        let mut others: Vec<&ChangedPath> = Vec::new();
+        for path in paths {
+            summary.counts.add(path);
+            match generated_tree(path) {
+                _ if is_in_git(&path.path) => summary.add_git(path),
+                Some(tree) => generated.entry(tree).or_default().push(path),
+                None => others.push(path),
+            }
+        }
+        for ((name, is_scattered), paths) in generated {
+            summary.entries.push(tree_entry(&name, is_scattered, &paths));
+        }
+        others.sort_by(|one, other| Path::new(&one.path).cmp(Path::new(&other.path)));
+        summary.add_sources(&others);
+        summary.entries.sort_by(|one, other| one.rank().cmp(&other.rank()));
+        summary
+    }
+
+    /// Says it in one sentence that names at most so many entries. Counts are told where not all are named.
+    pub fn sentence(&self, most: usize) -> String {
+        let shown = &self.entries[..self.entries.len().min(most)];
+        let more = self.entries.len() - shown.len();
+        let mut groups: Vec<String> = Vec::new();
+        for group in shown.chunk_by(|one, next| one.kind == next.kind) {
+            let names: Vec<String> = group.iter().map(SummaryEntry::in_words).collect();
+            groups.push(format!("{} {}", group[0].kind.word(), names.join(", ")));
+        }
+        if more > 0 {
+            groups.push(format!("and {} more", Grouped(more as u64)));
+        }
+        if self.in_git > 0 {
+            groups.push(format!("{} of git", Grouped(self.in_git as u64).of("file")));
+        }
+        let named = groups.join("; ");
+        if more > 0 { format!("{}: {named}", self.counts.in_words()) } else { named }
+    }
+
+    /// Files of git are counted; a repository that is gone is named.
+    fn add_git(&mut self, path: &ChangedPath) {
+        if !path.is_folder {
+            self.in_git += 1;
+        }
+        if let (EntryKind::Removed, Some(folder)) = (kind(path), path.path.strip_suffix("/HEAD"))
+            && folder.ends_with(".git")
+        {
+            let name = format!("{}/", one_line(folder));
+            self.entries.push(SummaryEntry { kind: EntryKind::Removed, name, files: None, is_generated: false });
+        }
+    }
+
+    /// Adds paths in their order; a folder that was removed or made with everything in it is one entry.
+    fn add_sources(&mut self, paths: &[&ChangedPath]) {
+        let mut index = 0;
+        while let Some(path) = paths.get(index) {
+            let inside = paths[index + 1..].iter().take_while(|other| is_within(other, path)).count();
+            let is_whole = path.is_folder
+                && match path.change {
+                    Change::Remove => true,
+                    Change::Create => inside > FEW,
+                    Change::Replace => false,
+                };
+            index += 1 + if is_whole { inside } else { 0 };
+            let counted = path.inside.map(|counts| counts.iter().sum()).or((is_whole).then_some(inside as u64));
+            if counted.is_none() && path.is_folder && inside > 0 {
+                continue;
+            }
+            let slash = if counted.is_some() { "/" } else { "" };
+            let from = path.from.as_ref().map(|from| format!("{} to ", one_line(from))).unwrap_or_default();
+            self.entries.push(SummaryEntry {
+                kind: kind(path),
+                name: format!("{from}{}{slash}", one_line(&path.path)),
+                files: counted.filter(|count| *count > 0),
+                is_generated: GENERATED_ENDS.iter().any(|end| path.path.ends_with(end)),
+            });
+        }
+    }
+}
+
+impl SummaryEntry {
+    /// Whether it stays, whether it is generated, the kind of change, and the name.
+    fn rank(&self) -> (bool, bool, EntryKind, &str) {
+        (self.kind > EntryKind::Replaced, self.is_generated, self.kind, &self.name)
+    }
+
+    fn in_words(&self) -> String {
+        match self.files {
+            Some(files) => format!("{} ({})", self.name, Grouped(files).of("file")),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl EntryKind {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Replaced => "replaced",
+            Self::Moved => "moved",
+            Self::Changed => "changed",
+            Self::Created => "created",
+        }
+    }
+}
+
+/// How much a path matters among others: whether it is in `.git`, stays, or is generated; then the kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Importance(bool, bool, bool, EntryKind);
+
+impl Importance {
+    /// Returns it for a path; the least comes first.
+    pub fn of(path: &ChangedPath) -> Self {
+        let kind = kind(path);
+        let is_generated = generated_tree(path).is_some() || GENERATED_ENDS.iter().any(|end| path.path.ends_with(end));
+        Self(is_in_git(&path.path), kind > EntryKind::Replaced, is_generated, kind)
+    }
+}
+
+fn kind(path: &ChangedPath) -> EntryKind {
+    match path.change {
+        Change::Remove => EntryKind::Removed,
+        _ if path.is_replaced => EntryKind::Replaced,
+        _ if path.from.is_some() => EntryKind::Moved,
+        Change::Replace => EntryKind::Changed,
+        Change::Create => EntryKind::Created,
+    }
+}
+
+/// Returns whether a path is in a folder, and the same was done to both.
+fn is_within(path: &ChangedPath, folder: &ChangedPath) -> bool {
+    let below = path.path.strip_prefix(&folder.path).is_some_and(|rest| rest.starts_with('/'));
+    below && folder.is_folder && path.change == folder.change
+}
+
+fn is_in_git(path: &str) -> bool {
+    Path::new(path).iter().any(|part| part == ".git")
+}
+
+/// Returns the outermost generated tree that a path belongs to, and whether there are many of its name.
+fn generated_tree(path: &ChangedPath) -> Option<(String, bool)> {
+    let parts: Vec<&str> = path.path.split('/').collect();
+    let at = parts.iter().position(|part| GENERATED_FOLDERS.contains(part))?;
+    // A file of that name is no tree, and what was moved is told by both its names.
+    if path.from.is_some() || at + 1 == parts.len() && !path.is_folder && path.inside.is_none() {
+        return None;
+    }
+    match SCATTERED_FOLDERS.contains(&parts[at]) {
+        true => Some((parts[at].to_owned(), true)),
+        false => Some((parts[..=at].join("/"), false)),
+    }
+}
+
+/// Makes one entry of a generated tree.
+fn tree_entry(name: &str, is_scattered: bool, paths: &[&ChangedPath]) -> SummaryEntry {
+    let all_are = |change: Change| paths.iter().all(|path| path.change == change);
+    let has_root = |path: &&&ChangedPath| path.path.ends_with(name) && (path.is_folder || path.inside.is_some());
+    let kind = match paths.iter().find(has_root) {
+        Some(root) if !is_scattered => kind(root),
+        _ if all_are(Change::Remove) => EntryKind::Removed,
+        _ if all_are(Change::Create) => EntryKind::Created,
+        _ => EntryKind::Changed,
+    };
+    let of = |path: &&ChangedPath| path.inside.map_or(u64::from(!path.is_folder), |counts| counts.iter().sum());
+    let files: u64 = paths.iter().map(of).sum();
+    let folders: std::collections::BTreeSet<&str> =
+        paths.iter().filter_map(|path| Some(&path.path[..path.path.find(name)?])).collect();
+    let place =
+        if is_scattered && folders.len() > 1 { format!(" in {} folders", folders.len()) } else { String::new() };
+    let name = match folders.first() {
+        Some(folder) if is_scattered && folders.len() == 1 => format!("{}{name}/", one_line(folder)),
+        _ => format!("{}/{place}", one_line(name)),
+    };
+    SummaryEntry { kind, name, files: (files > 0).then_some(files), is_generated: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(words: &[&str]) -> Vec<ChangedPath> {
+        let path = |words: &&str| {
+            let (sign, path) = words.split_at(1);
+            let change = match sign {
+                "-" => Change::Remove,
+                "+" => Change::Create,
+                _ => Change::Replace,
+            };
+            let (path, is_folder) = path.strip_suffix('/').map_or((path, false), |path| (path, true));
+            let is_replaced = sign == "!";
+            ChangedPath { path: path.to_owned(), change, is_folder, is_replaced, inside: None, from: None }
+        };
+        words.iter().map(path).collect()
+    }
+
+    fn sentence(words: &[&str]) -> String {
+        ChangeSummary::of(&paths(words)).sentence(6)
+    }
+
+    #[test]
+    fn what_is_gone_is_named_first_and_generated_files_last() {
+        assert_eq!(
+            sentence(&["~Cargo.lock", "+a.rs", "~main.rs", "-old.rs", "!src/", "~target/x"]),
+            "removed old.rs; replaced src; changed main.rs; created a.rs; changed Cargo.lock, target/ (1 file)"
+        );
+    }
+
+    #[test]
+    fn three_hundred_new_files_hide_no_removed_one() {
+        let created: Vec<String> = (0..300).map(|number| format!("+n{number}")).collect();
+        let mut words: Vec<&str> = created.iter().map(String::as_str).collect();
+        words.extend(["-z1", "-z2", "-z3"]);
+        assert_eq!(sentence(&words), "3 removed, 300 created: removed z1, z2, z3; created n0, n1, n10; and 297 more");
+    }
+
+    #[test]
+    fn a_tree_that_programs_make_is_one_entry() {
+        assert_eq!(
+            sentence(&["+.venv/", "+.venv/bin/python", "+.venv/lib/x.py", "+web/node_modules/a/b.js", "+a.py"]),
+            "created a.py, .venv/ (2 files), web/node_modules/ (1 file)"
+        );
+        assert_eq!(
+            sentence(&["+a/__pycache__/x.pyc", "+b/__pycache__/y.pyc", "~b/__pycache__/z.pyc"]),
+            "changed __pycache__/ in 2 folders (3 files)"
+        );
+        assert_eq!(sentence(&["-build", "+src/target.rs"]), "removed build; created src/target.rs");
+    }
+
+    #[test]
+    fn a_folder_with_everything_in_it_is_one_entry() {
+        assert_eq!(sentence(&["-old/", "-old/a", "-old/b", "~m.rs"]), "removed old/ (2 files); changed m.rs");
+        assert_eq!(sentence(&["+src/", "+src/a"]), "created src/a");
+        assert_eq!(sentence(&["+src/", "+src/a", "+src/b", "+src/c", "+src/d"]), "created src/ (4 files)");
+        assert_eq!(sentence(&["+empty/"]), "created empty");
+    }
+
+    #[test]
+    fn files_of_git_are_counted_and_a_repository_that_is_gone_is_named() {
+        assert_eq!(
+            sentence(&["+.git/objects/ab/", "+.git/objects/ab/c", "~.git/index", "~a"]),
+            "changed a; 2 files of git"
+        );
+        assert_eq!(sentence(&["-.git/HEAD", "-.git/index"]), "removed .git/; 2 files of git");
+    }
+}
