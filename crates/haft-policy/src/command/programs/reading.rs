@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
             Some(Output::Name) => Flow::Text(a_name()),
-            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().map(names_in).collect()),
+            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().flat_map(itself_and_names_in).collect()),
         }
     }
 
@@ -296,6 +296,12 @@ fn a_name() -> Value {
     let mut name = Value::text("0");
     name.push(Piece::Glob);
     name
+}
+
+/// Returns what is printed of a path: the path itself where it is a file, or the names that lie in it.
+fn itself_and_names_in(path: &Value) -> impl Iterator<Item = Value> {
+    let is_here = path.known().is_some_and(|path| path.trim_end_matches('/').ends_with('.')) || path.has_unknown();
+    Some(path.clone()).filter(|_| !is_here).into_iter().chain([names_in(path)])
 }
 
 /// Returns the names that lie in a folder.
