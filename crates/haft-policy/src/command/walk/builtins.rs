@@ -6,16 +6,13 @@ use super::super::act::{Act, Deed, Flow};
 use super::super::value::{Piece, Value};
 use super::super::{printing, syntax};
 use super::Walk;
-use super::assigning::How;
 use super::carry::Caller;
 use super::declaring::DECLARING;
 use super::variable::Assigned;
 
 /// Built-ins that only compute, print or end something.
-const HARMLESS: &[&str] = &[
-    ":", "true", "false", "test", "[", "wait", "jobs", "times", "getopts", "caller", "logout", "fg", "bg", "disown",
-    "help",
-];
+const HARMLESS: &[&str] =
+    &[":", "true", "false", "test", "[", "jobs", "times", "caller", "logout", "fg", "bg", "disown", "help"];
 /// Built-ins that print nothing.
 const SILENT: &[&str] = &[
     ":",
@@ -96,6 +93,13 @@ impl Walk<'_> {
             "alias" => self.alias(rest),
             "trap" => self.trap(rest),
             "read" | "mapfile" | "readarray" => self.read(name, rest, input),
+            "getopts" => {
+                rest.iter().skip(1).take(1).for_each(|name| self.assign_named(name, Assigned::one(Value::unknown())));
+            }
+            "wait" => {
+                let names = rest.windows(2).filter(|pair| pair[0].prefix().ends_with('p')).map(|pair| &pair[1]);
+                names.for_each(|name| self.assign_named(name, Assigned::one(Value::number())));
+            }
             "umask" | "ulimit" if only_shows(rest) => {}
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
@@ -129,10 +133,20 @@ impl Walk<'_> {
 
     fn printf(&mut self, words: &[Value]) -> Flow {
         let (variable, words) = match words {
-            [flag, name, rest @ ..] if flag.known() == Some("-v") => (name.known().map(str::to_owned), rest),
-            [flag, rest @ ..] if flag.known() == Some("--") => (None, rest),
+            [flag, name, rest @ ..] if flag.known() == Some("-v") => (Some(name.clone()), rest),
+            [flag, rest @ ..] if flag.prefix().starts_with("-v") => (flag.strip_prefix("-v"), rest),
             words => (None, words),
         };
+        let words = match words {
+            [flag, rest @ ..] if flag.known() == Some("--") => rest,
+            words => words,
+        };
+        // `%n` sets the variable that a word names.
+        if let [format, names @ ..] = words
+            && format.shown().contains("%n")
+        {
+            names.iter().for_each(|name| self.assign_named(name, Assigned::one(Value::number())));
+        }
         let text = match words {
             [] => Value::default(),
             [format, rest @ ..] => match format.known() {
@@ -142,7 +156,7 @@ impl Walk<'_> {
         };
         match variable {
             Some(name) => {
-                self.assign(&name, Assigned::one(text), How::Set);
+                self.assign_named(&name, Assigned::one(text));
                 Flow::Text(Value::default())
             }
             None => Flow::Text(text),

@@ -126,6 +126,7 @@ impl Walk<'_> {
                 WordPart::Arithmetic(words) => {
                     self.touch(words);
                     self.evaluate_words(words);
+                    self.calculate_in_word(words);
                     all.iter_mut().for_each(|fields| fields.push(Piece::Number));
                 }
                 WordPart::Opaque(why) => {
@@ -219,9 +220,14 @@ impl Walk<'_> {
             Operation::Plain | Operation::Required => {
                 values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
             }
-            Operation::Default(word) => self.or_default(&parameter.name, values, word),
+            Operation::Default(word) => {
+                let default = self.unsplit(word);
+                self.or_default(&parameter.name, values, default)
+            }
             Operation::Assigned(word) => {
-                let all = self.or_default(&parameter.name, values, word);
+                let default = self.unsplit(word);
+                self.look_at_assigned(&parameter.name, &default);
+                let all = self.or_default(&parameter.name, values, default);
                 self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
                 all
             }
@@ -266,13 +272,13 @@ impl Walk<'_> {
     }
 
     /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
-    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: Vec<Value>) -> Vec<Vec<Value>> {
         let mut all = match values {
             Some(values) => values,
             None if surroundings::may_hold(name) && self.shell.unset == Unset::Unknown => self.unset(),
             None => Vec::new(),
         };
-        all.extend(self.unsplit(default).into_iter().map(|value| vec![value]));
+        all.extend(default.into_iter().map(|value| vec![value]));
         all
     }
 
