@@ -326,7 +326,7 @@ impl<'a> Walk<'a> {
                     [_] => self.calculate(words),
                     words => {
                         self.touch(words);
-                        if words.iter().any(compares_numbers) {
+                        if words.iter().any(takes_numbers) {
                             self.calculate_in_word(words);
                         }
                     }
@@ -433,9 +433,9 @@ impl<'a> Walk<'a> {
 }
 
 /// Returns whether a word of `[[ … ]]` makes those beside it arithmetic.
-fn compares_numbers(word: &Word) -> bool {
+fn takes_numbers(word: &Word) -> bool {
     let [WordPart::Text(text, _)] = word.parts.as_slice() else { return false };
-    matches!(text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
+    matches!(text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v")
 }
 
 fn opaque(why: &str) -> Act {

@@ -122,7 +122,8 @@ fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
         let facts = workspace.facts(&Target::Inside(place.clone()));
         facts.is_ok_and(|facts| facts.kind == FileKind::Folder)
     };
-    let is_copier = step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
+    let prints = step.words.iter().skip(1).any(|word| word.starts_with("/dev/") || word.starts_with("/proc/"));
+    let is_copier = !prints && step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
     if is_copier || !is_pattern && !is_folder() {
         return None;
     }

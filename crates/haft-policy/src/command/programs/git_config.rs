@@ -246,6 +246,7 @@ const LONG: &[&str] = &[
     "--comment",
     "--value",
     "--url",
+    "--includes",
 ];
 
 /// Returns the whole name of an option that is cut.
@@ -270,6 +271,8 @@ struct Config {
     removes: bool,
     is_about_sections: bool,
     edits: bool,
+    /// Whether files are read that the named one names.
+    includes: bool,
     doubts: bool,
 }
 
@@ -299,6 +302,7 @@ impl Config {
             "--unset" | "--unset-all" => self.removes = true,
             "--remove-section" | "--rename-section" => (self.removes, self.is_about_sections) = (true, true),
             "--edit" => self.edits = true,
+            "--includes" => self.includes = true,
             "get" | "list" if self.operands.is_empty() => self.reads = true,
             "unset" if self.operands.is_empty() => self.removes = true,
             "remove-section" | "rename-section" if self.operands.is_empty() => {
@@ -349,6 +353,9 @@ impl Config {
             acts.push(Act::Unknown("a setting of git is known only when it runs".to_owned()));
         }
         acts.extend(self.blob.iter().map(|path| Act::Path(Deed::Read, path.clone())));
+        if self.includes && (self.file.is_some() || !self.blob.is_empty()) {
+            acts.push(Act::Unknown("which files it reads is in another file".to_owned()));
+        }
         if self.reads || only_a_key {
             acts.extend(self.file.map(|file| Act::Path(Deed::Read, file)));
             return Reading { acts, ..Reading::default() };

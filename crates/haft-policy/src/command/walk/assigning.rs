@@ -36,7 +36,10 @@ impl Walk<'_> {
     /// Assigns a variable of the shell itself. Every way in which bash assigns one leads here: `x=…`, `read`, `for`,
     /// `printf -v`, `${x:=…}`, `((x=…))`, `{x}<file` and the rest.
     pub(super) fn assign(&mut self, name: &str, assigned: Assigned, how: How) {
-        self.look_at_assigned(name, &assigned.all_values());
+        let values = assigned.all_values();
+        self.look_at_assigned(name, &values);
+        // Arithmetic takes the value for an expression, and a variable of numbers does so at once.
+        values.iter().for_each(|value| self.evaluate_assignments(value));
         match how {
             How::Set => self.put(name, assigned),
             How::Add => self.assign_more(name, &assigned),
@@ -98,10 +101,7 @@ impl Walk<'_> {
             [one] if !assignment.is_array => Assigned::any(self.values_of(one)),
             words => self.array(&assignment.name, words),
         };
-        for value in assigned.all_values() {
-            self.evaluate(&value);
-            self.evaluate_assignments(&value);
-        }
+        assigned.all_values().iter().for_each(|value| self.evaluate(value));
         let how = match &assignment.index {
             Some(index) => How::At(self.index(&assignment.name, index)),
             None if assignment.is_added => How::Add,
@@ -214,10 +214,17 @@ impl Walk<'_> {
         };
         self.shell.parameters = match (self.shell.parameters.take(), count) {
             // Where there are not enough of them, it does nothing.
-            (Some(lists), Some(count)) => {
-                Some(lists.into_iter().map(|list| list.get(count..).map_or(list.clone(), <[Value]>::to_vec)).collect())
-            }
+            (Some(lists), Some(count)) => Some(lists.into_iter().map(|list| shifted(list, count)).collect()),
             _ => None,
         };
     }
+}
+
+/// Takes words away at the beginning. Of what may be several words some are left.
+fn shifted(list: Vec<Value>, count: usize) -> Vec<Value> {
+    if count > list.len() && !list.iter().any(Value::may_be_several) {
+        return list;
+    }
+    let is_left = |(at, value): &(usize, Value)| *at >= count || value.may_be_several();
+    list.into_iter().enumerate().filter(is_left).map(|(_, value)| value).collect()
 }

@@ -76,10 +76,7 @@ impl Walk<'_> {
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
                 (None, true) => self.refer_to_value(&name),
-                (Some(value), false) => {
-                    self.evaluate_assignments(&value);
-                    self.assign(&name, declared(&value), how);
-                }
+                (Some(value), false) => self.assign(&name, declared(&value), how),
                 // In a function the new one is not set.
                 (None, false) if is_hidden && variables::matters(&name) => {
                     self.emit(Act::ShellState(format!("take {name} from the programs that follow")));

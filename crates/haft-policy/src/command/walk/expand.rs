@@ -397,12 +397,17 @@ fn first_of(list: Vec<Value>) -> Vec<Value> {
     }
 }
 
-/// Returns a part of a list; of one with a gap nobody knows how long it is.
+/// Returns a part of a list; where a word may be several, nobody knows how long it is.
 fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
     let count = list.len() as i64;
     let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
     let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
-    list[begin as usize..end as usize].to_vec()
+    let is_long = list.iter().any(Value::may_be_several);
+    let is_in = |(at, value): &(usize, &Value)| {
+        let at = *at as i64;
+        at >= begin && (at < end || is_long) || value.may_be_several()
+    };
+    list.iter().enumerate().filter(is_in).map(|(_, value)| value.clone()).collect()
 }
 
 fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
