@@ -19,6 +19,7 @@ mod expand;
 mod input;
 mod linking;
 mod links;
+mod listing;
 mod local_code;
 mod matching;
 mod moving;

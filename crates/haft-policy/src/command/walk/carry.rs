@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use haft::door::FileKind;
-
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
-use super::super::places::{Folder, Place};
+use super::super::places::Folder;
 use super::super::syntax::Stage;
 use super::super::value::{Origin, Piece, Value};
 use super::super::{STARTS_INTERPRETER, languages, programs, syntax};
@@ -224,20 +222,9 @@ impl Walk<'_> {
             // What comes from another machine is its text.
             Flow::Unknown if reading.inner.is_empty() && reading.acts.iter().any(Act::connects) => Flow::Downloaded,
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
-            // Of a folder the names in it are printed.
-            Flow::Paths(paths) => {
-                Flow::Paths(paths.iter().filter(|path| !self.is_known_folder(path)).cloned().collect())
-            }
+            Flow::Paths(paths) => Flow::Paths(self.printed_names(paths, &reading.acts)),
             flow => flow.clone(),
         }
-    }
-
-    fn is_known_folder(&self, path: &Value) -> bool {
-        let is_folder = |place: Place| match place {
-            Place::At(place) => self.locate.locate(&place).kind == Some(FileKind::Folder),
-            Place::Anywhere => false,
-        };
-        path.known().is_some() && self.shell.folders.iter().all(|folder| is_folder(folder.place(path)))
     }
 
     /// Of a single line these programs leave all or nothing.
