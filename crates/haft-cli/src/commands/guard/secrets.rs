@@ -163,6 +163,7 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         "checkout-index",
         "fast-export",
         "bundle",
+        "rev-list",
         "merge-tree",
         "am",
     ];
@@ -181,7 +182,9 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         "bisect",
     ];
     let words = &step.words;
-    let reads = matches!(step.does, Does::Read(_) | Does::ReadUnknown);
+    // A search in differences tells whether a text is in them, letter by letter.
+    let searches = words.iter().any(|word| word.starts_with("-S") || word.starts_with("-G"));
+    let reads = searches || matches!(step.does, Does::Read(_) | Does::ReadUnknown);
     let is_verbose = has_letter(words, "vpie")
         || ["--verbose", "--patch", "--interactive", "--edit"].iter().any(|flag| has_option(words, flag));
     let takes_untracked = has_option(words, "--no-index") || has_option(words, "--untracked");
@@ -191,7 +194,7 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
         "diff" if takes_untracked && !reads => None,
         _ if takes_untracked => Some(FolderReader::Everything),
         sub if SHOWING.contains(&sub) || reads && BY_OPTIONS.contains(&sub) => Some(FolderReader::Git),
-        "status" | "commit" | "add" | "stage" | "checkout" | "reset" | "restore" | "stash" if is_verbose => {
+        "status" | "commit" | "add" | "stage" | "checkout" | "reset" | "restore" if is_verbose => {
             Some(FolderReader::NotIgnored)
         }
         _ => None,
