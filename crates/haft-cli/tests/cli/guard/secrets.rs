@@ -192,6 +192,11 @@ fn commands_of_git_that_show_a_tracked_secret_are_asked_about_however_options_ar
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_ne!(decision, "allow", "{command}: {reason}");
     }
+}
+
+#[test]
+fn commands_of_git_that_show_names_and_messages_alone_are_not_asked_about() {
+    let place = tracked();
     for command in [
         "git log",
         "git log --oneline --graph",

@@ -93,13 +93,7 @@ impl Walk<'_> {
             "alias" => self.alias(rest),
             "trap" => self.trap(rest),
             "read" | "mapfile" | "readarray" => self.read(name, rest, input),
-            "getopts" => {
-                rest.iter().skip(1).take(1).for_each(|name| self.assign_named(name, Assigned::one(Value::unknown())));
-            }
-            "wait" => {
-                let names = rest.windows(2).filter(|pair| pair[0].prefix().ends_with('p')).map(|pair| &pair[1]);
-                names.for_each(|name| self.assign_named(name, Assigned::one(Value::number())));
-            }
+            "getopts" | "wait" => self.assign_by(name, rest),
             "umask" | "ulimit" if only_shows(rest) => {}
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
@@ -117,6 +111,17 @@ impl Walk<'_> {
         }
         let is_silent = SILENT.contains(&name) || rest.iter().any(|word| word.prefix().contains('='));
         Some(if is_silent { Flow::Text(Value::default()) } else { Flow::Unknown })
+    }
+
+    /// `getopts LETTERS NAME` and `wait -p NAME` set a variable beside what they are for.
+    fn assign_by(&mut self, builtin: &str, words: &[Value]) {
+        let name = match builtin {
+            "getopts" => words.get(1),
+            _ => words.windows(2).find(|pair| pair[0].prefix().ends_with('p')).map(|pair| &pair[1]),
+        };
+        if let Some(name) = name {
+            self.assign_named(name, Assigned::one(Value::unknown()));
+        }
     }
 
     fn compgen(&mut self, words: &[Value]) {

@@ -220,17 +220,8 @@ impl Walk<'_> {
             Operation::Plain | Operation::Required => {
                 values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
             }
-            Operation::Default(word) => {
-                let default = self.unsplit(word);
-                self.or_default(&parameter.name, values, default)
-            }
-            Operation::Assigned(word) => {
-                let default = self.unsplit(word);
-                self.look_at_assigned(&parameter.name, &default);
-                let all = self.or_default(&parameter.name, values, default);
-                self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
-                all
-            }
+            Operation::Default(word) => self.or_default(&parameter.name, values, word),
+            Operation::Assigned(word) => self.assign_default(&parameter.name, values, word),
             Operation::Alternative(word) => {
                 let mut all: Vec<Vec<Value>> = self.unsplit(word).into_iter().map(|value| vec![value]).collect();
                 all.push(vec![Value::default()]);
@@ -272,14 +263,26 @@ impl Walk<'_> {
     }
 
     /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
-    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: Vec<Value>) -> Vec<Vec<Value>> {
-        let mut all = match values {
-            Some(values) => values,
-            None if surroundings::may_hold(name) && self.shell.unset == Unset::Unknown => self.unset(),
-            None => Vec::new(),
-        };
-        all.extend(default.into_iter().map(|value| vec![value]));
+    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+        let mut all = values.unwrap_or_else(|| self.held_before(name));
+        all.extend(self.unsplit(default).into_iter().map(|value| vec![value]));
         all
+    }
+
+    /// `${x:=word}`: the same, and the variable has it from then on.
+    fn assign_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+        let mut all = values.unwrap_or_else(|| self.held_before(name));
+        let default = self.unsplit(default);
+        self.look_at_assigned(name, &default);
+        all.extend(default.into_iter().map(|value| vec![value]));
+        self.put(name, Assigned::any(all.iter().flatten().cloned().collect()));
+        all
+    }
+
+    /// Returns what a variable may hold that this command has not set.
+    fn held_before(&self, name: &str) -> Vec<Vec<Value>> {
+        let may_hold = surroundings::may_hold(name) && self.shell.unset == Unset::Unknown;
+        if may_hold { self.unset() } else { Vec::new() }
     }
 
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
