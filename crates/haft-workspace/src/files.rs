@@ -30,6 +30,7 @@ pub(crate) mod refused;
 mod replace;
 pub(crate) mod repository;
 mod rules;
+mod same_file;
 mod search;
 mod secrets;
 pub(crate) mod shut;
@@ -126,6 +127,11 @@ impl Workspace {
     /// Returns the files below a folder whose names say that they are secret and that such a program reads.
     pub fn secrets_read_by(&self, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
         self.secrets.read_by(&self.root, folder, reader)
+    }
+
+    /// Returns the secret file of which a file is another name.
+    pub fn secret_of_same_file(&self, target: &Target) -> Option<PathBuf> {
+        self.secrets.same_as(&self.root, target)
     }
 
     /// Protects files that trusted code names, by their paths from the root: no command changes them.

@@ -109,6 +109,8 @@ pub struct Assignment {
 pub struct Redirect {
     /// The number of the descriptor, where it is written.
     pub descriptor: Option<u32>,
+    /// The variable that gets the number of a new one (`{x}<`).
+    pub variable: Option<String>,
     /// What happens.
     pub kind: RedirectKind,
     /// The file, the descriptor, or the text.

@@ -101,6 +101,11 @@ impl Value {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Unknown | Piece::Foreign(_)))
     }
 
+    /// Returns whether it may be several words: the names that a pattern finds.
+    pub fn may_be_several(&self) -> bool {
+        self.pieces.contains(&Piece::Glob)
+    }
+
     /// Returns where it came from, when some of it is foreign.
     pub fn origin(&self) -> Option<Origin> {
         self.pieces.iter().find_map(|piece| match piece {

@@ -19,6 +19,7 @@ mod expand;
 mod input;
 mod linking;
 mod links;
+mod listing;
 mod local_code;
 mod matching;
 mod moving;
@@ -42,7 +43,7 @@ use std::sync::Arc;
 use haft::effect::{Danger, Does};
 
 use super::act::{Act, Flow, Language};
-use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word};
+use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word, WordPart};
 use super::value::Value;
 use super::{Locate, Scene};
 use crate::zone::Zone;
@@ -324,7 +325,12 @@ impl<'a> Walk<'a> {
                 match words.as_slice() {
                     // `[[ … ]]` has several.
                     [_] => self.calculate(words),
-                    words => self.touch(words),
+                    words => {
+                        self.touch(words);
+                        if words.iter().any(takes_numbers) {
+                            self.calculate_in_word(words);
+                        }
+                    }
                 }
                 self.evaluate_words(words);
                 if !self.shell.traces {
@@ -405,7 +411,7 @@ impl<'a> Walk<'a> {
         let assigned: Vec<(String, Assigned)> =
             assignments.iter().map(|one| (one.name.clone(), self.assigned(one).0)).collect();
         for (name, assigned) in &assigned {
-            self.environment(name, &assigned.all_values());
+            self.look_at_assigned(name, &assigned.all_values());
         }
         let lines = self.command_lines(words);
         self.forget_secrets_of(&lines);
@@ -425,6 +431,12 @@ impl<'a> Walk<'a> {
         }
         flow
     }
+}
+
+/// Returns whether a word of `[[ … ]]` makes those beside it arithmetic.
+fn takes_numbers(word: &Word) -> bool {
+    let [WordPart::Text(text, _)] = word.parts.as_slice() else { return false };
+    matches!(text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v")
 }
 
 fn opaque(why: &str) -> Act {

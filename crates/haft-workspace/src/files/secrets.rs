@@ -101,13 +101,21 @@ impl SecretFiles {
     }
 
     /// Returns the names under which secret files are found, in order.
-    fn names(&self, root: &Root) -> Vec<PathBuf> {
+    pub(super) fn names(&self, root: &Root) -> Vec<PathBuf> {
         self.look(root, Breadth::Whole);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets = known.folders.values().flat_map(|folder| &folder.secrets);
         let mut names: Vec<PathBuf> = secrets.filter(|place| led_to(root, place).is_some()).cloned().collect();
         names.sort();
         names
+    }
+}
+
+impl SecretFiles {
+    /// Returns the folders that the last look has seen.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.folders.keys().cloned().collect()
     }
 }
 
@@ -128,6 +136,8 @@ impl SecretFiles {
     /// Returns the secret files that a program reads below a folder.
     pub(super) fn read_by(&self, root: &Root, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
         let mut places = self.names(root);
+        places.extend(self.other_names(root, &places));
+        places.sort();
         places.retain(|place| place.starts_with(folder));
         let hidden = match reader {
             _ if places.is_empty() => return places,
@@ -374,6 +384,30 @@ mod tests {
         assert_eq!(read("", FolderReader::Git), Vec::<String>::new());
         scene.write(".git/index", "not one");
         assert_eq!(read("sub", FolderReader::Git), ["sub/.env.local", "sub/prod.env"], "it may know them");
+    }
+
+    #[test]
+    fn another_name_of_a_secret_is_read_along_with_the_rest() {
+        let scene = Scene::new();
+        for file in [".env", "sub/plain.txt", "sub/other.txt"] {
+            scene.write(file, "A=1");
+        }
+        let link = |from: &str, to: &str| {
+            std::fs::hard_link(scene.folder.path().join(from), scene.folder.path().join(to)).expect("there is room");
+        };
+        link("sub/other.txt", "sub/twin.txt");
+        let same = |name: &str| {
+            scene
+                .files
+                .same_as(&scene.root, &Target::Inside(Place::new(name, Extent::Entry)))
+                .map(|secret| secret.display().to_string())
+        };
+        let read = || scene.files.read_by(&scene.root, Path::new("sub"), FolderReader::Everything);
+        assert_eq!((same("sub/other.txt"), read()), (None, Vec::new()));
+        link(".env", "sub/notes.txt");
+        assert_eq!(same("sub/notes.txt").as_deref(), Some(".env"));
+        assert_eq!((same("sub/other.txt"), same("sub/plain.txt"), same(".env")), (None, None, None));
+        assert_eq!(read(), [PathBuf::from("sub/notes.txt")]);
     }
 
     #[test]

@@ -184,6 +184,10 @@ impl Judge {
         let judge = |(tool, effect)| self.by_effects(tool, std::slice::from_ref(effect));
         let rulings = tools.iter().copied().zip(&effects).map(judge);
         let ruling = rulings.reduce(Ruling::stricter).context("the call names no file")?;
+        let read =
+            effects.iter().filter_map(|effect| if let Effect::Read(target) = effect { Some(target) } else { None });
+        let other_names = read.filter_map(|target| secrets::of_other_name(&self.workspace, target));
+        let ruling = other_names.fold(ruling, Ruling::stricter);
         let planted: Vec<Effect> = self.planted(&effects).collect();
         let tool = tools.first().copied().unwrap_or(COMMANDS);
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })

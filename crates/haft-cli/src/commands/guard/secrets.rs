@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use haft::door::{FileKind, Look};
 use haft::effect::{Does, Effect, Step};
 use haft::guarded::is_secret;
-use haft::path::{Target, one_line};
+use haft::path::{Extent, Place, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
 
@@ -39,8 +39,12 @@ pub(super) fn of_named(ruling: Ruling, effects: &[Effect]) -> Ruling {
 
 /// Returns the question about a command that would show secrets.
 pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruling> {
-    let steps = effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None });
-    let secret = steps
+    let steps = || effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None });
+    let read = steps().filter_map(|step| if let Does::Read(target) = &step.does { Some(target) } else { None });
+    if let Some(question) = read.filter_map(|target| of_other_name(workspace, target)).next() {
+        return Some(question);
+    }
+    let secret = steps()
         .filter_map(|step| read_along(workspace, step))
         .next()
         .or_else(|| by_other_patterns(workspace, effects))?;
@@ -54,6 +58,22 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
             "leave that file out (grep --exclude='.env*', a path that does not hold it), or use haft's own tools, \
                   which hide its values"
                 .to_owned(),
+    })
+}
+
+/// Returns the question about a file that is a secret by another name: a hard link.
+pub(super) fn of_other_name(workspace: &Workspace, target: &Target) -> Option<Ruling> {
+    let secret = workspace.secret_of_same_file(target)?;
+    let shown = |path: &Path| one_line(&path.to_string_lossy()).into_owned();
+    let (name, secret) = (shown(target.place().path()), shown(&secret));
+    Some(Ruling {
+        decision: Decision::Ask,
+        class: Class::Dangerous,
+        rule: "other names of secrets".to_owned(),
+        reason: format!(
+            "It would read {name}, which is another name of {secret}, and its values cannot be hidden here."
+        ),
+        instead: "use haft's own tools, which hide the values".to_owned(),
     })
 }
 
@@ -89,7 +109,7 @@ fn prints_composed(words: &[String]) -> bool {
 fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
-        let reader = git_reader(&step.words)?;
+        let reader = git_reader(step)?;
         return workspace.secrets_read_by(Path::new(""), reader).into_iter().next();
     }
     if prints_composed(&step.words) {
@@ -102,7 +122,8 @@ fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
         let facts = workspace.facts(&Target::Inside(place.clone()));
         facts.is_ok_and(|facts| facts.kind == FileKind::Folder)
     };
-    let is_copier = step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
+    let prints = step.words.iter().skip(1).any(|word| word.starts_with("/dev/") || word.starts_with("/proc/"));
+    let is_copier = !prints && step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
     if is_copier || !is_pattern && !is_folder() {
         return None;
     }
@@ -114,47 +135,84 @@ fn read_along(workspace: &Workspace, step: &Step) -> Option<PathBuf> {
         !follows_links && !is_pattern && step.words.first().is_some_and(|program| WALKERS.contains(&program.as_str()));
     let folder = if follows_links { PathBuf::new() } else { folder };
     let mut secrets = workspace.secrets_read_by(&folder, reader(&step.words));
-    secrets.retain(|secret| is_secret(secret) || !passes_links_by);
-    secrets.retain(|secret| (!is_pattern || fits(path, secret)) && !is_left_out(&step.words, secret));
+    let is_other_name = |secret: &Path| {
+        let target = Target::Inside(Place::new(secret, Extent::Entry));
+        workspace.secret_of_same_file(&target).is_some()
+    };
+    secrets.retain(|secret| is_secret(secret) || !passes_links_by || is_other_name(secret));
+    let enters = enters_folders(&step.words);
+    let is_found = |secret: &Path| {
+        let above = if enters { secret.ancestors().find(|above| fits(path, above)) } else { None };
+        !is_pattern || fits(path, secret) || above.is_some()
+    };
+    secrets.retain(|secret| is_found(secret) && !is_left_out(&step.words, secret));
     secrets.into_iter().next()
 }
 
-/// Says which files a command of git shows the content of, if any.
-fn git_reader(words: &[String]) -> Option<FolderReader> {
+/// Says which files a command of git shows the content of, if any. Where options decide whether it does (`git log -p`),
+/// the table of programs says that it reads then, and lists otherwise.
+fn git_reader(step: &Step) -> Option<FolderReader> {
     const SHOWING: &[&str] = &[
-        "diff",
-        "show",
         "grep",
-        "log",
         "blame",
         "annotate",
-        "stash",
         "cat-file",
         "archive",
         "format-patch",
-        "whatchanged",
-        "reflog",
         "range-diff",
-        "diff-tree",
-        "diff-index",
-        "diff-files",
         "checkout-index",
         "fast-export",
         "bundle",
         "rev-list",
+        "merge-tree",
+        "am",
     ];
-    let has = |flag: &str| words.iter().any(|word| word == flag);
-    let is_verbose =
-        ["-v", "-vv", "--verbose", "-p", "--patch", "-i", "--interactive", "-e", "--edit"].iter().any(|flag| has(flag));
-    let takes_untracked = has("--no-index") || has("--untracked");
+    /// What these show depends on their options.
+    const BY_OPTIONS: &[&str] = &[
+        "log",
+        "show",
+        "diff",
+        "whatchanged",
+        "diff-tree",
+        "diff-index",
+        "diff-files",
+        "diff-pairs",
+        "reflog",
+        "stash",
+        "bisect",
+    ];
+    let words = &step.words;
+    // A search in differences tells whether a text is in them, letter by letter.
+    let searches = words.iter().any(|word| word.starts_with("-S") || word.starts_with("-G"));
+    let reads = searches || matches!(step.does, Does::Read(_) | Does::ReadUnknown);
+    let is_verbose = has_letter(words, "vpie")
+        || ["--verbose", "--patch", "--interactive", "--edit"].iter().any(|flag| has_option(words, flag));
+    let takes_untracked = has_option(words, "--no-index") || has_option(words, "--untracked");
     let sub = words.iter().skip(1).find(|word| !word.starts_with('-') && !word.contains('/') && !word.contains('='))?;
     match sub.as_str() {
-        _ if only_names(words) => None,
+        // Where only names are asked for, nothing is read of what it takes in.
+        "diff" if takes_untracked && !reads => None,
         _ if takes_untracked => Some(FolderReader::Everything),
-        sub if SHOWING.contains(&sub) => Some(FolderReader::Git),
-        "status" | "commit" | "add" | "checkout" | "reset" | "restore" if is_verbose => Some(FolderReader::NotIgnored),
+        sub if SHOWING.contains(&sub) || reads && BY_OPTIONS.contains(&sub) => Some(FolderReader::Git),
+        "status" | "commit" | "add" | "stage" | "checkout" | "reset" | "restore" if is_verbose => {
+            Some(FolderReader::NotIgnored)
+        }
         _ => None,
     }
+}
+
+/// Returns whether a long option is given, which may be cut: git takes a beginning that no other option has.
+fn has_option(words: &[String], option: &str) -> bool {
+    words.iter().any(|word| {
+        let name = word.split('=').next().unwrap_or_default();
+        name.len() > 3 && option.starts_with(name)
+    })
+}
+
+/// Returns whether one of these letters is among the short options.
+fn has_letter(words: &[String], letters: &str) -> bool {
+    let is_short = |word: &&String| word.starts_with('-') && !word.starts_with("--");
+    words.iter().skip(1).filter(is_short).any(|word| word.contains(|letter| letters.contains(letter)))
 }
 
 fn follows_links(words: &[String]) -> bool {
@@ -175,18 +233,65 @@ fn follows_links(words: &[String]) -> bool {
     })
 }
 
-/// Returns whether git shows names and messages, and no content.
-fn only_names(words: &[String]) -> bool {
-    const PATCHES: &[&str] = &["-p", "-u", "-c", "-m", "--cc", "--patch", "--patch-with-stat", "--patch-with-raw"];
-    const NAMES: &[&str] = &["--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary"];
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let searches =
-        words.iter().any(|word| ["-S", "-G", "-L", "-U", "--unified"].iter().any(|flag| word.starts_with(flag)));
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["git", "log" | "reflog", ..] => !has(PATCHES) && !searches && !has(&["--remerge-diff"]),
-        ["git", "stash"] | ["git", "stash", "list" | "push" | "pop" | "apply" | "drop" | "-q", ..] => !has(PATCHES),
-        ["git", "diff" | "show", ..] => has(NAMES) && !has(PATCHES) && !searches,
-        _ => false,
+/// Returns whether a program reads what is in a folder that a pattern finds. Most that print text only say that it is one.
+fn enters_folders(words: &[String]) -> bool {
+    const FLAT: &[&str] = &[
+        "cat",
+        "head",
+        "tail",
+        "tac",
+        "nl",
+        "less",
+        "more",
+        "bat",
+        "batcat",
+        "wc",
+        "sort",
+        "uniq",
+        "cut",
+        "paste",
+        "fold",
+        "sed",
+        "awk",
+        "gawk",
+        "mawk",
+        "od",
+        "xxd",
+        "hexdump",
+        "strings",
+        "file",
+        "stat",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "cksum",
+        "sum",
+        "jq",
+        "yq",
+        "tr",
+        "column",
+        "expand",
+        "rev",
+        "cmp",
+        "comm",
+        "join",
+        "split",
+        "base64",
+        "echo",
+        "printf",
+        "test",
+    ];
+    let program = words.first().map(String::as_str).unwrap_or_default();
+    match program {
+        "grep" | "egrep" | "fgrep" => {
+            has_letter(words, "rR")
+                || ["--recursive", "--dereference-recursive", "--directories"]
+                    .iter()
+                    .any(|flag| has_option(words, flag))
+                || words.iter().any(|word| word.starts_with("-d"))
+        }
+        "diff" => has_letter(words, "r") || has_option(words, "--recursive"),
+        program => !FLAT.contains(&program),
     }
 }
 

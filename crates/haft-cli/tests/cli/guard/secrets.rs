@@ -43,6 +43,33 @@ fn commands_that_read_secrets_along_with_the_rest_are_asked_about() {
         "shopt -s extglob\ncat @(.env|x)",
         "shopt -s nocaseglob\ncat .E*",
         "docker compose config",
+        "ls -d .e* | xargs cat",
+        "ls .e* | head -1 | xargs head",
+        "ls .env | xargs cat",
+        "cat $(ls -d .e*)",
+        "cat -- \"$(ls -d ./.[a-z]* | head -1)\"",
+        "cat < $(ls -d .e*)",
+        "ls -d .e* | xargs -I% sh -c 'cat %'",
+        "ls -d .e* | while read f; do cat \"$f\"; done",
+        "read f < <(ls -d .e*); cat $f",
+        "mapfile -t f < <(ls -d .e*); cat \"${f[@]}\"",
+        "printf '.e%s' nv | xargs cat",
+        "find . -maxdepth 1 -name '.e*' | xargs head",
+        "ls -a | grep env | xargs -I{} cat {}",
+        "while read f; do cat \"$f\"; done < <(ls -a)",
+        "for f in .*; do cat $f; done",
+        "find . -regex '.*env' | xargs cat",
+        "sed 's,^/,,' .gitignore | xargs cat",
+        "git check-ignore .e* | xargs cat",
+        "ls conf | xargs -I{} cat conf/{}",
+        "for f in $(ls conf); do cat conf/$f; done",
+        "ls conf | while read -r f; do head \"conf/$f\"; done",
+        "tree -i conf | xargs -I{} cat conf/{}",
+        "ls con* | xargs -I{} cat conf/{}",
+        "git grep --untr API",
+        "git grep --no-ind API",
+        "git diff --no-ind src conf",
+        "git status --verb",
     ] {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_ne!(decision, "allow", "{command}: {reason}");
@@ -62,7 +89,16 @@ fn commands_that_leave_them_out_are_not_asked_about() {
         "git diff",
         "git status",
         "ls -la",
+        "ls -la .e*",
         "cat src/*.rs",
+        "ls src | xargs -I{} cat src/{}",
+        "for f in $(ls src); do cat \"src/$f\"; done",
+        "ls src/*.rs | xargs grep -n fn",
+        "ls ./src/*.rs | xargs cat",
+        "ls | xargs wc -l",
+        "find . -name '*.rs' | xargs grep foo",
+        "for f in *.txt; do cat \"$f\"; done",
+        "git ls-files src | xargs wc -l",
     ] {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_eq!(decision, "allow", "{command}: {reason}");
@@ -92,5 +128,142 @@ fn a_command_that_names_a_secret_is_denied_where_the_agent_does_not_ask() {
         event["permission_mode"] = "bypassPermissions".into();
         let said = place.guard(&[], &[], event.to_string().as_bytes());
         assert!(said.out.contains("\"permissionDecision\":\"deny\""), "{command}: {}", said.out);
+    }
+}
+
+/// Makes git know the secrets.
+fn tracked() -> Place {
+    let place = place();
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.env_clear().env("HOME", place.path("home")).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        let done = command.current_dir(place.path("ws")).args(words).output().expect("git is there");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-f", ".env", "conf/prod.env", "src/lib.rs"]);
+    place
+}
+
+#[test]
+fn commands_of_git_that_show_a_tracked_secret_are_asked_about_however_options_are_cut() {
+    let place = tracked();
+    for command in [
+        "git diff",
+        "git diff --cached",
+        "git diff --stat -p",
+        "git diff --stat --patc",
+        "git show",
+        "git show --stat --cc",
+        "git show --stat --unif=1",
+        "git log -p",
+        "git log --patc",
+        "git log --dd",
+        "git log --cc",
+        "git log -c",
+        "git log -m",
+        "git log -U1",
+        "git log --unifi=1",
+        "git log --diff-merg=on",
+        "git log --remerge",
+        "git log --word-d",
+        "git log --color-w",
+        "git log --binar",
+        "git log --patch-with-s",
+        "git log -L 1,5:src/lib.rs",
+        "git log -S API",
+        "git log -wp",
+        "git diff --stat -GAPI",
+        "git reflog -p",
+        "git reflog --dd",
+        "git stash show -p",
+        "git stash show --patc",
+        "git stash list -p",
+        "git bisect visualize -p",
+        "git whatchanged",
+        "git format-patch -1 --stdout",
+        "git archive HEAD",
+        "git grep API",
+        "git am --show-current-patch",
+        "git merge-tree main work",
+        "git commit -av",
+        "git status -sv",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_ne!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+#[test]
+fn commands_of_git_that_show_names_and_messages_alone_are_not_asked_about() {
+    let place = tracked();
+    for command in [
+        "git log",
+        "git log --oneline --graph",
+        "git log --stat",
+        "git log --format=%H -n 3",
+        "git log --name-only --author=x",
+        "git diff --stat",
+        "git diff --name-only",
+        "git show --stat HEAD",
+        "git show --name-status",
+        "git reflog",
+        "git stash list",
+        "git stash show",
+        "git status --short",
+        "git status -uall",
+        "git branch -vv",
+        "git add src/lib.rs",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+}
+
+#[test]
+fn a_secret_by_another_name_is_asked_about_in_every_later_call() {
+    let place = place();
+    place.put("ws/docs/plain.md", "");
+    let link = |from: &str, to: &str| std::fs::hard_link(place.path(from), place.path(to)).expect("there is room");
+    link("ws/docs/plain.md", "ws/docs/same.md");
+    for command in ["cat docs/plain.md", "cat docs/*", "grep -r x docs"] {
+        assert_eq!(place.guarded("Bash", &json!({ "command": command })).0, "allow", "{command}");
+    }
+    link("ws/.env", "ws/docs/notes.md");
+    for command in [
+        "cat docs/notes.md",
+        "cat < docs/notes.md",
+        "cp docs/notes.md x",
+        "cd docs && head *.md",
+        "cat docs/*",
+        "grep -r API docs",
+        "ls docs | xargs -I{} cat docs/{}",
+        "find docs -type f -exec cat {} +",
+        "sed -n p docs/notes.md",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_ne!(decision, "allow", "{command}: {reason}");
+    }
+    assert_eq!(place.guarded("Bash", &json!({ "command": "cat docs/plain.md" })).0, "allow");
+    let notes = place.path("ws/docs/notes.md");
+    let (decision, reason) = place.guarded("Read", &json!({ "file_path": notes }));
+    assert_eq!(decision, "ask", "{reason}");
+    assert!(reason.contains("another name of .env"), "{reason}");
+    assert_eq!(place.guarded("Read", &json!({ "file_path": place.path("ws/docs/plain.md") })).0, "allow");
+}
+
+#[test]
+fn a_folder_that_a_pattern_finds_is_read_by_programs_that_enter_folders() {
+    let place = Place::new();
+    place.put("ws/conf/deep/prod.env", "API_KEY=canary-4f9d27ab\n");
+    place.put("ws/a.txt", "");
+    for command in
+        ["grep -r API *", "grep -rn API ./*", "ls | xargs grep -r API", "tar cf - c*", "diff -r * src", "rg API *"]
+    {
+        assert_ne!(place.guarded("Bash", &json!({ "command": command })).0, "allow", "{command}");
+    }
+    for command in ["grep API *", "cat *", "head -n 1 *", "wc -l *", "ls *", "ls | xargs cat"] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
     }
 }

@@ -5,6 +5,10 @@
 //!
 //! Not here: what flags and operands mean (`reading`).
 
+use std::path::Path;
+
+use haft::guarded::is_secret;
+
 use super::super::patterns;
 use super::super::value::{Piece, Value};
 use super::row::{Row, Takes};
@@ -131,6 +135,12 @@ impl<'a> Teller<'a> {
         }
     }
 
+    /// A flag that nobody knows may print the file that it names.
+    fn doubt_a_secret(&mut self, flag: &str, value: Option<&Value>) {
+        let secret = value.map(Value::shown).filter(|path| is_secret(Path::new(path)));
+        self.given.doubts.extend(secret.map(|path| format!("what \"{flag}\" does with {path} is not known")));
+    }
+
     fn give(&mut self, name: &str, value: Option<Value>) {
         self.given.flags.push((name.to_owned(), value));
     }
@@ -149,6 +159,7 @@ impl<'a> Teller<'a> {
         }
         if candidates.is_empty() {
             self.unlisted(name);
+            self.doubt_a_secret(name, value.as_ref());
             return self.give(name, value);
         }
         if candidates.iter().any(|(_, takes)| *takes == Takes::Pair) {

@@ -9,6 +9,7 @@ use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::patterns;
 use super::super::value::Value;
 use super::super::viewers::VIEWERS;
+use super::revision;
 
 /// Keys whose value is a program, in small letters. `*` stands for anything.
 const RUN: &[&str] = &[
@@ -67,6 +68,8 @@ const RUN_AFTER_MARK: &[&str] = &["alias.*", "submodule.*.update"];
 /// Keys that name a file or a folder of things that run, or of further settings.
 const RUN_PATHS: &[&str] =
     &["core.hookspath", "init.templatedir", "include.path", "includeif.*.path", "core.attributesfile"];
+/// Keys that name a file whose lines git may show.
+const FILES: &[&str] = &["*file", "*.skiplist", "commit.template"];
 /// Keys that open a way to something else.
 const TURNS: &[&str] = &[
     "url.*.insteadof",
@@ -134,6 +137,7 @@ pub(crate) fn for_one_command(word: &Value) -> Reading {
             Reading { acts, inner: vec![Inner::Script(script, Vec::new())], ..Reading::default() }
         }
         Setting::RunPath(path) => one(Act::Path(Deed::Run, path)),
+        Setting::File(path) => one(Act::Path(Deed::Read, path)),
         Setting::Turn => one(Act::Unknown(format!("{key} leads git somewhere else"))),
     }
 }
@@ -156,6 +160,8 @@ enum Setting {
     Run(Value),
     /// Runs what lies there.
     RunPath(Value),
+    /// Reads what lies there.
+    File(Value),
     /// Turns to other places than those that are named.
     Turn,
 }
@@ -181,6 +187,9 @@ impl Setting {
         if is_one(TURNS) {
             return Setting::Turn;
         }
+        if is_one(FILES) && !value.is_empty() {
+            return Setting::File(value.clone());
+        }
         if !is_one(RUN) || is_harmless(value) {
             return Setting::Plain;
         }
@@ -191,7 +200,7 @@ impl Setting {
 /// Returns whether a key, whatever well-known program it may name, makes git run something or leads it elsewhere.
 fn names_what_runs(key: &str, value: &Value) -> bool {
     let is_key_of_programs = RUN.iter().any(|pattern| patterns::fits(pattern, &key.to_ascii_lowercase()));
-    is_key_of_programs || !matches!(Setting::of(key, value), Setting::Plain)
+    is_key_of_programs || !matches!(Setting::of(key, value), Setting::Plain | Setting::File(_))
 }
 
 /// Returns whether it is a well-known program, perhaps with flags.
@@ -206,6 +215,49 @@ fn is_harmless(value: &Value) -> bool {
     (VIEWERS.contains(&program) || HARMLESS.contains(&program)) && words.all(|word| is_flag(word) && !takes_programs)
 }
 
+/// Long options of `git config`. git takes a beginning that only one of them has.
+const LONG: &[&str] = &[
+    "--global",
+    "--system",
+    "--local",
+    "--worktree",
+    "--file",
+    "--fixed-value",
+    "--blob",
+    "--bool",
+    "--bool-or-int",
+    "--bool-or-str",
+    "--get",
+    "--get-all",
+    "--get-regexp",
+    "--get-urlmatch",
+    "--get-color",
+    "--get-colorbool",
+    "--replace-all",
+    "--add",
+    "--unset",
+    "--unset-all",
+    "--rename-section",
+    "--remove-section",
+    "--list",
+    "--edit",
+    "--type",
+    "--default",
+    "--comment",
+    "--value",
+    "--url",
+    "--includes",
+];
+
+/// Returns the whole name of an option that is cut.
+fn whole(name: &str) -> &str {
+    let begins = |option: &&&str| name.len() > 2 && option.starts_with(name);
+    match LONG.contains(&name) {
+        true => name,
+        false => LONG.iter().find(begins).copied().unwrap_or(name),
+    }
+}
+
 /// The words of `git config`, told apart.
 #[derive(Default)]
 struct Config {
@@ -213,32 +265,44 @@ struct Config {
     is_of_account: bool,
     is_of_system: bool,
     file: Option<Value>,
+    /// The files of the history that hold the settings.
+    blob: Vec<Value>,
     reads: bool,
     removes: bool,
     is_about_sections: bool,
     edits: bool,
+    /// Whether files are read that the named one names.
+    includes: bool,
     doubts: bool,
 }
 
 impl Config {
     fn take<'a>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'a Value>) {
         let start = word.prefix();
+        if start.len() > 1 && start.starts_with('-') && !start.starts_with("--") && !is_negative(start) {
+            return self.take_letters(word, rest);
+        }
         let (name, _) = start.split_once('=').unwrap_or((start, ""));
         let value = word.strip_prefix(&format!("{name}=")).filter(|_| start.contains('='));
-        match name {
+        match whole(name) {
             "--global" => self.is_of_account = true,
             "--system" => self.is_of_system = true,
-            "-f" | "--file" => self.file = value.or_else(|| rest.next().cloned()),
-            "--blob" | "--type" | "--default" | "-t" | "--comment" | "--value" | "--url" => {
+            "--file" => self.file = value.or_else(|| rest.next().cloned()),
+            "--blob" => {
+                let blob = value.or_else(|| rest.next().cloned());
+                self.blob = blob.iter().flat_map(revision::paths).collect();
+            }
+            "--type" | "--default" | "--comment" | "--value" | "--url" => {
                 if value.is_none() {
                     rest.next();
                 }
             }
-            "-l" | "--list" | "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "--get-color"
+            "--list" | "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "--get-color"
             | "--get-colorbool" => self.reads = true,
             "--unset" | "--unset-all" => self.removes = true,
             "--remove-section" | "--rename-section" => (self.removes, self.is_about_sections) = (true, true),
-            "-e" | "--edit" => self.edits = true,
+            "--edit" => self.edits = true,
+            "--includes" => self.includes = true,
             "get" | "list" if self.operands.is_empty() => self.reads = true,
             "unset" if self.operands.is_empty() => self.removes = true,
             "remove-section" | "rename-section" if self.operands.is_empty() => {
@@ -252,6 +316,25 @@ impl Config {
                 self.operands.push(word.clone());
             }
         }
+    }
+
+    /// Takes letters that stand together; the rest of the word may be the value of one.
+    fn take_letters<'a>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'a Value>) {
+        let start = word.prefix();
+        for (at, letter) in start.char_indices().skip(1) {
+            let attached = word.strip_prefix(&start[..at + letter.len_utf8()]).filter(|value| !value.is_empty());
+            match letter {
+                'l' => self.reads = true,
+                'e' => self.edits = true,
+                'f' | 't' => {
+                    let value = attached.or_else(|| rest.next().cloned());
+                    self.file = if letter == 'f' { value } else { self.file.take() };
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.doubts |= word.known().is_none();
     }
 
     /// Returns whether one key is set or taken back that makes git run nothing and leads it nowhere else.
@@ -268,6 +351,10 @@ impl Config {
         let only_a_key = self.operands.len() < 2 && !self.removes && !self.edits;
         if self.doubts && (self.operands.len() < 2 || self.operands[0].known().is_none()) {
             acts.push(Act::Unknown("a setting of git is known only when it runs".to_owned()));
+        }
+        acts.extend(self.blob.iter().map(|path| Act::Path(Deed::Read, path.clone())));
+        if self.includes && (self.file.is_some() || !self.blob.is_empty()) {
+            acts.push(Act::Unknown("which files it reads is in another file".to_owned()));
         }
         if self.reads || only_a_key {
             acts.extend(self.file.map(|file| Act::Path(Deed::Read, file)));

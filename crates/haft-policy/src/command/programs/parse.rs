@@ -189,6 +189,7 @@ fn output(word: &str) -> Result<Output, String> {
         "content" => Output::Content,
         "passed" => Output::Passed,
         "paths" => Output::Paths,
+        "names" => Output::Names,
         "text" => Output::Text,
         "name" => Output::Name,
         _ => return Err(format!("\"{word}\" is nothing that a program prints")),

@@ -268,7 +268,12 @@ impl<'a> Reader<'a> {
             Some(Output::Passed) => Flow::Passed,
             Some(Output::Text) => Flow::Text(Value::unknown()),
             Some(Output::Name) => Flow::Text(a_name()),
-            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().map(names_in).collect()),
+            Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().flat_map(itself_and_below).collect()),
+            Some(Output::Names) => {
+                let paths = self.printed_paths(acts);
+                let bare = paths.iter().any(|path| !is_here(path)).then(a_bare_name);
+                Flow::Paths(paths.iter().flat_map(itself_and_below).chain(bare).collect())
+            }
         }
     }
 
@@ -294,6 +299,23 @@ impl<'a> Reader<'a> {
 /// Returns some name that does not begin with a dash.
 fn a_name() -> Value {
     let mut name = Value::text("0");
+    name.push(Piece::Glob);
+    name
+}
+
+/// Returns what is printed of a path: the path itself where it is a file, or what lies below it.
+fn itself_and_below(path: &Value) -> impl Iterator<Item = Value> {
+    let itself = Some(path.clone()).filter(|path| !is_here(path) && !path.has_unknown());
+    itself.into_iter().chain([names_in(path)])
+}
+
+fn is_here(path: &Value) -> bool {
+    matches!(path.known(), Some("." | "./"))
+}
+
+/// Returns a name without its folder, as `ls folder` prints it: put behind the folder again, it is a path.
+fn a_bare_name() -> Value {
+    let mut name = Value::default();
     name.push(Piece::Glob);
     name
 }

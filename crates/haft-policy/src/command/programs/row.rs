@@ -106,6 +106,8 @@ pub(crate) enum Output {
     Passed,
     /// Names below its operands.
     Paths,
+    /// Names in the folders that it looks at, without the folders.
+    Names,
     /// Some text of its own.
     Text,
     /// A name that is no flag: of a commit, a branch or a tag.

@@ -1,8 +1,10 @@
 //! Reads compound commands: groups, conditions, loops, cases, functions and tests.
 
+use std::ops::Range;
+
 use super::reader::{Pass, Read, Reader, Trouble};
 use super::word::{Frame, plain_text};
-use super::{Item, Link, Node, Script, Word};
+use super::{Assignment, Item, Link, Node, Operation, Parameter, Quoting, Script, Stage, Word, WordPart};
 
 /// What may stand between the words of `[[ … ]]`, the longest first.
 const TEST_OPERATORS: &[&str] = &["&&", "||", "(", ")", "<", ">"];
@@ -193,8 +195,9 @@ impl Reader<'_> {
         if !is_named {
             self.at = start;
         }
+        let assigned = is_named.then(|| descriptors_in(name, self.span(start..self.at)));
         let item = Item { link: Link::Always, stages: vec![self.stage()?], in_background: true };
-        Ok(Node::Group(Script { items: vec![item] }))
+        Ok(Node::Group(Script { items: assigned.into_iter().chain([item]).collect() }))
     }
 
     fn test(&mut self) -> Read<Node> {
@@ -234,4 +237,15 @@ impl Reader<'_> {
         }
         Ok(Word { parts, span: self.span(start..self.at) })
     }
+}
+
+/// `coproc NAME …` assigns the numbers of its descriptors to the name.
+fn descriptors_in(name: String, span: Range<usize>) -> Item {
+    // Nobody knows them, as nobody knows `$_`.
+    let unknown = Parameter { name: "_".to_owned(), operation: Operation::Plain };
+    let parts = vec![WordPart::Parameter(unknown, Quoting::Quoted)];
+    let values = vec![Word { parts, span: span.clone() }];
+    let assignment = Assignment { name, index: None, is_added: false, is_array: false, values };
+    let node = Node::Simple(vec![assignment], Vec::new());
+    Item { link: Link::Always, stages: vec![Stage { node, redirects: Vec::new(), span }], in_background: false }
 }

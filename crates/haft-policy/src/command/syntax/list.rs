@@ -240,5 +240,5 @@ impl Reader<'_> {
 /// What `|&` adds to the command before it.
 fn errors_too() -> Redirect {
     let target = Word { parts: vec![WordPart::Text("1".to_owned(), Quoting::Bare)], span: 0..0 };
-    Redirect { descriptor: Some(2), kind: RedirectKind::Duplicate, target }
+    Redirect { descriptor: Some(2), variable: None, kind: RedirectKind::Duplicate, target }
 }

@@ -174,7 +174,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         let start = self.at;
-        let descriptor = self.descriptor();
+        let (descriptor, variable) = self.descriptor();
         let is_process = self.is_at("<(") || self.is_at(">(");
         let found = OPERATORS.iter().find_map(|(token, kind)| Some((*token, *kind, self.end_of(token)?)));
         let Some((token, mut kind, end)) = found.filter(|_| !is_process) else {
@@ -195,7 +195,7 @@ impl Reader<'_> {
         if token == ">&" && !is_descriptor {
             kind = RedirectKind::WriteBoth;
         }
-        Ok(Some(Redirect { descriptor, kind, target }))
+        Ok(Some(Redirect { descriptor, variable, kind, target }))
     }
 
     fn target(&mut self, kind: RedirectKind) -> Read<Word> {
@@ -217,14 +217,15 @@ impl Reader<'_> {
     }
 
     /// Goes behind `2` or `{name}` in front of an operator; other words are left.
-    fn descriptor(&mut self) -> Option<u32> {
+    fn descriptor(&mut self) -> (Option<u32>, Option<String>) {
         let start = self.at;
         if self.take("{") {
-            let is_name = !self.name().is_empty() && self.take("}");
-            if !is_name || !matches!(self.peek(), Some(b'<' | b'>')) {
+            let name = self.name();
+            let is_name = !name.is_empty() && self.take("}") && matches!(self.peek(), Some(b'<' | b'>'));
+            if !is_name {
                 self.at = start;
             }
-            return None;
+            return (None, is_name.then_some(name));
         }
         let mut digits = String::new();
         while let Some(digit @ b'0'..=b'9') = self.peek() {
@@ -235,7 +236,7 @@ impl Reader<'_> {
         if number.is_none() {
             self.at = start;
         }
-        number
+        (number, None)
     }
 }
 

@@ -8,6 +8,7 @@ use super::super::act::Act;
 use super::super::syntax::{Operation, Parameter, Word, WordPart};
 use super::super::value::{Piece, Value};
 use super::Walk;
+use super::branching::changed_in;
 
 /// Built-ins that take names or numbers, which are read again.
 const EVALUATING: &[&str] = &[
@@ -42,8 +43,13 @@ const END: &str = "_haft_end";
 impl Walk<'_> {
     /// Runs what stands in names and numbers that a built-in takes.
     pub(super) fn evaluate_operands(&mut self, builtin: &str, operands: &[Value]) {
-        if EVALUATING.contains(&builtin) {
-            operands.iter().for_each(|operand| self.evaluate(operand));
+        if !EVALUATING.contains(&builtin) {
+            return;
+        }
+        for operand in operands {
+            self.evaluate(operand);
+            let index = operand.known().and_then(|text| text.split_once('[')).map(|(_, index)| Value::text(index));
+            index.iter().for_each(|index| self.evaluate_assignments(index));
         }
     }
 
@@ -64,6 +70,22 @@ impl Walk<'_> {
         let has_index = text.split_once('[').is_some_and(|(_, index)| index.contains("$(") || index.contains('`'));
         if has_index {
             self.expand_again(value);
+        }
+    }
+
+    /// Tells the variables that a value assigns where arithmetic takes it for an expression: `x='PATH=1'; ((x))`.
+    pub(super) fn evaluate_assignments(&mut self, value: &Value) {
+        let Some(text) = value.known() else { return };
+        let is_of_expression =
+            |letter: char| letter.is_ascii_alphanumeric() || "_ +-*/%=()[]<>&|^!~?:,".contains(letter);
+        // A path is no expression.
+        if !text.contains('=') || text.contains("=/") || !text.chars().all(is_of_expression) {
+            return;
+        }
+        for name in changed_in(text) {
+            let behind = text.split_once(&format!("{name}=")).map_or("", |(_, behind)| behind);
+            let is_name = behind.starts_with(|first: char| first.is_ascii_alphabetic());
+            self.look_at_assigned(&name, &[if is_name { Value::text(behind) } else { Value::number() }]);
         }
     }
 

@@ -85,7 +85,10 @@ impl Walk<'_> {
     /// have names.
     pub(super) fn index(&mut self, name: &str, index: &Word) -> Index {
         let values = self.unsplit(index);
-        values.iter().for_each(|value| self.evaluate(value));
+        for value in &values {
+            self.evaluate(value);
+            self.evaluate_assignments(value);
+        }
         if values.iter().any(Value::has_unknown) && !self.shell.is_map(name) {
             self.emit(Act::Unknown(format!("the index of {name} is known only when it runs")));
         }

@@ -23,7 +23,8 @@ pub(super) enum How {
 }
 
 impl Walk<'_> {
-    /// Sets a variable, or the field of an array that is named (`read 'a[0]'`), and refuses what cannot be followed.
+    /// Sets a variable, or the field of an array that is named (`read 'a[0]'`), and refuses what cannot be followed. What
+    /// the value means is not looked at: the shell assigns by [`Self::assign`].
     pub(super) fn put(&mut self, name: &str, assigned: Assigned) {
         if let Some((array, index)) = name.split_once('[') {
             return self.assign_at(array, Index::of(index.trim_end_matches(']')), &assigned);
@@ -32,15 +33,33 @@ impl Walk<'_> {
         self.within(fit);
     }
 
-    /// Assigns a variable of the shell itself.
+    /// Assigns a variable of the shell itself. Every way in which bash assigns one leads here: `x=…`, `read`, `for`,
+    /// `printf -v`, `${x:=…}`, `((x=…))`, `{x}<file` and the rest.
     pub(super) fn assign(&mut self, name: &str, assigned: Assigned, how: How) {
-        for target in self.shell.targets(name).iter().filter(|target| variables::matters(target)) {
-            self.environment(target, &assigned.all_values());
-        }
+        let values = assigned.all_values();
+        self.look_at_assigned(name, &values);
+        // Arithmetic takes the value for an expression, and a variable of numbers does so at once.
+        values.iter().for_each(|value| self.evaluate_assignments(value));
         match how {
             How::Set => self.put(name, assigned),
             How::Add => self.assign_more(name, &assigned),
             How::At(index) => self.assign_at(name, index, &assigned),
+        }
+    }
+
+    /// Tells what it means that the variables that a name stands for have one of these values.
+    pub(super) fn look_at_assigned(&mut self, name: &str, values: &[Value]) {
+        let name = name.split('[').next().unwrap_or_default();
+        for target in self.shell.targets(name).iter().filter(|target| variables::matters(target)) {
+            self.environment(target, values);
+        }
+    }
+
+    /// Assigns a variable whose name may be a gap: then nobody knows which one it is.
+    pub(super) fn assign_named(&mut self, name: &Value, assigned: Assigned) {
+        match name.known() {
+            Some(name) => self.assign(name, assigned, How::Set),
+            None => self.emit(Act::Unknown("which variable it sets is known only when it runs".to_owned())),
         }
     }
 
@@ -132,17 +151,18 @@ impl Walk<'_> {
     pub(super) fn unset_names(&mut self, words: &[Value]) {
         let is_reference = words.iter().any(|word| word.known() == Some("-n"));
         for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
-            if let Some((array, _)) = name.split_once('[') {
-                self.unset_at(array);
-                continue;
-            }
             if is_reference {
                 self.shell.forget_reference(name);
                 continue;
             }
-            self.shell.forget(name);
-            if variables::matters(name) {
-                self.emit(Act::ShellState(format!("take {name} from the programs that follow")));
+            let (array, index) = name.split_once('[').unzip();
+            let targets = self.shell.targets(array.unwrap_or(name));
+            match array.filter(|_| index.is_some()) {
+                Some(array) => self.unset_at(array),
+                None => self.shell.forget(name),
+            }
+            for target in targets.iter().filter(|target| variables::matters(target)) {
+                self.emit(Act::ShellState(format!("take {target} from the programs that follow")));
             }
         }
     }
@@ -164,6 +184,9 @@ impl Walk<'_> {
                     if exports {
                         self.shell.exports_all = true;
                         self.emit(Act::ShellState("give variables to the programs that follow".to_owned()));
+                    }
+                    if flag.starts_with('-') && (flag.contains('k') || option == Some("keyword")) {
+                        self.emit(Act::ShellState("take words of programs for variables".to_owned()));
                     }
                     if flag.starts_with('+') && option == Some("history") {
                         self.emit(Act::ShellState("keep no trail of the commands that follow".to_owned()));
@@ -191,10 +214,17 @@ impl Walk<'_> {
         };
         self.shell.parameters = match (self.shell.parameters.take(), count) {
             // Where there are not enough of them, it does nothing.
-            (Some(lists), Some(count)) => {
-                Some(lists.into_iter().map(|list| list.get(count..).map_or(list.clone(), <[Value]>::to_vec)).collect())
-            }
+            (Some(lists), Some(count)) => Some(lists.into_iter().map(|list| shifted(list, count)).collect()),
             _ => None,
         };
     }
+}
+
+/// Takes words away at the beginning. Of what may be several words some are left.
+fn shifted(list: Vec<Value>, count: usize) -> Vec<Value> {
+    if count > list.len() && !list.iter().any(Value::may_be_several) {
+        return list;
+    }
+    let is_left = |(at, value): &(usize, Value)| *at >= count || value.may_be_several();
+    list.into_iter().enumerate().filter(is_left).map(|(_, value)| value).collect()
 }

@@ -6,6 +6,7 @@
 use super::super::act::Flow;
 use super::super::syntax::{Script, Word, WordPart};
 use super::super::value::{Piece, Value};
+use super::assigning::How;
 use super::state::Shell;
 use super::variable::{Assigned, Fit};
 use super::{Walk, beyond_limit, pipes};
@@ -170,7 +171,11 @@ impl Walk<'_> {
         let values: Vec<Value> = lists.into_iter().flatten().flatten().collect();
         let values = if values.is_empty() { vec![Value::default()] } else { values };
         let walk_all = |walk: &mut Self| {
-            walk.put(name, Assigned::any(values));
+            // A reference stands for each of the names in turn.
+            if walk.shell.is_reference(name) {
+                values.iter().for_each(|target| walk.refer_also(name, target));
+            }
+            walk.assign(name, Assigned::any(values), How::Set);
             walk.repeated(&[body], input)
         };
         if surely_runs { walk_all(self) } else { self.perhaps(walk_all) }
@@ -189,7 +194,19 @@ impl Walk<'_> {
     /// Notes that what an expression assigns is a number then.
     pub(super) fn calculate_text(&mut self, text: &str) {
         for name in changed_in(text) {
-            self.put(&name, Assigned::one(Value::number()));
+            self.assign(&name, Assigned::one(Value::number()), How::Set);
+        }
+    }
+
+    /// Notes what a number in a word assigns, `$((x=1))`. The old values may be meant as well.
+    pub(super) fn calculate_in_word(&mut self, words: &[Word]) {
+        let texts = words.iter().flat_map(|word| &word.parts).filter_map(|part| match part {
+            WordPart::Text(text, _) if !changed_in(text).is_empty() => Some(text.clone()),
+            _ => None,
+        });
+        let texts: Vec<String> = texts.collect();
+        if !texts.is_empty() {
+            self.perhaps(|walk| texts.iter().for_each(|text| walk.calculate_text(text)));
         }
     }
 }
@@ -205,7 +222,7 @@ fn join_into(place: &mut Option<Shell>, here: &Shell) -> Fit {
 }
 
 /// Returns the names in an arithmetic expression that stand beside an operator which assigns.
-fn changed_in(text: &str) -> Vec<String> {
+pub(super) fn changed_in(text: &str) -> Vec<String> {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let mut names = Vec::new();
     let mut rest = text;

@@ -6,16 +6,13 @@ use super::super::act::{Act, Deed, Flow};
 use super::super::value::{Piece, Value};
 use super::super::{printing, syntax};
 use super::Walk;
-use super::assigning::How;
 use super::carry::Caller;
 use super::declaring::DECLARING;
 use super::variable::Assigned;
 
 /// Built-ins that only compute, print or end something.
-const HARMLESS: &[&str] = &[
-    ":", "true", "false", "test", "[", "wait", "jobs", "times", "getopts", "caller", "logout", "fg", "bg", "disown",
-    "help",
-];
+const HARMLESS: &[&str] =
+    &[":", "true", "false", "test", "[", "jobs", "times", "caller", "logout", "fg", "bg", "disown", "help"];
 /// Built-ins that print nothing.
 const SILENT: &[&str] = &[
     ":",
@@ -96,6 +93,7 @@ impl Walk<'_> {
             "alias" => self.alias(rest),
             "trap" => self.trap(rest),
             "read" | "mapfile" | "readarray" => self.read(name, rest, input),
+            "getopts" | "wait" => self.assign_by(name, rest),
             "umask" | "ulimit" if only_shows(rest) => {}
             "umask" | "ulimit" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "fc" => {
                 self.emit(Act::ShellState(format!("change the shell by \"{name}\"")));
@@ -115,6 +113,17 @@ impl Walk<'_> {
         Some(if is_silent { Flow::Text(Value::default()) } else { Flow::Unknown })
     }
 
+    /// `getopts LETTERS NAME` and `wait -p NAME` set a variable beside what they are for.
+    fn assign_by(&mut self, builtin: &str, words: &[Value]) {
+        let name = match builtin {
+            "getopts" => words.get(1),
+            _ => words.windows(2).find(|pair| pair[0].prefix().ends_with('p')).map(|pair| &pair[1]),
+        };
+        if let Some(name) = name {
+            self.assign_named(name, Assigned::one(Value::unknown()));
+        }
+    }
+
     fn compgen(&mut self, words: &[Value]) {
         for (at, flag) in words.iter().enumerate().filter(|(_, word)| word.prefix().starts_with('-')) {
             let text = match flag.known() {
@@ -129,10 +138,20 @@ impl Walk<'_> {
 
     fn printf(&mut self, words: &[Value]) -> Flow {
         let (variable, words) = match words {
-            [flag, name, rest @ ..] if flag.known() == Some("-v") => (name.known().map(str::to_owned), rest),
-            [flag, rest @ ..] if flag.known() == Some("--") => (None, rest),
+            [flag, name, rest @ ..] if flag.known() == Some("-v") => (Some(name.clone()), rest),
+            [flag, rest @ ..] if flag.prefix().starts_with("-v") => (flag.strip_prefix("-v"), rest),
             words => (None, words),
         };
+        let words = match words {
+            [flag, rest @ ..] if flag.known() == Some("--") => rest,
+            words => words,
+        };
+        // `%n` sets the variable that a word names.
+        if let [format, names @ ..] = words
+            && format.shown().contains("%n")
+        {
+            names.iter().for_each(|name| self.assign_named(name, Assigned::one(Value::number())));
+        }
         let text = match words {
             [] => Value::default(),
             [format, rest @ ..] => match format.known() {
@@ -142,7 +161,7 @@ impl Walk<'_> {
         };
         match variable {
             Some(name) => {
-                self.assign(&name, Assigned::one(text), How::Set);
+                self.assign_named(&name, Assigned::one(text));
                 Flow::Text(Value::default())
             }
             None => Flow::Text(text),

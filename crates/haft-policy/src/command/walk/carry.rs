@@ -222,6 +222,7 @@ impl Walk<'_> {
             // What comes from another machine is its text.
             Flow::Unknown if reading.inner.is_empty() && reading.acts.iter().any(Act::connects) => Flow::Downloaded,
             Flow::Passed => files.iter().map(|path| self.content_of(path)).reduce(pipes::joined).unwrap_or_default(),
+            Flow::Paths(paths) => Flow::Paths(self.printed_names(paths, &reading.acts)),
             flow => flow.clone(),
         }
     }

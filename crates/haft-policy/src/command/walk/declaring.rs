@@ -72,12 +72,15 @@ impl Walk<'_> {
                 self.emit(Act::Unknown("which variable it sets is known only when it runs".to_owned()));
                 continue;
             };
-            if is_local {
-                self.hide(&name, how);
-            }
+            let is_hidden = is_local && self.hide(&name, how);
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
+                (None, true) => self.refer_to_value(&name),
                 (Some(value), false) => self.assign(&name, declared(&value), how),
+                // In a function the new one is not set.
+                (None, false) if is_hidden && variables::matters(&name) => {
+                    self.emit(Act::ShellState(format!("take {name} from the programs that follow")));
+                }
                 // `export -n PATH`, `readonly PATH`.
                 (None, _) if !exports && !is_local && variables::matters(&name) => {
                     self.emit(Act::ShellState(format!("change how {name} may be used from now on")));
@@ -99,18 +102,35 @@ impl Walk<'_> {
         }
     }
 
-    /// Makes a variable local to a function, where one runs.
-    fn hide(&mut self, name: &str, how: How) {
-        if self.shell.hide(name) && how == How::Set {
+    /// Makes a variable local to a function, and returns whether one runs.
+    fn hide(&mut self, name: &str, how: How) -> bool {
+        let is_hidden = self.shell.hide(name);
+        if is_hidden && how == How::Set {
             self.shell.restore(name, None);
         }
+        is_hidden
     }
 
     fn refer(&mut self, name: &str, target: &Value) {
+        // A variable that programs follow has the value of another one from now on.
+        self.look_at_assigned(name, &[Value::unknown()]);
         match target.known() {
             Some(target) => self.shell.refer(name, target.split('[').next().unwrap_or_default()),
             None => self.emit(Act::Unknown(format!("which variable {name} stands for is known only then"))),
         }
+    }
+
+    /// `declare -n x`: it stands for what its value names, or for what is assigned next.
+    fn refer_to_value(&mut self, name: &str) {
+        let names = self.shell.values(name).unwrap_or_else(|| vec![vec![Value::unknown()]]);
+        names.iter().flatten().for_each(|target| self.refer_also(name, target));
+    }
+
+    /// Lets a name stand for one more variable.
+    pub(super) fn refer_also(&mut self, name: &str, target: &Value) {
+        let others = self.shell.referred(name);
+        self.refer(name, target);
+        self.shell.refer_to_any(name, &others);
     }
 }
 

@@ -126,6 +126,7 @@ impl Walk<'_> {
                 WordPart::Arithmetic(words) => {
                     self.touch(words);
                     self.evaluate_words(words);
+                    self.calculate_in_word(words);
                     all.iter_mut().for_each(|fields| fields.push(Piece::Number));
                 }
                 WordPart::Opaque(why) => {
@@ -220,11 +221,7 @@ impl Walk<'_> {
                 values.unwrap_or_else(|| self.unset()).into_iter().map(first_of).collect()
             }
             Operation::Default(word) => self.or_default(&parameter.name, values, word),
-            Operation::Assigned(word) => {
-                let all = self.or_default(&parameter.name, values, word);
-                self.put(&parameter.name, Assigned::any(all.iter().flatten().cloned().collect()));
-                all
-            }
+            Operation::Assigned(word) => self.assign_default(&parameter.name, values, word),
             Operation::Alternative(word) => {
                 let mut all: Vec<Vec<Value>> = self.unsplit(word).into_iter().map(|value| vec![value]).collect();
                 all.push(vec![Value::default()]);
@@ -267,13 +264,25 @@ impl Walk<'_> {
 
     /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
     fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
-        let mut all = match values {
-            Some(values) => values,
-            None if surroundings::may_hold(name) && self.shell.unset == Unset::Unknown => self.unset(),
-            None => Vec::new(),
-        };
+        let mut all = values.unwrap_or_else(|| self.held_before(name));
         all.extend(self.unsplit(default).into_iter().map(|value| vec![value]));
         all
+    }
+
+    /// `${x:=word}`: the same, and the variable has it from then on.
+    fn assign_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+        let mut all = values.unwrap_or_else(|| self.held_before(name));
+        let default = self.unsplit(default);
+        self.look_at_assigned(name, &default);
+        all.extend(default.into_iter().map(|value| vec![value]));
+        self.put(name, Assigned::any(all.iter().flatten().cloned().collect()));
+        all
+    }
+
+    /// Returns what a variable may hold that this command has not set.
+    fn held_before(&self, name: &str) -> Vec<Vec<Value>> {
+        let may_hold = surroundings::may_hold(name) && self.shell.unset == Unset::Unknown;
+        if may_hold { self.unset() } else { Vec::new() }
     }
 
     fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
@@ -391,12 +400,17 @@ fn first_of(list: Vec<Value>) -> Vec<Value> {
     }
 }
 
-/// Returns a part of a list; of one with a gap nobody knows how long it is.
+/// Returns a part of a list; where a word may be several, nobody knows how long it is.
 fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
     let count = list.len() as i64;
     let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
     let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
-    list[begin as usize..end as usize].to_vec()
+    let is_long = list.iter().any(Value::may_be_several);
+    let is_in = |(at, value): &(usize, &Value)| {
+        let at = *at as i64;
+        at >= begin && (at < end || is_long) || value.may_be_several()
+    };
+    list.iter().enumerate().filter(is_in).map(|(_, value)| value.clone()).collect()
 }
 
 fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {

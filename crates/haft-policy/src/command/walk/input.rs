@@ -15,7 +15,7 @@ impl Walk<'_> {
         let value = match input {
             Some(Flow::Text(text)) if text.known().is_some() => return self.read_text(&names, words, text),
             Some(Flow::Paths(paths)) => {
-                names.iter().for_each(|name| self.put(name, Assigned::any(paths.clone())));
+                names.iter().for_each(|name| self.assign_named(name, Assigned::any(paths.clone())));
                 return;
             }
             Some(Flow::Downloaded) => pipes::foreign(Origin::Network),
@@ -23,12 +23,12 @@ impl Walk<'_> {
             _ => Value::unknown(),
         };
         for name in names {
-            self.put(name, Assigned::one(value.clone()));
+            self.assign_named(&name, Assigned::one(value.clone()));
         }
     }
 
     /// Each line of a known text, each part of a line, and each end of one is a value that may be read.
-    fn read_text(&mut self, names: &[&str], words: &[Value], text: &Value) {
+    fn read_text(&mut self, names: &[Value], words: &[Value], text: &Value) {
         let text = text.known().unwrap_or_default();
         let mut separators = self.separators();
         separators.extend(words.windows(2).filter_map(|pair| match pair[0].known() {
@@ -64,7 +64,7 @@ impl Walk<'_> {
             once.push(vec![Value::default()]);
         }
         for name in names {
-            self.put(name, Assigned::any_of(once.clone()));
+            self.assign_named(name, Assigned::any_of(once.clone()));
         }
     }
 
@@ -82,7 +82,7 @@ fn is_flag(word: &Value) -> bool {
 }
 
 /// Returns the variables that `read` or `mapfile` sets.
-fn names_read<'a>(builtin: &str, words: &'a [Value]) -> Vec<&'a str> {
+fn names_read(builtin: &str, words: &[Value]) -> Vec<Value> {
     let (with_value, own) = if builtin == "read" { ("adinNptu", "REPLY") } else { ("dnOsuCc", "MAPFILE") };
     let mut names = Vec::new();
     let mut rest = words.iter();
@@ -92,12 +92,12 @@ fn names_read<'a>(builtin: &str, words: &'a [Value]) -> Vec<&'a str> {
                 // What stands behind the letter is its value, else the next word is.
                 let Some(at) = flag[1..].find(|letter| with_value.contains(letter)) else { continue };
                 let (letter, attached) = (&flag[at + 1..at + 2], &flag[at + 2..]);
-                let value = if attached.is_empty() { rest.next().and_then(Value::known) } else { Some(attached) };
+                let value = if attached.is_empty() { rest.next().cloned() } else { Some(Value::text(attached)) };
                 names.extend(value.filter(|_| letter == "a" && builtin == "read"));
             }
-            Some(name) => names.push(name),
-            None => {}
+            None if word.prefix().starts_with('-') => {}
+            Some(_) | None => names.push(word.clone()),
         }
     }
-    if names.is_empty() { vec![own] } else { names }
+    if names.is_empty() { vec![Value::text(own)] } else { names }
 }

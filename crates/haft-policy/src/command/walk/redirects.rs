@@ -8,6 +8,8 @@ use super::super::programs::address;
 use super::super::syntax::{Node, Redirect, RedirectKind, Stage};
 use super::super::value::{Piece, Value};
 use super::Walk;
+use super::assigning::How;
+use super::variable::Assigned;
 
 /// What the redirections of a command came to.
 #[derive(Default)]
@@ -29,6 +31,9 @@ impl Walk<'_> {
     pub(super) fn redirects(&mut self, stage: &Stage) -> Redirected {
         let mut redirected = Redirected::default();
         for redirect in &stage.redirects {
+            if let Some(variable) = &redirect.variable {
+                self.assign(variable, Assigned::one(Value::unknown()), How::Set);
+            }
             match redirect.kind {
                 RedirectKind::HereDocument | RedirectKind::HereString => {
                     let mut text = self.as_one(&redirect.target);

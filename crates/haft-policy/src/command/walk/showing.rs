@@ -47,7 +47,7 @@ impl Walk<'_> {
                 self.show_variables(builtin, words);
                 self.trace(words);
             }
-            "unset" | "read" | "mapfile" | "readarray" => self.leave_to_haft(builtin, words),
+            "unset" => self.leave_to_haft(builtin, words),
             _ => {}
         }
     }

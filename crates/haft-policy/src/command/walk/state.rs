@@ -213,6 +213,23 @@ impl Shell {
         self.references.insert(name.to_owned(), vec![target.to_owned()]);
     }
 
+    /// Returns the variables that a reference stands for; none where it is no reference.
+    pub(super) fn referred(&self, name: &str) -> Vec<String> {
+        self.references.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Returns whether a name is a reference.
+    pub(super) fn is_reference(&self, name: &str) -> bool {
+        self.references.contains_key(name)
+    }
+
+    /// Lets a reference stand for others as well.
+    pub(super) fn refer_to_any(&mut self, name: &str, others: &[String]) {
+        if let Some(own) = self.references.get_mut(name) {
+            add_new(own, others);
+        }
+    }
+
     /// Returns the variables that a name may stand for.
     pub(super) fn targets(&self, name: &str) -> Vec<String> {
         let mut targets = vec![name.to_owned()];

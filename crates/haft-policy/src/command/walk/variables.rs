@@ -166,7 +166,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Refuses built-ins that take a variable of haft away, or set it in another way than by `=`.
+    /// Refuses built-ins that take a variable of haft away.
     pub(super) fn leave_to_haft(&mut self, builtin: &str, words: &[Value]) {
         let is_flag = |word: &&Value, flags: &[&str]| word.known().is_some_and(|flag| flags.contains(&flag));
         let takes = match builtin {
@@ -281,6 +281,10 @@ const FLAGS_OF_NODE: &[&str] = &[
 const FLAGS_OF_GO: &[&str] =
     &["-mod=", "-race", "-v", "-count=", "-tags=", "-trimpath", "-buildvcs=", "-p=", "-short", "-timeout="];
 
+fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish")
+}
+
 /// Returns whether a variable that may change what is loaded has one of the values that people give it every day.
 fn is_usual(name: &str, value: &str) -> bool {
     let all_begin_with_one_of = |flags: &[&str]| {
@@ -295,6 +299,9 @@ fn is_usual(name: &str, value: &str) -> bool {
         "NODE_OPTIONS" => all_begin_with_one_of(FLAGS_OF_NODE),
         "GOFLAGS" => all_begin_with_one_of(FLAGS_OF_GO),
         "RUSTUP_TOOLCHAIN" => !value.contains('/'),
+        "SHELL" => ["/bin/", "/usr/bin/"].iter().any(|folder| value.strip_prefix(folder).is_some_and(is_shell)),
+        // A category with a dot in it is a module that is loaded.
+        "PYTHONWARNINGS" => !value.contains('.'),
         // `o` and `O` write a file, `k` reads one, `t`, `T` and `p` take more, and `+` runs a command.
         "LESS" => value.chars().all(|letter| letter == '-' || "aeEfFgGiIJKmMnNqQrRsSuwWXx 0123456789".contains(letter)),
         "OPENSSL_CONF" | "RIPGREP_CONFIG_PATH" => matches!(value, "" | "/dev/null"),

@@ -71,6 +71,9 @@ impl Shell {
             return 0;
         }
         let takes_option = flag.starts_with('-') && flag.ends_with('o');
+        if takes_option && next.is_some_and(|option| option.known() == Some("keyword")) {
+            self.doubt();
+        }
         self.traces(takes_option && next.is_some_and(|option| option.known() == Some("xtrace")));
         match name {
             "rcfile" | "init-file" => {
@@ -91,7 +94,9 @@ impl Shell {
         let takes_next = letters.matches(['o', 'O']).count();
         // For some shells the rest of the word is the name that `-o` takes, for others it is more flags.
         let is_ambiguous = takes_next > 0 && letters.trim_end_matches(['o', 'O']).len() + takes_next != letters.len();
-        if is_ambiguous || letters.contains(|letter| !LETTERS.contains(letter)) {
+        // With `k` words of programs are variables: `ls PATH=x`.
+        let takes_words_for_variables = flag.starts_with('-') && letters.contains('k');
+        if is_ambiguous || takes_words_for_variables || letters.contains(|letter| !LETTERS.contains(letter)) {
             self.doubt();
         }
         if flag.starts_with('-') {

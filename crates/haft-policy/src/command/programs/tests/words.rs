@@ -271,7 +271,7 @@ fn what_a_program_prints_is_told() {
                 curl\n  operands url\n  value -o create\n  unless -o output downloaded\n";
 
     assert_eq!(by(rows, "ls"), "prints ./*");
-    assert_eq!(by(rows, "ls a b"), "List a; List b; prints a/* b/*");
+    assert_eq!(by(rows, "ls a b"), "List a; List b; prints a a/* b b/*");
     assert_eq!(by(rows, "ls -x"), "prints Decoded");
     assert_eq!(by(rows, "curl http://x.example/y"), "Connect x.example; prints Downloaded");
     assert_eq!(by(rows, "curl -o y x.example"), "Create y; Connect x.example");

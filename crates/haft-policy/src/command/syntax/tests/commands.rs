@@ -34,7 +34,7 @@ fn negation_and_time_change_nothing_of_what_is_run() {
 #[test]
 fn a_coprocess_is_a_command_in_the_background() {
     check("coproc rm x", "{ <rm x> & }");
-    check("coproc NAME { rm x; }", "{ { <rm x> } & }");
+    check("coproc NAME { rm x; }", "{ <NAME=(${_}')> ; { <rm x> } & }");
 }
 
 #[test]

@@ -68,3 +68,18 @@ fn what_is_written_to_a_shell_in_the_background_is_run() {
     ]);
     allowed(&["echo x >&2", "exec 3>&1; echo x >&3"]);
 }
+
+#[test]
+fn what_a_pattern_finds_may_be_several_words() {
+    denied(&[
+        "set -- .e*; shift; cat \"$1\"",
+        "set -- .e*; shift 3; cat \"$@\"",
+        "set -- .e*; cat \"${@:2}\"",
+        "set -- .e*; cat \"${@:2:1}\"",
+        "a=(.e*); cat \"${a[@]:1}\"",
+        "a=(x .e* y); cat \"${a[@]:2:1}\"",
+        "f() { shift; cat \"$@\"; }; f .e*",
+        "bash -c 'shift; cat \"$@\"' _ .e*",
+    ]);
+    allowed(&["set -- a.txt .env; cat \"${@:1:1}\"", "f() { shift; cat \"$@\"; }; f x a.txt"]);
+}

@@ -1,0 +1,52 @@
+//! What a program prints that lists names: of a file its path, of a folder the names in it.
+
+use haft::door::FileKind;
+
+use super::super::act::{Act, Deed};
+use super::super::patterns;
+use super::super::places::Place;
+use super::super::value::{Piece, Value};
+use super::Walk;
+
+/// How many names in a folder are looked at.
+const MOST_NAMES: usize = 2_000;
+
+impl Walk<'_> {
+    /// Returns the names that are printed of these. A folder itself is none of them, and a name without its folder is
+    /// printed only where a folder is listed.
+    pub(super) fn printed_names(&self, names: &[Value], acts: &[Act]) -> Vec<Value> {
+        let lists_folder = acts.iter().any(|act| match act {
+            Act::Path(Deed::List | Deed::Read, path) => self.may_be_folder(path),
+            _ => false,
+        });
+        let is_printed = |name: &&Value| match name.pieces() {
+            [Piece::Glob] => lists_folder,
+            _ => name.known().is_none() || !self.may_be_folder(name),
+        };
+        names.iter().filter(is_printed).cloned().collect()
+    }
+
+    /// Returns whether a path is a folder, or may find one.
+    fn may_be_folder(&self, path: &Value) -> bool {
+        let is_at = |place: Place| match place {
+            Place::At(place) => self.is_or_finds_folder(&place),
+            Place::Anywhere => true,
+        };
+        self.shell.folders.iter().any(|folder| is_at(folder.place(path)))
+    }
+
+    fn is_or_finds_folder(&self, place: &str) -> bool {
+        let is_folder = |place: &str| self.locate.locate(place).kind == Some(FileKind::Folder);
+        let (parent, name) = place.rsplit_once('/').unwrap_or(("", place));
+        match (parent.contains('*'), name.contains('*')) {
+            (false, false) => is_folder(place),
+            (false, true) => {
+                let names = self.locate.names_in(parent);
+                let mut found = names.iter().take(MOST_NAMES).filter(|found| patterns::fits(name, found));
+                found.any(|found| is_folder(&format!("{parent}/{found}")))
+            }
+            // Which folders are meant is not looked up; files have names such as `*.rs`.
+            (true, _) => !name.contains('.'),
+        }
+    }
+}
