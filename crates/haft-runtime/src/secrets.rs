@@ -1,8 +1,8 @@
 //! Learns what is secret in the workspace before a call runs that could show it.
 //!
 //! Programs may read files that hold secrets, or tests would fail; the model may not. So the values are known by the time
-//! that something could print them, and are hidden wherever they appear. A call that only reads costs a look at the first
-//! level of the workspace; one that runs code, a look at all of it, of which only the first is a walk.
+//! that something could print them, and are hidden wherever they appear. A call that reads one file costs a look at the
+//! first level of the workspace; one that runs code or reads a tree, a look at all of it, of which only the first is a walk.
 //!
 //! Older versions of these files are in the history of git. They are read once, when a command could show them (`git log
 //! -p`, or code that runs), and again when something was fetched.

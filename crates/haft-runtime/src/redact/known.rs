@@ -53,7 +53,8 @@ pub(super) struct Known {
 
 #[derive(Clone)]
 struct Entry {
-    kept: usize,
+    /// What stays of its beginning, in its own case: a name in another one is a word like any other.
+    kept: Box<str>,
     file: Option<usize>,
     is_long: bool,
     /// The text that this is the middle of, and where it begins in it.
@@ -81,7 +82,15 @@ impl Known {
             self.add_middle(&secret, file);
             for form in forms(&secret) {
                 let is_long = form.text.len() >= SHORTEST_LONG;
-                self.insert(&form.text, Entry { kept: form.kept, file, is_long, middle_of: None });
+                self.insert(
+                    &form.text,
+                    Entry {
+                        kept: form.text.get(..form.kept).unwrap_or_default().into(),
+                        file,
+                        is_long,
+                        middle_of: None,
+                    },
+                );
             }
         }
         if self.entries.len() > known {
@@ -99,7 +108,7 @@ impl Known {
         };
         if secret.kept == 0 && (!may_be_ordinary(middle) || may_be_ordinary(text)) {
             let middle_of = Some((text.to_ascii_lowercase().into(), missing));
-            self.insert(middle, Entry { kept: 0, file, is_long: true, middle_of });
+            self.insert(middle, Entry { kept: "".into(), file, is_long: true, middle_of });
         }
     }
 
@@ -128,13 +137,13 @@ impl Known {
         let Some(found_by) = &self.found_by else { return Vec::new() };
         let mut spans = Vec::new();
         for (found, entry) in self.found(found_by, text) {
-            spans.push(Span { range: found.start + entry.kept..found.end, file: entry.file });
+            spans.push(Span { range: found.start + entry.kept.len()..found.end, file: entry.file });
         }
         for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Words] {
             let Some(unwrapped) = Unwrapped::of(text, wrapping) else { continue };
             for (found, entry) in self.found(found_by, &unwrapped.text).filter(|(_, entry)| entry.is_long) {
                 if unwrapped.pieces(found.clone()).len() > 1 {
-                    let pieces = unwrapped.pieces(found.start + entry.kept..found.end).into_iter();
+                    let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end).into_iter();
                     spans.extend(pieces.map(|range| Span { range, file: entry.file }));
                 }
             }
@@ -151,6 +160,7 @@ impl Known {
         let mut before = 0;
         found_by.find_iter(text).filter_map(move |found| {
             let entry = self.entries.get(&text[found.range()].to_ascii_lowercase())?;
+            text[found.start()..].starts_with(&*entry.kept).then_some(())?;
             let mut range = found.range();
             if let Some((whole, from)) = &entry.middle_of {
                 range = extended(text, range, (whole, *from));

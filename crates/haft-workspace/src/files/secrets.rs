@@ -381,6 +381,14 @@ mod tests {
     }
 
     #[test]
+    fn code_with_secrets_in_it_is_read_and_is_nothing_to_be_masked() {
+        let scene = Scene::new();
+        scene.write("src/secrets.py", "API_KEY = 'x'");
+        assert_eq!(scene.look(Breadth::Whole), [found("src/secrets.py", "API_KEY = 'x'")]);
+        assert_eq!(scene.files.places(&scene.root), Vec::<PathBuf>::new());
+    }
+
+    #[test]
     fn what_a_secret_name_leads_to_inside_is_read() {
         let scene = Scene::new();
         scene.write("config/production", "A=1");

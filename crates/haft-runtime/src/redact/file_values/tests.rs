@@ -205,3 +205,16 @@ fn source_code_beside_values_is_shown_as_it_is() {
     redactor.also_hide_files(&[file("secrets.py", code)]);
     assert_eq!(redactor.redact_known(code), code);
 }
+
+#[test]
+fn ordinary_output_stays_as_it_is() {
+    let env = "NODE_ENV=production\nHOST=localhost\nPORT=3000\nDEBUG=true\nDB_USER=postgres\nDB_PASSWORD=postgres\nADMIN=alice\n\
+               BASE_URL=https://api.example.com/v1\nLOG_DIR=/var/log/app\nAPP_NAME=shopfront\nREGION=eu-central-1\n\
+               GREETING=\"Hello World\"\nSINCE=2024-01-01\nIMAGE=node:20-alpine\nFEATURES=search,payments\nEMPTY=\nTIMEOUT=30s\n";
+    let redactor = Redactor::default();
+    redactor.also_hide_files(&[file(".env", env)]);
+    let output = "alice runs shopfront in production on localhost:3000 as postgres, debug true\n\
+                  GET https://api.example.com/v1/search 200 in 30s, logs in /var/log/app/today.log\n\
+                  Hello World from eu-central-1 since 2024-01-01\nFROM node:20-alpine\nhello\nworld\n";
+    assert_eq!(redactor.redact(output), output);
+}
