@@ -141,7 +141,7 @@ impl Known {
         }
         for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Words] {
             let Some(unwrapped) = Unwrapped::of(text, wrapping) else { continue };
-            for (found, entry) in self.found(found_by, &unwrapped.text).filter(|(_, entry)| entry.is_long) {
+            for (found, entry) in self.found(found_by, &unwrapped.text).into_iter().filter(|(_, entry)| entry.is_long) {
                 if unwrapped.pieces(found.clone()).len() > 1 {
                     let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end).into_iter();
                     spans.extend(pieces.map(|range| Span { range, file: entry.file }));
@@ -152,23 +152,35 @@ impl Known {
     }
 
     /// Returns what is found in a text, each with all that belongs to it.
-    fn found<'a>(
-        &'a self,
-        found_by: &'a AhoCorasick,
-        text: &'a str,
-    ) -> impl Iterator<Item = (Range<usize>, &'a Entry)> {
-        let mut before = 0;
-        found_by.find_iter(text).filter_map(move |found| {
-            let entry = self.entries.get(&text[found.range()].to_ascii_lowercase())?;
-            text[found.start()..].starts_with(&*entry.kept).then_some(())?;
+    fn found<'a>(&'a self, found_by: &AhoCorasick, text: &str) -> Vec<(Range<usize>, &'a Entry)> {
+        let mut all: Vec<(Range<usize>, &Entry)> = Vec::new();
+        for found in found_by.find_iter(text) {
+            let Some(entry) = self.entry(&text[found.range()]) else { continue };
+            let value = found.start() + entry.kept.len()..found.end();
+            if !text[found.start()..].starts_with(&*entry.kept) {
+                // Not this name; the value behind it may be a secret by itself.
+                let inside = found_by.find_iter(&text[value.clone()]).map(|inside| {
+                    let range = value.start + inside.start()..value.start + inside.end();
+                    (range.clone(), self.entry(&text[range]))
+                });
+                let whole =
+                    inside.filter_map(|(range, entry)| Some((range, entry.filter(|entry| entry.kept.is_empty())?)));
+                all.extend(whole);
+                continue;
+            }
             let mut range = found.range();
             if let Some((whole, from)) = &entry.middle_of {
+                let before = all.last().map_or(0, |(before, _)| before.end);
                 range = extended(text, range, (whole, *from));
                 range.start = range.start.max(before).min(found.start());
             }
-            before = range.end;
-            Some((range, entry))
-        })
+            all.push((range, entry));
+        }
+        all
+    }
+
+    fn entry(&self, text: &str) -> Option<&Entry> {
+        self.entries.get(&text.to_ascii_lowercase())
     }
 
     /// Returns where in a text the last thing begins that may yet become a secret; the end where there is none.

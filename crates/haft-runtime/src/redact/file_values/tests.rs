@@ -218,3 +218,11 @@ fn ordinary_output_stays_as_it_is() {
                   Hello World from eu-central-1 since 2024-01-01\nFROM node:20-alpine\nhello\nworld\n";
     assert_eq!(redactor.redact(output), output);
 }
+
+#[test]
+fn a_value_is_hidden_behind_its_name_in_other_case() {
+    let redactor = Redactor::default();
+    redactor.also_hide_files(&[file(".env", "api_key = 'k-9f8e7d6c5b'\nname = swordfish\n")]);
+    let hidden = redactor.redact_known("API_KEY = 'K-9F8E7D6C5B'\nthe Name swordfish, name = swordfish").into_owned();
+    assert_eq!(hidden, "API_KEY = '[secret]'\nthe Name swordfish, name = [secret]");
+}
