@@ -6,10 +6,12 @@
 //!
 //! Not here: `haft doctor`, which tries tools and commands (`Desk::salvage`).
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use haft::door::Look;
+use haft::door::{Breadth, Look};
 use haft::path::{Extent, RawPath, Target};
+use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
 use haft_workspace::history::History;
 use haft_workspace::state::{WorkspaceState, real_path_of};
@@ -24,6 +26,9 @@ pub(crate) struct Rescue {
     /// Where haft keeps the state of all workspaces.
     pub(crate) state_folder: PathBuf,
     workspace: Workspace,
+    /// Hides what is secret in the workspace, once something is shown.
+    redactor: OnceCell<Redactor>,
+    secrets: Vec<String>,
     /// Where the person is: paths that they name begin here.
     folder: PathBuf,
 }
@@ -32,11 +37,21 @@ impl Rescue {
     /// Opens the nearest workspace with history, from the folder that the command line names upwards.
     pub(crate) fn open(common: &Common) -> anyhow::Result<Self> {
         let Ground { settings, workspace, .. } = Ground::salvage(common, Search::NearestWithHistory)?;
+        let secrets = settings.environment.secrets.clone();
         let state_folder = settings.environment.state_folder;
         let state = WorkspaceState::new(&state_folder, workspace.path());
         let history = workspace.history(&state);
         let folder = real_path_of(common.folder());
-        Ok(Self { state, history, state_folder, workspace, folder })
+        Ok(Self { state, history, state_folder, workspace, redactor: OnceCell::new(), secrets, folder })
+    }
+
+    /// Returns what hides the secrets of the workspace in whatever a model wrote. The first call looks for them.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| {
+            let redactor = Redactor::of_values(self.secrets.iter().cloned());
+            redactor.also_hide_files(&self.workspace.secrets(Breadth::Whole).changed);
+            redactor
+        })
     }
 
     /// Finds the file that a person named.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::door::PageRequest;
+use haft::door::{Breadth, PageRequest};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
@@ -78,7 +78,13 @@ pub(crate) async fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceRes
 
 async fn log(toolbox: &Toolbox) -> Result<String, ErrorData> {
     let books = toolbox.books.clone();
-    let log = tokio::task::spawn_blocking(move || books.log(MOST_SETS)).await;
+    // Names of files and commands may hold secrets of the workspace.
+    let (look, redactor) = (toolbox.runtime.doors().look.clone(), toolbox.runtime.redactor().clone());
+    let log = tokio::task::spawn_blocking(move || {
+        redactor.also_hide_files(&look.secrets(Breadth::Whole).changed);
+        books.log(MOST_SETS)
+    })
+    .await;
     log.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| ErrorData::internal_error(why, None))
 }
 

@@ -31,6 +31,7 @@ use crate::hooks::HookQuestion;
 use crate::memory::{CallKey, Remembered, Went};
 use crate::purpose;
 use crate::redact::{ChunkRedactor, Redactor};
+use crate::secrets;
 use crate::session::{Readers, Session};
 use crate::stage::{Halt, Stage};
 use crate::stages::authorize::{Authorized, RestsOn};
@@ -164,8 +165,13 @@ impl<'a> CallContext<'a> {
 
     /// Hides secrets in the names of files that were changed.
     fn hide_in_names(&self, result: &mut ToolResult) {
-        let Did::Changed { files, .. } = &mut result.did else { return };
-        for target in files {
+        if let Did::Changed { files, .. } = &mut result.did {
+            self.hide_in_targets(files);
+        }
+    }
+
+    fn hide_in_targets(&self, targets: &mut [Target]) {
+        for target in targets {
             let place = target.place();
             if let std::borrow::Cow::Owned(hidden) = self.redactor.redact_known(&place.path().to_string_lossy()) {
                 let place = haft::path::Place::new(hidden, place.extent());
@@ -348,7 +354,8 @@ impl<'a> CallContext<'a> {
         if !rest.is_empty() {
             self.tell(|| What::OutputChunk(rest));
         }
-        let files = changed_in(&self.receipts());
+        let mut files = changed_in(&self.receipts());
+        self.hide_in_targets(&mut files);
         if !files.is_empty() {
             self.tell(|| What::FilesChanged(files));
         }
@@ -362,6 +369,7 @@ impl<'a> CallContext<'a> {
                 words.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect()
             }
         };
+        secrets::learn_nearest(&self.session.ground);
         self.session.ground.redactor.redact_value(&mut shown);
         shown
     }

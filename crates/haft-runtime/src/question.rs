@@ -143,17 +143,11 @@ fn hidden_preview(redactor: &Redactor, preview: &Preview) -> Preview {
     preview
 }
 
-/// Hides secrets in the lines of a difference, also those that go over several lines.
+/// Hides secrets in the lines of a difference, also what looks like a key over several lines.
 fn hide_in_diff(redactor: &Redactor, diff: &mut Diff) {
-    // One look at the whole is much cheaper than one at each line, and mostly there is nothing.
-    let holds_secret = |diff: &mut Diff| {
-        let lines: Vec<&str> = diff.lines_mut().map(|line| line.text()).collect();
-        matches!(redactor.redact(&lines.join("\n")), Cow::Owned(_))
-    };
-    if holds_secret(diff) {
-        diff.lines_mut().for_each(|line| redactor.redact_in_place(line.text_mut()));
-    }
-    if holds_secret(diff) {
+    redactor.redact_diff(diff);
+    let lines: Vec<&str> = diff.lines_mut().map(|line| line.text()).collect();
+    if let Cow::Owned(_) = redactor.redact(&lines.join("\n")) {
         diff.lines_mut().for_each(|line| *line.text_mut() = "[hidden: a secret]".to_owned());
     }
 }

@@ -4,100 +4,63 @@
 //! Short values are not hidden, because they would be found in ordinary words.
 
 mod file_values;
+mod forms;
+mod known;
 mod shapes;
 mod text_stream;
+mod wrapped;
 
 pub use text_stream::TextStream;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use aho_corasick::AhoCorasick;
+use haft::diff::{Diff, DiffLine};
 use haft::door::SecretFile;
 use serde_json::Value;
+
+use known::{Known, Secret};
 
 /// What stands where a secret was.
 pub(crate) const HIDDEN: &str = "[secret]";
 /// Shorter values would be found in ordinary words.
 const SHORTEST: usize = 8;
-/// Most secrets that become known later on.
-const MOST_SECRETS: usize = 100_000;
 
 /// Hides secrets.
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
-    values: Option<AhoCorasick>,
-    /// The texts that those find.
-    texts: Arc<BTreeSet<String>>,
-    /// What became known to be secret later on; all copies share it.
-    later: Arc<RwLock<Later>>,
+    /// What is known to be secret; all copies share it.
+    known: Arc<RwLock<Known>>,
     /// From which files values were hidden, where somebody wants to know it; copies share it.
     met: Option<Arc<Mutex<BTreeSet<usize>>>>,
-}
-
-/// Secrets that became known later on.
-#[derive(Default)]
-struct Later {
-    /// By their texts: what stands in their place, and the file they are from.
-    secrets: BTreeMap<String, (String, Option<usize>)>,
-    files: Vec<String>,
-    found_by: Option<AhoCorasick>,
-}
-
-impl std::fmt::Debug for Later {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Later").field("secrets", &self.secrets.len()).field("files", &self.files).finish()
-    }
-}
-
-impl Later {
-    /// Adds what is not known yet.
-    fn add(&mut self, secrets: impl IntoIterator<Item = (String, String)>, file: Option<usize>) {
-        let known = self.secrets.len();
-        for (text, shown) in secrets {
-            if self.secrets.len() < MOST_SECRETS {
-                self.secrets.entry(text).or_insert((shown, file));
-            }
-        }
-        if self.secrets.len() > known {
-            self.found_by = automaton(self.secrets.keys());
-        }
-    }
-
-    fn number_of(&mut self, file: &str) -> usize {
-        let known = self.files.iter().position(|known| known == file);
-        known.unwrap_or_else(|| {
-            self.files.push(file.to_owned());
-            self.files.len() - 1
-        })
-    }
 }
 
 impl Redactor {
     /// Hides these values besides everything that looks like a key.
     pub fn of_values(values: impl IntoIterator<Item = String>) -> Self {
-        let texts: BTreeSet<String> = values.into_iter().flat_map(parts).collect();
-        Self { values: automaton(&texts), texts: texts.into(), ..Self::default() }
+        let redactor = Self::default();
+        redactor.also_hide(values);
+        redactor
     }
 
     /// Hides these values too, from now on and in all copies.
     pub(crate) fn also_hide(&self, values: impl IntoIterator<Item = String>) {
-        let parts = values.into_iter().flat_map(parts).map(|part| (part, HIDDEN.to_owned()));
-        self.later.write().unwrap_or_else(PoisonError::into_inner).add(parts, None);
+        let parts = values.into_iter().flat_map(parts).map(|part| (Secret::whole(part), None));
+        self.known.write().unwrap_or_else(PoisonError::into_inner).add(parts);
     }
 
-    /// Hides what is secret in this file, from now on and in all copies.
-    pub(crate) fn also_hide_file(&self, file: &SecretFile) {
+    /// Hides what is secret in these files, from now on and in all copies.
+    pub fn also_hide_files(&self, files: &[SecretFile]) {
+        // Reading them takes longer than a lock should be held.
+        let read: Vec<_> = files.iter().map(|file| (file, file_values::secrets_in(file))).collect();
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let mut secrets = Vec::new();
-        for secret in file_values::secrets_in(&file.text) {
-            let forms = forms(&secret.text).into_iter();
-            secrets.extend(forms.map(|form| (form, secret.shown.clone())));
-            secrets.push((secret.text, secret.shown));
+        for (file, found) in read {
+            let number = known.number_of(&file.path);
+            secrets.extend(found.into_iter().map(|secret| (secret, Some(number))));
         }
-        let mut later = self.later.write().unwrap_or_else(PoisonError::into_inner);
-        let number = later.number_of(&file.path);
-        later.add(secrets, Some(number));
+        known.add(secrets);
     }
 
     /// Returns a copy that notes from which files it hides values.
@@ -108,24 +71,8 @@ impl Redactor {
     /// Returns the files from which values were hidden.
     pub(crate) fn met(&self) -> Vec<String> {
         let Some(met) = &self.met else { return Vec::new() };
-        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
-        let met = met.lock().unwrap_or_else(PoisonError::into_inner);
-        met.iter().filter_map(|number| later.files.get(*number).cloned()).collect()
-    }
-
-    fn by_later<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        let later = self.later.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(found_by) = later.found_by.as_ref().filter(|values| values.is_match(&*text)) else { return text };
-        let mut hidden = String::with_capacity(text.len());
-        found_by.replace_all_with(&text, &mut hidden, |_, found, hidden| {
-            let (shown, file) = later.secrets.get(found).map_or((HIDDEN, None), |(shown, file)| (shown, *file));
-            hidden.push_str(shown);
-            if let (Some(met), Some(file)) = (&self.met, file) {
-                met.lock().unwrap_or_else(PoisonError::into_inner).insert(file);
-            }
-            true
-        });
-        Cow::Owned(hidden)
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.files(&met.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the text without secrets.
@@ -137,12 +84,29 @@ impl Redactor {
     /// Returns the text without the values that are known to be secret. What looks like a key stays: whoever wrote it
     /// made it up.
     pub fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        // What is known of files says most.
-        let text = self.by_later(Cow::Borrowed(text));
-        match self.values.as_ref().filter(|values| values.is_match(&*text)) {
-            Some(values) => Cow::Owned(values.replace_all(&text, &vec![HIDDEN; values.patterns_len()])),
-            None => text,
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let spans = known.spans(text);
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
         }
+        let mut hidden = String::with_capacity(text.len());
+        let mut shown = 0;
+        for span in &spans {
+            hidden.push_str(&text[shown..span.range.start]);
+            hidden.push_str(HIDDEN);
+            shown = span.range.end;
+        }
+        hidden.push_str(&text[shown..]);
+        if let Some(met) = &self.met {
+            let files = spans.iter().filter_map(|span| span.file);
+            met.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+        }
+        Cow::Owned(hidden)
+    }
+
+    /// Returns where in a text the last thing begins that may yet become a secret; the end where there is none.
+    fn may_go_on_from(&self, text: &str) -> usize {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).may_go_on_from(text)
     }
 
     /// Hides secrets in a string that is kept.
@@ -155,6 +119,28 @@ impl Redactor {
     /// Hides secrets in all strings of a value.
     pub fn redact_value(&self, value: &mut Value) {
         in_strings(value, &|text| self.redact(text));
+    }
+
+    /// Hides secrets in the lines of a difference, also those that go over several lines of one side.
+    pub fn redact_diff(&self, diff: &mut Diff) {
+        for hunk in &mut diff.hunks {
+            for other in [DiffLine::Insert(String::new()), DiffLine::Delete(String::new())] {
+                let is_other = |line: &DiffLine| std::mem::discriminant(line) == std::mem::discriminant(&other);
+                let side: Vec<&mut DiffLine> = hunk.lines.iter_mut().filter(|line| !is_other(line)).collect();
+                let text = side.iter().map(|line| line.text()).collect::<Vec<_>>().join("\n");
+                if let Cow::Owned(hidden) = self.redact_known(&text) {
+                    // Hiding leaves the ends of lines where they are.
+                    side.into_iter()
+                        .zip(hidden.split('\n'))
+                        .for_each(|(line, text)| *line.text_mut() = text.to_owned());
+                }
+            }
+        }
+        let all = diff.lines_mut().map(|line| line.text().to_owned()).collect::<Vec<_>>().join("\n");
+        // One look at the whole is much cheaper than one at each line, and mostly there is nothing.
+        if let Cow::Owned(_) = shapes::hide_shapes(Cow::Borrowed(&all)) {
+            diff.lines_mut().for_each(|line| self.redact_in_place(line.text_mut()));
+        }
     }
 
     /// Hides the values that are known to be secret in all strings of a value.
@@ -183,59 +169,12 @@ fn in_strings(value: &mut Value, hide: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>)
     }
 }
 
-/// Returns a value in all forms in which it is written; those that are too short are left out.
+/// Returns a value and its lines: what is shown has numbers between them. Those that are too short are left out.
 fn parts(value: String) -> Vec<String> {
-    // A value of several lines is also found line by line: what is shown has numbers between them.
     let mut parts: Vec<String> = value.lines().map(|line| line.trim().to_owned()).collect();
-    parts.extend(forms(&value));
     parts.push(value);
     parts.retain(|part| part.len() >= SHORTEST);
     parts
-}
-
-/// Returns a text in the forms in which programs write it: in JSON, as a name with odd characters is shown, and for a
-/// shell, a page or an address.
-fn forms(text: &str) -> Vec<String> {
-    let json = Value::from(text).to_string();
-    let json = json[1..json.len() - 1].to_owned();
-    let is_common = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    let mut forms = vec![json.clone(), text.escape_debug().to_string()];
-    if text.chars().all(is_common) {
-        return forms;
-    }
-    let each = |write: &dyn Fn(char) -> String| text.chars().map(write).collect::<String>();
-    let percent = |letter: char| {
-        let mut bytes = [0; 4];
-        letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")).collect::<String>()
-    };
-    let units = |letter: char| {
-        let mut units = [0; 2];
-        letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
-    };
-    let plain = |letter: char| letter.to_string();
-    forms.push(json.replace('/', "\\/"));
-    forms.push(each(&|letter| if letter.is_ascii() { plain(letter) } else { units(letter) }));
-    forms.push(each(&|letter| if is_common(letter) || letter == '~' { plain(letter) } else { percent(letter) }));
-    forms.push(each(&|letter| if is_common(letter) || letter == '/' { plain(letter) } else { percent(letter) }));
-    forms.push(each(&|letter| {
-        let is_safe = is_common(letter) || !letter.is_ascii() || "/:=@%+".contains(letter);
-        if is_safe { plain(letter) } else { format!("\\{letter}") }
-    }));
-    forms.push(each(&|letter| if "$`\"\\".contains(letter) { format!("\\{letter}") } else { plain(letter) }));
-    forms.push(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"));
-    forms
-}
-
-fn automaton<'s>(texts: impl IntoIterator<Item = &'s String>) -> Option<AhoCorasick> {
-    let mut texts = texts.into_iter().peekable();
-    texts.peek()?;
-    // Longest first, so that a value that begins with another one goes as a whole.
-    let built = AhoCorasick::builder()
-        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-        // Made anew whenever a file changes, so it has to be made quickly.
-        .kind(Some(aho_corasick::AhoCorasickKind::ContiguousNFA))
-        .build(texts);
-    Some(built.expect("some thousand short values fit an automaton"))
 }
 
 /// Hides secrets in output that comes in pieces, also when one lies across two of them.
@@ -259,6 +198,7 @@ impl ChunkRedactor {
             (Some(end), None) => end,
             (None, _) => 0,
         };
+        let end = redactor.may_go_on_from(&self.held[..end]);
         if end == 0 {
             return String::new();
         }
@@ -338,5 +278,53 @@ mod tests {
         let shown =
             chunks.take(&redactor, "a\nhunter2-") + &chunks.take(&redactor, "hunter2\nb") + &chunks.rest(&redactor);
         assert_eq!(shown, "a\n[secret]\nb");
+    }
+
+    /// A value, and outputs with a part of it or with something in between.
+    const PARTS: &[(&str, &str, &str)] = &[
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "k7Qp2Zx9Lm4Tr8Wv5Yb", "[secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "7Qp2Zx9Lm4Tr8Wv5Yb1", "[secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "a=k7Qp2Zx9Lm4Tr8Wv", "a=[secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "2Zx9Lm4Tr8Wv5Yb1", "[secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "xp2Zx9Lm4Tr8Wv5Ybx", "x[secret]x"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "K7QP2ZX9LM4TR8WV5YB1 k7qp2zx9lm4tr8wv5yb1", "[secret] [secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "A=k7Qp2\nZx9Lm4Tr\n8Wv5Yb1\nB", "A=[secret]\n[secret]\n[secret]\nB"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "1\tk7Qp2Zx9Lm\n2\t4Tr8Wv5Yb1\n", "1\t[secret]\n2\t[secret]\n"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "+k7Qp2Zx9Lm\n+4Tr8Wv5Yb1\n", "+[secret]\n+[secret]\n"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "    k7Qp2Zx9Lm\r\n    4Tr8Wv5Yb1", "    [secret]\r\n    [secret]"),
+        ("k7Qp2Zx9Lm4Tr8Wv5Yb1", "{\"a\":\"k7Qp2Zx9Lm\\n4Tr8Wv5Yb1\"}", "{\"a\":\"[secret]\\n[secret]\"}"),
+        ("correct horse battery", "correct horse batter", "[secret]"),
+        ("correct horse battery", "the correct\n  horse battery", "the [secret]\n  [secret]"),
+        ("correct horse battery", "a horse with a battery is correct", "a horse with a battery is correct"),
+        ("swordfish", "swordfis", "swordfis"),
+        ("swordfish", "a sword\nfish", "a sword\nfish"),
+        (
+            "hunter2x@db.internal.example.com:5432/app",
+            "db.internal.example.com:5432/app",
+            "db.internal.example.com:5432/app",
+        ),
+    ];
+
+    #[test]
+    fn a_long_value_is_hidden_without_its_ends_in_other_case_and_over_several_lines() {
+        for (value, output, shown) in PARTS {
+            let redactor = Redactor::of_values([(*value).to_owned()]);
+            assert_eq!(redactor.redact_known(output), *shown, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_comes_in_pieces_is_hidden_wherever_they_end() {
+        let redactor = Redactor::of_values(["k7Qp2Zx9Lm4Tr8Wv5Yb1".to_owned()]);
+        let long = format!("{}k7Qp2Zx9Lm4Tr8Wv5Yb1{}", "word ".repeat(3300), "more ".repeat(3300));
+        for text in ["a\nk7Qp2Zx9Lm\n4Tr8Wv5Yb1\nb\n", "k7Qp2Zx9Lm4Tr8Wv5Yb1", &long] {
+            for length in [1, 7, 12, 4096] {
+                let mut chunks = ChunkRedactor::default();
+                let letters: Vec<char> = text.chars().collect();
+                let pieces = letters.chunks(length).map(|piece| piece.iter().collect::<String>());
+                let shown: String = pieces.map(|piece| chunks.take(&redactor, &piece)).collect();
+                assert_eq!(shown + &chunks.rest(&redactor), redactor.redact(text), "pieces of {length}");
+            }
+        }
     }
 }

@@ -112,8 +112,7 @@ impl Runtime {
 
     /// Gets to know the secrets in files of the workspace before anything was called. May take a while in a large one.
     pub fn learn_secrets(&self) {
-        let found = self.ground.doors.look.secrets(haft::door::Breadth::Whole);
-        found.changed.iter().for_each(|file| self.ground.redactor.also_hide_file(file));
+        secrets::learn_all(&self.ground);
     }
 
     /// Opens a session whose questions go to this approver.
@@ -191,6 +190,7 @@ impl Runtime {
         // May it?
         let checked = cx.at(BeforeHooks, self.hooks.before(cx, prepared)).await?;
         let planned = cx.at(LineUp, line_up(cx, checked)).await?;
+        secrets::learn_first(cx, &planned.plan.effects).await;
         let authorized = cx.at(Authorize, authorize(cx, &self.policy, planned)).await?;
 
         // Do it, once.

@@ -1,8 +1,8 @@
 //! Learns what is secret in the workspace before a call runs that could show it.
 //!
 //! Programs may read files that hold secrets, or tests would fail; the model may not. So the values are known by the time
-//! that something could print them, and are hidden wherever they appear. A call that only reads costs a look at the first
-//! level of the workspace; one that runs code, a look at all of it, of which only the first is a walk.
+//! that something could print them, and are hidden wherever they appear. A call that reads one file costs a look at the
+//! first level of the workspace; one that runs code or reads a tree, a look at all of it, of which only the first is a walk.
 //!
 //! Older versions of these files are in the history of git. They are read once, when a command could show them (`git log
 //! -p`, or code that runs), and again when something was fetched.
@@ -16,10 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use haft::door::{Breadth, Receipt, SecretLook};
 use haft::effect::Effect;
-use haft::guarded::is_secret;
+use haft::guarded::secret_kind;
+use haft::path::Extent;
 
 use crate::bits::may_do_anything;
 use crate::call_context::CallContext;
+use crate::runtime::Ground;
 use crate::stage::{Halt, Stage};
 use crate::stages::execute::Ran;
 use git_history::{GitHistory, shows_history};
@@ -29,6 +31,8 @@ use git_history::{GitHistory, shows_history};
 pub(crate) struct KnownSecrets {
     /// Whether it was told that not everything could be looked at.
     told: AtomicBool,
+    /// Whether all of the workspace was looked at once.
+    looked: AtomicBool,
     history: GitHistory,
 }
 
@@ -42,10 +46,31 @@ pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
     }
 }
 
+/// Learns what a call could show before anybody is asked about it, where nothing is known yet.
+pub(crate) async fn learn_first(cx: &CallContext<'_>, effects: &[Effect]) {
+    let breadth = breadth(effects);
+    if breadth == Breadth::Whole && !cx.session.ground.secrets.looked.load(Ordering::Relaxed) {
+        look(cx, breadth).await;
+    }
+}
+
+/// Learns what is secret at the first level of the workspace, where nothing is known yet.
+pub(crate) fn learn_nearest(ground: &Ground) {
+    if !ground.secrets.looked.load(Ordering::Relaxed) {
+        ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::FirstLevel).changed);
+    }
+}
+
+/// Learns what is secret in all of the workspace.
+pub(crate) fn learn_all(ground: &Ground) {
+    ground.secrets.looked.store(true, Ordering::Relaxed);
+    ground.redactor.also_hide_files(&ground.doors.look.secrets(Breadth::Whole).changed);
+}
+
 /// Learns what a call has just made secret, or had read when it failed while it planned.
 pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt>) {
     let is_secret = |receipt: &Receipt| match receipt {
-        Receipt::Changed(target, _) => is_secret(target.place().path()),
+        Receipt::Changed(target, _) => secret_kind(target.place().path()).is_some(),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,
     };
     let failed_in_plan = matches!(outcome, Err(halt) if halt.at == Stage::LineUp);
@@ -56,7 +81,14 @@ pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt
 
 /// Says how far a call could see: what runs code sees everything, and tools that search pass secret files by.
 fn breadth(effects: &[Effect]) -> Breadth {
-    let is_narrow = |effect: &Effect| matches!(effect, Effect::Read(_) | Effect::Change(..) | Effect::Session(_));
+    let is_narrow = |effect: &Effect| match effect {
+        // What reads a whole tree walks it anyway.
+        Effect::Read(target) => {
+            target.place().extent() == Extent::Entry && secret_kind(target.place().path()).is_none()
+        }
+        Effect::Change(..) | Effect::Session(_) => true,
+        _ => false,
+    };
     if effects.iter().all(is_narrow) { Breadth::FirstLevel } else { Breadth::Whole }
 }
 
@@ -66,12 +98,13 @@ async fn look(cx: &CallContext<'_>, breadth: Breadth) -> Vec<PathBuf> {
     let found = match breadth {
         Breadth::FirstLevel => ground.doors.look.secrets(breadth),
         Breadth::Whole => {
+            ground.secrets.looked.store(true, Ordering::Relaxed);
             let look = ground.doors.look.clone();
             let looked = tokio::task::spawn_blocking(move || look.secrets(breadth)).await;
             looked.unwrap_or(SecretLook { changed: Vec::new(), repositories: Vec::new(), is_whole: false })
         }
     };
-    found.changed.iter().for_each(|file| ground.redactor.also_hide_file(file));
+    ground.redactor.also_hide_files(&found.changed);
     if !found.is_whole && !ground.secrets.told.swap(true, Ordering::Relaxed) {
         let words = "There are more files with secrets here than haft looks at; values from the rest are not hidden.";
         cx.note(|notes| notes.warnings.push(words.to_owned()));

@@ -31,7 +31,13 @@ impl Running {
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         let is_git = stat[..after_name].ends_with(b"(git)");
         let has_ended = matches!(*fields.first()?, "Z" | "X" | "x");
-        Some(Self { pid, has_ended, is_git, parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })
+        Some(Self {
+            pid,
+            has_ended,
+            is_git,
+            parent: fields.get(1)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
     }
 
     /// Sends it a signal, if it is still there.

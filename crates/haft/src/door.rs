@@ -146,6 +146,19 @@ pub struct SecretFile {
     pub text: String,
 }
 
+impl SecretFile {
+    /// Makes a file of its bytes, in whatever encoding they are text.
+    pub fn of(path: String, bytes: &[u8]) -> Self {
+        let plain = String::from_utf8_lossy(bytes);
+        let text = match crate::encoding::decode(bytes) {
+            Ok(decoded) if decoded.text != plain => format!("{}\n{plain}", decoded.text),
+            // Programs that know no encoding print what they read.
+            Ok(_) | Err(_) => plain.into_owned(),
+        };
+        Self { path, text }
+    }
+}
+
 impl std::fmt::Debug for SecretFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SecretFile").field("path", &self.path).finish_non_exhaustive()

@@ -11,123 +11,14 @@ mod names;
 mod variables;
 
 pub use commands::{refused_from_commands, well_known_to_commands};
-pub use names::{ProtectedName, protected_names};
+pub use names::{ProtectedName, SecretName, protected_names, secret_names};
 pub use variables::{is_secret_variable, is_service_address};
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Names whose content is a secret.
-const SECRET: &[&str] = &[
-    ".env",
-    ".env.*",
-    ".env~",
-    ".env_*",
-    ".env-*",
-    ".env.d/**",
-    ".secrets",
-    "secrets.ini",
-    "secrets.properties",
-    "secrets.xml",
-    "secret.yaml",
-    "secret.yml",
-    "secret.json",
-    "secret.toml",
-    "credentials.yaml",
-    "credentials.yml",
-    "credentials.xml",
-    "credentials.ini",
-    "local.settings.json",
-    "*.p8",
-    "*.env",
-    ".envrc",
-    ".ssh/**",
-    ".gnupg/**",
-    ".aws/**",
-    ".azure/**",
-    ".config/gcloud/**",
-    ".config/gh/hosts.yml",
-    ".config/glab-cli/**",
-    ".config/rclone/rclone.conf",
-    ".kube/config",
-    "kubeconfig",
-    "*.kubeconfig",
-    "kubeconfig.yaml",
-    "kubeconfig.yml",
-    ".docker/config.json",
-    ".dockercfg",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ecdsa_sk",
-    "id_ed25519_sk",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "*.ppk",
-    ".netrc",
-    ".netrc.*",
-    "_netrc",
-    ".authinfo",
-    ".authinfo.gpg",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".htpasswd",
-    ".vault-token",
-    ".vault_pass",
-    ".vault_pass.*",
-    ".vault-pass",
-    ".pgpass",
-    "pgpass.conf",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".s3cfg",
-    ".boto",
-    ".terraformrc",
-    "terraform.rc",
-    ".terraform.d/credentials.tfrc.json",
-    "terraform.tfstate",
-    "terraform.tfstate.*",
-    "*.tfstate",
-    "*.tfvars",
-    "*.tfvars.json",
-    "wallet.dat",
-    "credentials.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.json",
-    "secrets.toml",
-    "service-account*.json",
-    "service_account*.json",
-    ".local/state/haft/**",
-    ".mozilla/**",
-    ".config/google-chrome/**",
-    ".config/chromium/**",
-    ".config/bravesoftware/**",
-    ".local/share/keyrings/**",
-    ".password-store/**",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-    ".lesshst",
-];
-
-/// Names that look secret and are not: patterns to be filled in, and the public half of a key.
+/// Names that look secret and are not: patterns to be filled in, the public half of a key, and what is encrypted.
 const NOT_SECRET: &[&str] = &[
     ".env.example",
     ".env_example",
@@ -146,14 +37,30 @@ const NOT_SECRET: &[&str] = &[
     "example.env",
     "sample.env",
     "*.pub.pem",
+    ".secrets.baseline",
+    ".secrets.example",
+    ".dev.vars.example",
+    "secrets.example.yaml",
+    "secrets.example.yml",
+    "secrets.example.json",
+    "secrets.example.toml",
+    "secrets.enc.yaml",
+    "secrets.enc.yml",
+    "secrets.enc.json",
+    "secrets.schema.json",
 ];
 
 /// The lists, taken apart once.
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
     protected: protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect(),
-    secret: all(SECRET),
-    not_secret: all(NOT_SECRET),
-    holders: protected_names().map(|name| name.pattern).chain(SECRET.iter().copied()).flat_map(holders).collect(),
+    secret: secrets_of(SecretKind::Data),
+    source: secrets_of(SecretKind::Source),
+    not_secret: NOT_SECRET.iter().map(|name| Pattern::of(name)).collect(),
+    holders: protected_names()
+        .map(|name| name.pattern)
+        .chain(secret_names().map(|name| name.pattern))
+        .flat_map(holders)
+        .collect(),
 });
 
 /// Returns why a name is protected from being changed, if it is.
@@ -162,23 +69,37 @@ pub fn protected(path: &Path) -> Option<&'static str> {
     PATTERNS.protected.iter().find(|(_, name)| name.matches(&parts)).map(|(why, _)| *why)
 }
 
-/// Returns whether the content of a file of this name is a secret.
-pub fn is_secret(path: &Path) -> bool {
-    let parts = folded(path);
-    any_matches(&PATTERNS.secret, &parts) && !any_matches(&PATTERNS.not_secret, &parts)
+/// How a file holds secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretKind {
+    /// It is nothing else: no model reads it.
+    Data,
+    /// It is code that has secrets in it: it is read, and they are hidden.
+    Source,
 }
 
-/// Returns whether a file of this name may be secret, wherever it lies; a quick look before a whole one.
+/// Returns whether the content of a file of this name is a secret.
+pub fn is_secret(path: &Path) -> bool {
+    secret_kind(path) == Some(SecretKind::Data)
+}
+
+/// Returns how a file of this name holds secrets, if it does.
+pub fn secret_kind(path: &Path) -> Option<SecretKind> {
+    let parts = folded(path);
+    if any_matches(&PATTERNS.secret, &parts) && !any_matches(&PATTERNS.not_secret, &parts) {
+        return Some(SecretKind::Data);
+    }
+    any_matches(&PATTERNS.source, &parts).then_some(SecretKind::Source)
+}
+
+/// Returns whether a file of this name may hold secrets, wherever it lies; a quick look before a whole one.
 ///
 /// Files in a folder that is secret as a whole, as `.ssh` is, have any names.
-pub fn may_be_secret(name: &OsStr) -> bool {
+pub fn may_hold_secrets(name: &OsStr) -> bool {
     let parts = folded(Path::new(name));
     let Some(part) = parts.last() else { return false };
-    PATTERNS
-        .secret
-        .iter()
-        .filter(|pattern| !pattern.is_tree)
-        .any(|pattern| pattern.parts.last().is_some_and(|wanted| wanted.matches(part)))
+    let mut patterns = PATTERNS.secret.iter().chain(&PATTERNS.source).filter(|pattern| !pattern.is_tree);
+    patterns.any(|pattern| pattern.parts.last().is_some_and(|wanted| wanted.matches(part)))
 }
 
 /// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
@@ -191,6 +112,7 @@ pub fn may_hold_guarded(path: &Path) -> bool {
 struct Patterns {
     protected: Vec<(&'static str, Pattern)>,
     secret: Vec<Pattern>,
+    source: Vec<Pattern>,
     not_secret: Vec<Pattern>,
     /// The folders that give names their meaning.
     holders: Vec<Pattern>,
@@ -209,8 +131,8 @@ enum PartPattern {
     Between(&'static str, &'static str),
 }
 
-fn all(names: &[&'static str]) -> Vec<Pattern> {
-    names.iter().map(|name| Pattern::of(name)).collect()
+fn secrets_of(kind: SecretKind) -> Vec<Pattern> {
+    secret_names().filter(|name| name.kind == kind).map(|name| Pattern::of(name.pattern)).collect()
 }
 
 /// Returns the folder that a name lies in, and the one above.
@@ -277,12 +199,12 @@ mod tests {
 
     #[test]
     fn a_quick_look_misses_no_secret() {
-        for pattern in SECRET.iter().filter(|pattern| !pattern.ends_with("/**")) {
-            let path = format!("a/{}", pattern.replace('*', "x"));
+        for name in secret_names().filter(|name| !name.pattern.ends_with("/**")) {
+            let path = format!("a/{}", name.pattern.replace('*', "x"));
             let name = Path::new(&path).file_name().expect("it has one");
-            assert!(is_secret(Path::new(&path)) <= may_be_secret(name), "{path}");
+            assert!(secret_kind(Path::new(&path)).is_some() <= may_hold_secrets(name), "{path}");
         }
-        assert!(!may_be_secret(OsStr::new("main.rs")));
+        assert!(!may_hold_secrets(OsStr::new("main.rs")));
     }
 
     #[test]
@@ -398,6 +320,17 @@ mod tests {
     }
 
     #[test]
+    fn source_code_with_secrets_in_it_is_known_and_is_no_secret_as_a_whole() {
+        for name in ["secrets.py", "src/secrets.ts", "config/Secrets.rb", "wp-config.php", "arduino_secrets.h"] {
+            assert_eq!(secret_kind(Path::new(name)), Some(SecretKind::Source), "{name}");
+            assert!(!is_secret(Path::new(name)), "{name}");
+        }
+        for name in ["src/secrets.rs", "secrets.go", "my_secrets.py", "secrets/main.py", "secrets.md", "config.php"] {
+            assert_eq!(secret_kind(Path::new(name)), None, "{name}");
+        }
+    }
+
+    #[test]
     fn patterns_for_secrets_and_source_files_about_them_are_no_secrets() {
         for name in [
             ".env.example",
@@ -426,6 +359,11 @@ mod tests {
             "settings.xml",
             "package.json",
             ".yarnrc.yml",
+            ".secrets.baseline",
+            "secrets.example.yaml",
+            "secrets.enc.yaml",
+            "secrets-guide.md",
+            "key.properties.md",
         ] {
             assert!(!is_secret(Path::new(name)), "{name}");
         }

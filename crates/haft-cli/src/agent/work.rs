@@ -68,13 +68,12 @@ impl Work<'_> {
         keeping.begin(endpoint, tuning.noted_in(Said::by(common))).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
-        desk.runtime.learn_secrets();
         let teller = Teller::new(&keeping, desk, common, &stop);
         if common.json {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);
             teller.print(&json!({
                 "v": VERSION, "event": "session", "id": id, "model": model, "wire": wire, "base_url": base_url,
-                "workspace": desk.workspace, "prompt": prompt
+                "workspace": desk.workspace, "prompt": desk.runtime.redactor().redact_known(&prompt)
             }));
         } else {
             let model = one_line_of(&model, LONGEST_NAME);

@@ -1,10 +1,15 @@
 //! `haft diff`: what one change set did.
 
+use std::path::Path;
+
 use haft::change_summary::{ChangedPath, Importance};
 use haft::diff::{Diff, DiffHunk};
+use haft::door::SecretFile;
 use haft::effect::Change;
 use haft::encoding::decode;
+use haft::guarded::secret_kind;
 use haft::path::one_line;
+use haft_runtime::redact::Redactor;
 use haft_workspace::history::{FileChange, HUNK_CONTEXT, Side};
 use serde_json::{Value, json};
 
@@ -24,16 +29,18 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
     let desk = Rescue::open(common)?;
     let (number, mut changes) = match desk.history.diff(arguments.number) {
         Ok(found) => found,
-        Err(error) => return super::undo::refused(common, &error),
+        Err(error) => return super::undo::refused(common, &error, desk.redactor()),
     };
     changes.sort_by_cached_key(importance);
+    let redactor = desk.redactor();
+    changes.iter().for_each(|change| learn(&change.path, [&change.before, &change.after], redactor));
     if common.json {
-        let files: Vec<Value> = changes.iter().map(record).collect();
+        let files: Vec<Value> = changes.iter().map(|change| record(change, redactor)).collect();
         screen::record(&json!({ "v": 1, "change_set": number, "files": files }).to_string())?;
         return Ok(Exit::Ok);
     }
     for change in changes.iter().take(MOST_FILES) {
-        show(change)?;
+        show(change, redactor)?;
     }
     if let more @ 1.. = changes.len().saturating_sub(MOST_FILES) {
         screen::talk(&format!("[{more} more files; \"haft diff {number} --json\" names them all]"));
@@ -53,19 +60,34 @@ fn importance(change: &FileChange) -> Importance {
     Importance::of(&ChangedPath { path, change: kind, is_folder, is_replaced, inside: None, from: None })
 }
 
+/// Learns what is secret in the versions of a file, which may be no more.
+pub(super) fn learn(path: &str, sides: [&Side; 2], redactor: &Redactor) {
+    if secret_kind(Path::new(path)).is_none() {
+        return;
+    }
+    for side in sides {
+        if let Side::File(bytes) = side {
+            redactor.also_hide_files(&[SecretFile::of(path.to_owned(), bytes)]);
+        }
+    }
+}
+
 /// Shows what was done to one path.
-pub(super) fn show(change: &FileChange) -> anyhow::Result<()> {
+pub(super) fn show(change: &FileChange, redactor: &Redactor) -> anyhow::Result<()> {
+    let path = redactor.redact_known(&change.path);
+    let path = one_line(&path);
     let what = match (&change.before, &change.after, &change.note) {
         (_, _, Some(note)) => format!("  ({note})"),
         (Side::Absent, _, _) => "  (created)".to_owned(),
         (_, Side::Absent, _) => "  (removed)".to_owned(),
         _ => String::new(),
     };
-    screen::line(&[Part::Strong(&one_line(&change.path)), Part::Faint(&one_line(&what))])?;
+    screen::line(&[Part::Strong(&path), Part::Faint(&one_line(&redactor.redact_known(&what)))])?;
     match between(&change.before, &change.after) {
-        Compared::Diff(diff) => {
+        Compared::Diff(mut diff) => {
+            redactor.redact_diff(&mut diff);
             let lines = match has_hunks(change) {
-                true => shown_diff::numbered_lines(&diff, MOST_LINES, &one_line(&change.path)),
+                true => shown_diff::numbered_lines(&diff, MOST_LINES, &path),
                 false => shown_diff::lines(&diff, MOST_LINES),
             };
             lines.iter().try_for_each(|line| screen::line(&[line.part()]))?;
@@ -105,9 +127,10 @@ pub(super) fn between(before: &Side, after: &Side) -> Compared {
     }
 }
 
-fn record(change: &FileChange) -> Value {
+fn record(change: &FileChange, redactor: &Redactor) -> Value {
     let mut record = json!({ "path": change.path, "existed": change.before.exists(), "exists": change.after.exists() });
-    if let Compared::Diff(diff) = between(&change.before, &change.after) {
+    if let Compared::Diff(mut diff) = between(&change.before, &change.after) {
+        redactor.redact_diff(&mut diff);
         record["diff"] = diff.render(usize::MAX).into();
         if has_hunks(change) {
             let hunk = |(hunk, number): (&DiffHunk, usize)| json!({ "hunk": format!("{}:{number}", change.path), "old_line": hunk.old_line, "new_line": hunk.new_line });
@@ -117,5 +140,6 @@ fn record(change: &FileChange) -> Value {
     if let Some(note) = &change.note {
         record["note"] = note.as_str().into();
     }
+    redactor.redact_known_value(&mut record);
     record
 }

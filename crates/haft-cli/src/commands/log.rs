@@ -2,16 +2,18 @@
 
 mod summary;
 
+use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use haft::change_summary::{ChangeSummary, ChangedPath, Importance, KindCounts};
 use haft::effect::Change;
 use haft::path::one_line;
-use haft_workspace::history::{ChangeSet, Kind, Undone};
+use haft_runtime::redact::Redactor;
+use haft_workspace::history::{ChangeSet, Kind, Log, Undone};
 use serde_json::{Value, json};
 
 use super::undo::numbers;
-use crate::arguments::{Common, Log};
+use crate::arguments::{Common, Log as Arguments};
 use crate::exit::Exit;
 use crate::rescue::Rescue;
 use crate::screen::{self, Part};
@@ -30,9 +32,10 @@ const TEXT_WIDTH: usize = 120;
 const NOTHING: &str = "Nothing was changed here through haft.";
 
 /// Runs the command.
-pub(crate) fn run(common: &Common, arguments: &Log) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit> {
     let desk = Rescue::open(common)?;
-    let log = desk.history.log()?;
+    let mut log = desk.history.log()?;
+    log.sets.iter_mut().take(arguments.most).for_each(|set| hide_in(set, desk.redactor()));
     let shown = &log.sets[..log.sets.len().min(arguments.most)];
     if common.json {
         let sets: Vec<Value> = shown.iter().map(record).collect();
@@ -68,8 +71,21 @@ fn show(set: &ChangeSet) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Hides known secrets in what a model wrote: names of files, and commands.
+fn hide_in(set: &mut ChangeSet, redactor: &Redactor) {
+    let hide = |text: &mut String| {
+        if let Cow::Owned(hidden) = redactor.redact_known(text) {
+            *text = hidden;
+        }
+    };
+    set.files.iter_mut().for_each(|file| hide(&mut file.path));
+    [&mut set.agent, &mut set.command, &mut set.description].into_iter().flatten().for_each(hide);
+    [&mut set.tool, &mut set.session, &mut set.call].into_iter().for_each(hide);
+}
+
 /// Writes the newest change sets as text.
-pub(crate) fn as_text(log: &haft_workspace::history::Log, most: usize) -> String {
+pub(crate) fn as_text(mut log: Log, most: usize, redactor: &Redactor) -> String {
+    log.sets.iter_mut().take(most).for_each(|set| hide_in(set, redactor));
     let shown = &log.sets[..log.sets.len().min(most)];
     let mut lines: Vec<String> = shown.iter().flat_map(|set| rows(set, TEXT_WIDTH)).collect();
     if shown.is_empty() {

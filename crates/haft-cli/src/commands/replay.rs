@@ -205,6 +205,7 @@ impl Plan {
         let common = as_then(common, run);
         let desk = self.desk(&common, replica).await?;
         desk.runtime.also_hide(self.keys.iter().cloned());
+        desk.runtime.learn_secrets();
         telling.hide_like(desk.runtime.redactor());
         let approver = AsThen::new(self.recorded.clone(), common.yes);
         let session = desk.session_answered_by(&self.id.to_string(), &common, Box::new(approver.clone()));

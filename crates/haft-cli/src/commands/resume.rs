@@ -55,6 +55,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
     };
     let output = arguments.output.schema()?;
     let desk = Desk::open_for(common, Caller::Agent)?;
+    desk.runtime.learn_secrets();
     let sessions = desk.state.sessions();
     let id = id.map_or_else(|| newest(&sessions), Ok)?;
     let (log, kept) = sessions.take_up(&id)?;

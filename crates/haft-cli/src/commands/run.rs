@@ -51,6 +51,7 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
     let desk = Desk::open_for(common, Caller::Agent)?;
     let choice = Choice::new(&arguments.model, &desk.settings, ModelSection::default())?;
     desk.runtime.also_hide(choice.secrets());
+    desk.runtime.learn_secrets();
     block_on(async {
         let chosen = choice.made().await?;
         let how_far = &arguments.how_far;

@@ -29,7 +29,10 @@ pub(crate) struct Sessions {
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit> {
     let desk = Rescue::open(common)?;
-    let all = desk.state.sessions().list()?;
+    let mut all = desk.state.sessions().list()?;
+    for words in all.iter_mut().take(arguments.most).filter_map(|session| session.words.as_mut()) {
+        *words = desk.redactor().redact_known(words).into_owned();
+    }
     let shown = &all[..all.len().min(arguments.most)];
     if common.json {
         let sessions: Vec<Value> = shown.iter().map(record).collect();

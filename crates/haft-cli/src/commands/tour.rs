@@ -116,9 +116,9 @@ fn take_back(desk: &Desk) -> anyhow::Result<()> {
     screen::line(&[Part::Strong("What it changed, and what you say to it. No git is needed.")])?;
     screen::line(&[Part::Faint("$ haft diff")])?;
     let (_, changes) = desk.history.diff(None)?;
-    changes.iter().try_for_each(super::diff::show)?;
+    changes.iter().try_for_each(|change| super::diff::show(change, desk.runtime.redactor()))?;
     screen::line(&[Part::Faint("$ haft undo")])?;
-    super::undo::show(&desk.history.undo(Which::Newest, None)?, "Took back")
+    super::undo::show(&desk.history.undo(Which::Newest, None)?, "Took back", desk.runtime.redactor())
 }
 
 /// Says plainly what this system does not give.

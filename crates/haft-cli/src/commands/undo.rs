@@ -6,12 +6,13 @@ use std::path::Path;
 
 use haft::diff::Diff;
 use haft::path::one_line;
+use haft_runtime::redact::Redactor;
 use haft_workspace::history::{
     Became, Conflict, HistoryError, Placement, Scope, Side, TakenBack, UndoMode, UndoRequest, Which,
 };
 use serde_json::{Value, json};
 
-use super::diff::{Compared, between};
+use super::diff::{Compared, between, learn};
 use crate::arguments::{Common, Undo};
 use crate::exit::Exit;
 use crate::rescue::Rescue;
@@ -45,29 +46,35 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
     };
     let placement = if arguments.beside { Placement::Beside } else { Placement::InPlace };
     let request = UndoRequest { scope, placement, mode: mode(common), ..UndoRequest::all(which) };
-    told(common, &desk.history.request(&request), &request)
+    told((common, desk.redactor()), &desk.history.request(&request), &request)
 }
 
 /// Runs `haft redo`.
 pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
     let desk = Rescue::open(common)?;
     let request = UndoRequest { mode: mode(common), ..UndoRequest::all(Which::LastUndo) };
-    told(common, &desk.history.request(&request), &request)
+    told((common, desk.redactor()), &desk.history.request(&request), &request)
 }
 
 fn mode(common: &Common) -> UndoMode {
     if common.plan { UndoMode::Plan } else { UndoMode::Commit }
 }
 
-fn told(common: &Common, outcome: &Result<TakenBack, HistoryError>, request: &UndoRequest<'_>) -> anyhow::Result<Exit> {
+fn told(
+    (common, redactor): (&Common, &Redactor),
+    outcome: &Result<TakenBack, HistoryError>,
+    request: &UndoRequest<'_>,
+) -> anyhow::Result<Exit> {
     match outcome {
-        Err(error) => refused(common, error),
+        Err(error) => refused(common, error, redactor),
         Ok(taken) if common.json => {
-            screen::record(&record(taken).to_string())?;
+            let mut record = record(taken);
+            redactor.redact_known_value(&mut record);
+            screen::record(&record.to_string())?;
             Ok(Exit::Ok)
         }
         Ok(taken) => {
-            show(taken, verb(request))?;
+            show(taken, verb(request), redactor)?;
             Ok(Exit::Ok)
         }
     }
@@ -89,7 +96,7 @@ fn verb(request: &UndoRequest<'_>) -> &'static str {
 }
 
 /// Shows what was taken back.
-pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
+pub(super) fn show(taken: &TakenBack, what: &str, redactor: &Redactor) -> anyhow::Result<()> {
     let noun = if taken.sets.len() == 1 { "change set" } else { "change sets" };
     screen::line(&[
         Part::Plain(what),
@@ -104,14 +111,14 @@ pub(super) fn show(taken: &TakenBack, what: &str) -> anyhow::Result<()> {
             Part::Plain("  "),
             Part::Plain(&verb),
             Part::Plain(" "),
-            Part::Plain(&one_line(path)),
+            Part::Plain(&one_line(&redactor.redact_known(path))),
             Part::Faint(remark),
         ])?;
     }
     if let more @ 1.. = taken.files.len().saturating_sub(MOST_FILES) {
         screen::talk(&format!("[{more} more files]"));
     }
-    taken.notes.iter().for_each(|note| screen::talk(&format!("[{note}]")));
+    taken.notes.iter().for_each(|note| screen::talk(&redactor.redact_known(&format!("[{note}]"))));
     Ok(())
 }
 
@@ -126,7 +133,7 @@ pub(super) fn numbers(sets: &[u64]) -> String {
 }
 
 /// Says why nothing was done, with the differences that stand in the way.
-pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<Exit> {
+pub(super) fn refused(common: &Common, error: &HistoryError, redactor: &Redactor) -> anyhow::Result<Exit> {
     let conflicts = match error {
         HistoryError::Conflicts(conflicts) => &conflicts[..],
         _ => &[],
@@ -134,7 +141,8 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
     // A plan that shows what is in the way is what was asked for.
     let exit = if common.plan && !conflicts.is_empty() { Exit::Ok } else { Exit::Failed };
     if common.json {
-        let mut told = refusal(error, conflicts);
+        let mut told = refusal(error, conflicts, redactor);
+        redactor.redact_known_value(&mut told);
         if common.plan {
             told["planned"] = true.into();
         }
@@ -142,12 +150,12 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
         return Ok(exit);
     }
     if conflicts.is_empty() {
-        screen::talk(&one_line(&format!("haft: {error}.")));
+        screen::talk(&one_line(&redactor.redact_known(&format!("haft: {error}."))));
         return Ok(Exit::Failed);
     }
     for conflict in conflicts.iter().take(MOST_FILES) {
-        screen::talk(&one_line(&format!("haft: {conflict}.")));
-        if let Some(diff) = since(conflict) {
+        screen::talk(&one_line(&redactor.redact_known(&format!("haft: {conflict}."))));
+        if let Some(diff) = since(conflict, redactor) {
             screen::talk("Changed since:");
             for line in shown_diff::lines(&diff, MOST_LINES) {
                 screen::talk_part(&line.part());
@@ -165,9 +173,9 @@ pub(super) fn refused(common: &Common, error: &HistoryError) -> anyhow::Result<E
 }
 
 /// Returns a refusal as a record.
-fn refusal(error: &HistoryError, conflicts: &[Conflict]) -> Value {
+fn refusal(error: &HistoryError, conflicts: &[Conflict], redactor: &Redactor) -> Value {
     let mut told = json!({ "v": 1, "error": { "kind": kind(error), "what": error.to_string() } });
-    let render = |conflict: &Conflict| since(conflict).map(|diff| diff.render(MOST_LINES));
+    let render = |conflict: &Conflict| since(conflict, redactor).map(|diff| diff.render(MOST_LINES));
     if let Some(diff) = conflicts.first().and_then(render) {
         told["error"]["diff"] = diff.into();
     }
@@ -188,10 +196,15 @@ fn refusal(error: &HistoryError, conflicts: &[Conflict]) -> Value {
 }
 
 /// Returns what was changed since a change set, where both versions are known.
-fn since(conflict: &Conflict) -> Option<Diff> {
+fn since(conflict: &Conflict, redactor: &Redactor) -> Option<Diff> {
     let now = conflict.now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
-    match between(&Side::File(conflict.left.clone()?), &now) {
-        Compared::Diff(diff) => Some(diff),
+    let left = Side::File(conflict.left.clone()?);
+    learn(&conflict.path, [&left, &now], redactor);
+    match between(&left, &now) {
+        Compared::Diff(mut diff) => {
+            redactor.redact_diff(&mut diff);
+            Some(diff)
+        }
         Compared::NotText | Compared::Unknown => None,
     }
 }

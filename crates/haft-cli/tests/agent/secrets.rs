@@ -17,6 +17,13 @@ const CANARIES: &[&str] = &[
     "canary-of-old-55",
     "c4n4ry",
     "canary-of-url-3",
+    "canary'of two quotes",
+    "canaryB7x2Kq9Lm4Tr8Wv5",
+    "canaryC3p6Zt1Ny8Hs5Gd2",
+    "canaryD9f4Rw7Jk2Vb6Qx1",
+    "canaryE5h8Ms3Pc9Ty4Lz7",
+    "canaryF2n7Xd5Wr1Kb8Jq4",
+    "canary in plain view",
 ];
 
 /// Commands that print what is in such files, in ways that no reader of commands foresees.
@@ -80,6 +87,17 @@ const COMMANDS: &[&str] = &[
     "ln $(echo .env) hard; cat hard",
     "ln -s $(echo .env) soft; cat soft",
     "seq 30000; cat $(echo .env); seq 30000",
+    "fold -w 7 .env; fold -w 20 $(git ls-files -o | grep conf)",
+    "cat conf/* | fold -w 13 | nl",
+    "cat conf/* src/secrets.py | fmt -w 12",
+    "cut -c2- conf/wide.env; head -c -3 conf/secrets.toml; cut -c1-27 conf/secrets.properties",
+    "tr a-z A-Z < .env; tr A-Z a-z < conf/secrets.toml",
+    "cat conf/wide.env; iconv -f utf-16 -t utf-8 conf/wide.env",
+    "tr -d '\\n' < conf/secrets.yaml; tr -d '\\n\\\\ ' < conf/secrets.properties",
+    "seq -s ' ' 4000; tr '\\n' ' ' < .env; seq -s ' ' 9000",
+    "python3 -c 'import json; print(json.load(open(\"conf/secrets.json\")))'",
+    "python3 src/secrets.py; cat src/secrets.py",
+    "v=$(grep API_KEY .env | cut -d= -f2); touch made-$v && mkdir dir-$v && ls",
     "x=$(cat $(echo .env)); for w in $x; do printf '%s' \"${w:0:3}\"; printf '%s\\n' \"${w:3}\"; done",
 ];
 
@@ -102,6 +120,15 @@ fn place() -> Place {
     git(&folder, &["commit", "-qam", "new"]);
     place.put("ws/deep/server.key", "-----BEGIN PRIVATE KEY-----\nQ2FuYXJ5S2V5Qm9keTE\n-----END PRIVATE KEY-----\n");
     place.put("ws/deep/service-account-x.json", "{\"private\": {\"id\": \"canary-in-json-81c4d2e9\", \"n\": 3}}");
+    let wide: String = "\u{feff}WIDE_SECRET=canaryB7x2Kq9Lm4Tr8Wv5\r\n".to_owned();
+    let wide: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.put("ws/conf/wide.env", "");
+    std::fs::write(place.path("ws/conf/wide.env"), wide).expect("there is room");
+    place.put("ws/conf/secrets.yaml", "password: 'canary''of two quotes'\ntoken: >-\n  canary in\n  plain view\n");
+    place.put("ws/conf/secrets.toml", "password = \"\"\"\\\n  canaryC3p6Zt1Ny8Hs5Gd2\"\"\"\n");
+    place.put("ws/conf/secrets.properties", "db.password=canaryD9f4R\\\n    w7Jk2Vb6Qx1\n");
+    place.put("ws/conf/secrets.json", "{\"token\": \"\\u0063anaryE5h8Ms3Pc9Ty4Lz7\"}");
+    place.put("ws/src/secrets.py", "API_KEY = 'canaryF2n7Xd5Wr1Kb8Jq4'\nprint(API_KEY)\n");
     place.put("ws/show.sh", "cat \"$(ls -A | grep '^.env$')\"\n");
     place.put("ws/source.sh", ". ./.env\necho \"$API_KEY and $PASSPHRASE\"\n");
     let check = "#!/bin/sh\n. ./.env\n[ \"$API_KEY\" = \"$(printf 'canary-4f9d%s' 27ab)\" ] && echo all tests passed\n";
@@ -110,6 +137,10 @@ fn place() -> Place {
         place.put(&format!("ws/scripts/{number}.sh"), command);
     }
     place
+}
+
+fn json_of(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("it is JSON")
 }
 
 fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -124,6 +155,10 @@ fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 
 #[track_caller]
 fn assert_clean(what: &str, text: &[u8]) {
+    let squeezed: String = String::from_utf8_lossy(text).replace("\\n", "").split_whitespace().collect();
+    for canary in CANARIES.iter().filter(|canary| canary.len() >= 20 && !canary.contains(' ')) {
+        assert!(!squeezed.to_lowercase().contains(&canary.to_lowercase()), "{canary} is wrapped in {what}");
+    }
     for canary in CANARIES {
         let at = text.windows(canary.len()).position(|window| window == canary.as_bytes());
         let around = at.map(|at| String::from_utf8_lossy(&text[at.saturating_sub(400)..(at + 60).min(text.len())]));
@@ -143,9 +178,14 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
     turns.push(Turn::call("edit_file", json!({ "path": ".env", "old_text": "API_KEI=", "new_text": "x" })));
     // The model may have guessed one, or heard it elsewhere.
     turns.push(Turn::call("bash", json!({ "command": "echo canary-4f9d27ab c4n4ry" })));
+    turns.push(Turn::call("bash", json!({ "command": "touch a-canary-4f9d27ab; echo canaryD9f4Rw7Jk2Vb6Qx1" })));
+    turns.push(Turn::call(
+        "write_file",
+        json!({ "path": "b-canary-4f9d27ab", "content": "canaryE5h8Ms\n3Pc9Ty4Lz7\n" }),
+    ));
     turns.push(Turn::text("It is canary-4f9d27ab, I think."));
     let model = ScriptedModel::start(Script::of(turns));
-    let said = place.haft(&model, &["run", "--yes", "--json", "--max-steps", "200", "show it"]);
+    let said = place.haft(&model, &["run", "--yes", "--json", "--max-steps", "200", "show canary-4f9d27ab"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
 
     let results: Vec<_> = records(&said.out).into_iter().filter(|record| record["event"] == "result").collect();
@@ -157,8 +197,19 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
 
     assert_clean("the records", said.out.as_bytes());
     assert_clean("what was said", said.err.as_bytes());
-    let log = said_by(place.bare(&["log", "--json", "--all"]));
-    assert_clean("the log", format!("{}{}", log.out, log.err).as_bytes());
+    let newest = json_of(&said_by(place.bare(&["log", "--json", "-n", "1"])).out)["change_sets"][0]["number"].clone();
+    let newest = newest.as_u64().expect("something was changed");
+    let mut shown: Vec<Vec<String>> = (1..=newest).map(|number| vec!["diff".to_owned(), number.to_string()]).collect();
+    for words in ["log -n 1000", "sessions", "undo --plan", "undo --session --plan", "undo", "redo"] {
+        shown.push(words.split(' ').map(str::to_owned).collect());
+    }
+    for words in shown {
+        for form in [&[][..], &["--json"]] {
+            let words: Vec<&str> = words.iter().map(String::as_str).chain(form.iter().copied()).collect();
+            let said = said_by(place.bare(&words));
+            assert_clean(&format!("haft {words:?}"), format!("{}{}", said.out, said.err).as_bytes());
+        }
+    }
     let mut files = Vec::new();
     files_below(&place.path("home"), &mut files);
     // The journal has what files held before they were changed: it is the user's own history, which nobody else reads.

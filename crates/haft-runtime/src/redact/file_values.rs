@@ -1,15 +1,32 @@
 //! Finds the secret texts in a file whose name says that it is secret.
 //!
-//! Files of many kinds are read in one way: a line is a name and a value, or it is a value as a whole, as in a key.
+//! Files of many kinds are read in one way: a line is a name and a value, or it is a value as a whole, as in a key. Values
+//! that go on in the next lines are found besides: a line that was misread as the beginning of one costs nothing.
 //! A value that is plainly none (a number, `true`, `localhost`) is left alone; one that may well be an ordinary word is
 //! hidden only together with its name, or no output could be read any more.
 //!
 //! Not here: finding the files (`haft-workspace`), tokens that are known by their shape (`shapes`).
 
-use haft::guarded::is_secret_variable;
+mod judged;
+mod markup;
+mod readings;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub(super) use judged::may_be_ordinary;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use haft::door::SecretFile;
+use haft::guarded::{SecretKind, is_secret_variable, secret_kind};
 use serde_json::Value;
 
-use super::{HIDDEN, SHORTEST};
+use super::SHORTEST;
+use super::known::Secret;
+use judged::{is_default, is_plain, is_word};
+use readings::{readings, unescaped};
 
 /// Shortest secret whose name says that it is one, where it is no plain word.
 const SHORTEST_NAMED: usize = 6;
@@ -33,23 +50,31 @@ const BETWEEN: &[&str] = &[
     "': '",
     "\\\":\\\"",
     " ",
+    ">",
 ];
 /// Most texts of one file.
 const MOST: usize = 5_000;
 
-/// A text to be hidden, and what stands in its place.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Secret {
-    pub(super) text: String,
-    pub(super) shown: String,
-}
-
 /// Returns what is secret in a file.
-pub(super) fn secrets_in(text: &str) -> Vec<Secret> {
+pub(super) fn secrets_in(file: &SecretFile) -> Vec<Secret> {
+    let text = file.text.as_str();
     let mut found = Found::default();
+    let is_table = [".csv", ".tsv"].iter().any(|ending| file.path.to_ascii_lowercase().ends_with(ending));
     match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => found.in_json("", &value),
-        _ => found.in_lines(text),
+        _ if secret_kind(Path::new(&file.path)) == Some(SecretKind::Source) => found.in_source(text),
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            found.in_json("", &value);
+            found.as_written_in_json(text);
+        }
+        _ => {
+            if text.trim_start().starts_with('<') {
+                markup::values(text).iter().for_each(|(name, value)| found.lines_of(name, value));
+            }
+            if is_table {
+                found.in_table(text);
+            }
+            found.in_lines(text);
+        }
     }
     found.secrets.sort_unstable();
     found.secrets.dedup();
@@ -65,93 +90,162 @@ struct Found {
 impl Found {
     fn in_json(&mut self, name: &str, value: &Value) {
         match value {
-            Value::String(text) => {
-                for line in text.lines() {
-                    self.value(name, line, None);
-                }
-            }
+            Value::String(text) => self.lines_of(name, text),
             Value::Array(items) => items.iter().for_each(|item| self.in_json(name, item)),
             Value::Object(fields) => fields.iter().for_each(|(name, field)| self.in_json(name, field)),
-            Value::Number(number) if is_secret_variable(name) => self.value(name, &number.to_string(), None),
+            Value::Number(number) if is_secret_variable(name) => self.value(name, &number.to_string()),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
+    /// Hides the texts as the file itself has them, where it writes letters otherwise.
+    fn as_written_in_json(&mut self, text: &str) {
+        let hidden: HashSet<String> =
+            self.secrets.iter().filter(|secret| secret.kept == 0).map(|secret| secret.text.clone()).collect();
+        let mut is_escape = false;
+        let mut quotes = text.char_indices().filter(|(_, letter)| {
+            let is_quote = *letter == '"' && !is_escape;
+            is_escape = *letter == '\\' && !is_escape;
+            is_quote
+        });
+        while let (Some((start, _)), Some((end, _))) = (quotes.next(), quotes.next()) {
+            let written = &text[start + 1..end];
+            let is_hidden = |text: &str| text.lines().any(|line| hidden.contains(line.trim()));
+            if written.contains('\\') && is_hidden(&unescaped(written)) {
+                self.hide(written);
+            }
+        }
+    }
+
+    /// Takes the texts of source code that are assigned to telling names. A word among them is hidden with its name.
+    fn in_source(&mut self, text: &str) {
+        for (name, value) in source::values(text) {
+            for line in value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST && !is_plain(line)) {
+                if may_be_ordinary(line) || is_default(line) {
+                    self.with_name(&name, line);
+                } else {
+                    self.hide(line);
+                }
+            }
+        }
+    }
+
+    /// Takes a table: the first line names the columns, or each line is a name and a value.
+    fn in_table(&mut self, text: &str) {
+        let mut rows = text.lines().map(|line| line.split([',', '\t']).map(|field| field.trim().trim_matches('"')));
+        let names: Vec<&str> = rows.next().map(Iterator::collect).unwrap_or_default();
+        for row in rows {
+            let fields: Vec<&str> = row.collect();
+            for (field, name) in fields.iter().zip(&names) {
+                let name = name.replace(' ', "_");
+                let beside = fields.first().filter(|first| fields.len() == 2 && *first != field).copied();
+                let name = beside.filter(|beside| is_secret_variable(beside)).map_or(name, str::to_owned);
+                self.value(&name, field);
+            }
+        }
+    }
+
     fn in_lines(&mut self, text: &str) {
-        // The quote that a value of several lines waits for, with the name of the value.
-        let mut open: Option<(char, String)> = None;
-        let mut is_in_key = false;
         // Some old files end their lines otherwise.
-        let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).collect();
-        let is_token = lines.iter().filter(|line| !line.is_empty()).count() == 1;
-        for line in lines {
+        let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).collect();
+        let is_token = lines.len() == 1;
+        let mut is_in_key = false;
+        // The name above, which lines below it that are further in have no other of.
+        let mut above: Option<(usize, String)> = None;
+        for (index, raw) in lines.iter().enumerate() {
+            let (line, next) = (raw.trim(), &lines[index + 1..]);
             if line.starts_with("-----") {
                 is_in_key = line.starts_with("-----BEGIN");
-            } else if line.len() >= SHORTEST
-                && (is_in_key || is_token && !line.contains([':', ' ']) && split(line).is_none())
-            {
+                continue;
+            }
+            let is_whole = is_in_key || is_token && !line.contains([':', ' ']) && split(line).is_none();
+            if is_whole && line.len() >= SHORTEST {
                 self.hide(line);
                 continue;
             }
-            if let Some((quote, name)) = &open {
-                let name = name.clone();
-                let (value, ends) = match line.split_once(*quote) {
-                    Some((value, _)) => (value, true),
-                    None => (line, false),
-                };
-                self.value(&name, value, None);
-                if ends {
-                    open = None;
-                }
+            if line.starts_with(['#', ';']) && !line.contains('=') {
                 continue;
             }
-            if line.is_empty() || line.starts_with(['#', ';']) && !line.contains('=') || line.starts_with("-----") {
-                continue;
+            let indent = indent_of(raw);
+            let name_above = above.as_ref().filter(|(above, _)| indent > *above || line.starts_with("- "));
+            let name_above = name_above.map(|(_, name)| name.clone()).unwrap_or_default();
+            match self.in_line(line, (indent, &name_above), next) {
+                Some(name) => above = Some((indent, name)),
+                None if name_above.is_empty() => above = None,
+                None => {}
             }
-            open = self.in_line(line);
         }
     }
 
-    /// Takes a line; returns the quote that stays open at its end, and the name before it.
-    fn in_line(&mut self, line: &str) -> Option<(char, String)> {
-        for (before, word) in line.split_whitespace().zip(line.split_whitespace().skip(1)) {
-            if matches!(before, "password" | "account" | "passwd") {
-                self.value("password", word, None);
+    /// Takes a line; returns the name in it.
+    fn in_line(&mut self, line: &str, (indent, name_above): (usize, &str), next: &[&str]) -> Option<String> {
+        let words: Vec<&str> =
+            line.split_whitespace().chain(next.first().and_then(|next| next.split_whitespace().next())).collect();
+        for pair in words.windows(2) {
+            if matches!(pair[0], "password" | "account" | "passwd") {
+                self.readings("password", pair[1], &[]);
             }
         }
-        if line.ends_with(':') && !line.contains(char::is_whitespace) {
-            return None;
+        if let [name, value] = *line.split_whitespace().collect::<Vec<_>>()
+            && is_secret_variable(name)
+            && split(line).is_none()
+        {
+            self.readings(name, value, &[]);
         }
-        let Some((name, value)) = split(line) else {
+        if let Some(name) = line.strip_suffix(':').filter(|name| !name.contains(char::is_whitespace)) {
+            return Some(bare_name(name).to_owned());
+        }
+        let item = line.strip_prefix("- ").unwrap_or(line).trim_start();
+        let Some((name, value)) = split(item) else {
             // Not a name and a value: a line of a key, or a token by itself. Fields may still be separated.
-            self.value("", line.trim_start_matches("- "), None);
-            if let Some((_, last)) = line.rsplit_once(':').filter(|_| !line.contains(char::is_whitespace)) {
-                self.value("password", last, None);
+            self.readings(name_above, item, next);
+            if let Some((name, last)) = item.rsplit_once(':').filter(|_| !item.contains(char::is_whitespace)) {
+                let name = if is_secret_variable(name) { bare_name(name) } else { "password" };
+                self.readings(name, last, next);
+                // A password may have colons of its own, or write them with backslashes.
+                if let Some(last) = item.splitn(5, ':').nth(4) {
+                    self.readings("password", last, &[]);
+                }
             }
             return None;
         };
-        let short = name.trim_start_matches("export ").trim().trim_matches(['"', '\'']);
-        let quote = value.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'));
-        let inner = match quote {
-            Some(quote) => {
-                let rest = &value[1..];
-                match rest.find(quote) {
-                    Some(end) => &rest[..end],
-                    None => {
-                        self.value(short, rest, None);
-                        return Some((quote, short.to_owned()));
-                    }
-                }
-            }
-            None => value.split(" #").next().unwrap_or(value).trim().trim_end_matches([',', ';']),
-        };
-        let as_written = &line[..line.len() - value.len()];
-        self.value(short, inner, Some((as_written, value)));
-        None
+        let short = bare_name(name);
+        if is_block(value) {
+            let block: Vec<&str> = next.iter().copied().take_while(|line| indent_of(line) > indent).collect();
+            let block: Vec<&str> = block.iter().map(|line| line.trim()).collect();
+            self.lines_of(short, &block.join("\n"));
+            return Some(short.to_owned());
+        }
+        self.readings(short, value, next);
+        self.as_written(&item[..item.len() - value.len()], value);
+        Some(short.to_owned())
     }
 
-    /// Takes a value with its name, and the line as it was written where both stand in one.
-    fn value(&mut self, name: &str, value: &str, line: Option<(&str, &str)>) {
+    /// Takes a value as it is written, in all readings.
+    fn readings(&mut self, name: &str, value: &str, next: &[&str]) {
+        for reading in readings(value, next) {
+            self.lines_of(name, &reading);
+        }
+    }
+
+    /// Takes a value that may have several lines: each of them, and the whole as programs put it together.
+    fn lines_of(&mut self, name: &str, value: &str) {
+        let lines: Vec<&str> = value.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        for line in &lines {
+            if !line.starts_with("-----") {
+                self.value(name, line);
+            }
+        }
+        if lines.len() > 1 && value.len() <= LONGEST {
+            let backslashes: String = lines.iter().map(|line| line.trim_end_matches('\\')).collect();
+            for joined in [lines.join(" "), lines.join("\n"), lines.concat(), backslashes] {
+                self.value(name, &joined);
+            }
+        }
+    }
+
+    /// Takes a value with its name.
+    fn value(&mut self, name: &str, value: &str) {
         let value = value.trim();
         if is_plain(value) {
             return;
@@ -163,23 +257,26 @@ impl Found {
         let is_secret = if is_named { !is_default(value) } else { !may_be_ordinary(value) };
         if is_long && is_secret {
             self.hide(value);
-            return self.as_written(line);
+        } else {
+            self.with_name(name, value);
         }
-        // It is hidden together with its name, however that is written.
-        if !name.is_empty() && name.len() + value.len() >= SHORTEST {
-            for between in BETWEEN {
-                let shown = format!("{name}{between}{HIDDEN}");
-                self.secrets.push(Secret { text: format!("{name}{between}{value}"), shown });
-            }
-        }
-        self.as_written(line);
     }
 
-    fn as_written(&mut self, line: Option<(&str, &str)>) {
-        let Some((before, written)) = line else { return };
-        let length = before.len() + written.len();
-        if (SHORTEST..=LONGEST).contains(&length) {
-            self.secrets.push(Secret { text: format!("{before}{written}"), shown: format!("{before}{HIDDEN}") });
+    /// Hides a value together with its name, however that is written.
+    fn with_name(&mut self, name: &str, value: &str) {
+        if !name.is_empty() && name.len() + value.len() >= SHORTEST && value.len() <= LONGEST {
+            for between in BETWEEN {
+                let kept = name.len() + between.len();
+                self.secrets.push(Secret { text: format!("{name}{between}{value}"), kept });
+            }
+        }
+    }
+
+    /// Hides a line as it is written.
+    fn as_written(&mut self, before: &str, written: &str) {
+        let is_secret = !readings(written, &[]).iter().all(|reading| is_plain(reading));
+        if is_secret && (SHORTEST..=LONGEST).contains(&(before.len() + written.len())) {
+            self.secrets.push(Secret { text: format!("{before}{written}"), kept: before.len() });
         }
     }
 
@@ -188,11 +285,11 @@ impl Found {
         let mut rest = text;
         while rest.len() > LONGEST {
             let end = (PIECE..rest.len()).find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
-            self.secrets.push(Secret { text: rest[..end].to_owned(), shown: HIDDEN.to_owned() });
+            self.secrets.push(Secret::whole(&rest[..end]));
             rest = &rest[end..];
         }
         if rest.len() >= SHORTEST_NAMED {
-            self.secrets.push(Secret { text: rest.to_owned(), shown: HIDDEN.to_owned() });
+            self.secrets.push(Secret::whole(rest));
         }
     }
 
@@ -209,9 +306,46 @@ impl Found {
         let user_info = value.split_once("://").and_then(|(_, rest)| rest.split(['/', '?']).next()?.rsplit_once('@'));
         let Some((_, password)) = user_info.and_then(|(user_info, _)| user_info.split_once(':')) else { return };
         if password.len() >= SHORTEST_NAMED {
-            self.secrets.push(Secret { text: password.to_owned(), shown: HIDDEN.to_owned() });
+            self.secrets.push(Secret::whole(password));
+            self.secrets.push(Secret::whole(without_percents(password)));
         }
     }
+}
+
+/// Returns a name without what stands around it.
+fn bare_name(name: &str) -> &str {
+    let name = name.trim().trim_start_matches("- ").trim_start_matches("export ").trim();
+    name.trim_start_matches(['#', ';']).trim().trim_start_matches("export ").trim().trim_matches(['"', '\''])
+}
+
+/// Returns whether a value says that the lines below are the value, in YAML.
+fn is_block(value: &str) -> bool {
+    let mark = value.split(" #").next().unwrap_or_default().trim();
+    mark.starts_with(['|', '>']) && mark[1..].chars().all(|letter| matches!(letter, '+' | '-' | '1'..='9'))
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Returns a text with `%40` and the like carried out.
+fn without_percents(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Parts a line into a name and a value.
@@ -232,198 +366,5 @@ fn split(line: &str) -> Option<(&str, &str)> {
         (Some(equals), Some(colon)) if colon < equals => by(Some(colon), 1),
         (Some(_), _) => by(equals, 1),
         (None, _) => by(colon, 1),
-    }
-}
-
-/// Values that are no secrets, whatever their name.
-fn is_plain(value: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "true",
-        "false",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "null",
-        "none",
-        "undefined",
-        "localhost",
-        "development",
-        "production",
-        "staging",
-        "testing",
-        "default",
-        "disabled",
-        "enabled",
-        "changeme",
-        "password",
-        "{",
-        "[",
-        "|",
-        ">",
-        "{}",
-        "[]",
-    ];
-    let value = value.to_ascii_lowercase();
-    value.len() < 3
-        || WORDS.contains(&value.as_str())
-        || value.len() < SHORTEST && value.chars().all(|c| c.is_ascii_digit() || c == '.')
-        || value.starts_with("${") && value.ends_with('}')
-        || is_own_address(&value)
-}
-
-/// An address of this machine, with nothing secret in it.
-fn is_own_address(value: &str) -> bool {
-    let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
-    let host = rest.split(['/', '?']).next().unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let is_own = matches!(name, "localhost" | "127.0.0.1" | "0.0.0.0" | "[::1]" | "::1");
-    is_own && !rest.contains('?')
-}
-
-fn is_word(value: &str) -> bool {
-    value.chars().all(|c| c.is_ascii_lowercase()) || value.chars().all(|c| c.is_ascii_uppercase())
-}
-
-/// Passwords that everybody has, which are ordinary words elsewhere.
-fn is_default(value: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "postgres",
-        "postgresql",
-        "mysqlroot",
-        "changeit",
-        "changethis",
-        "change-me",
-        "change_me",
-        "rootroot",
-        "adminadmin",
-        "rabbitmq",
-        "minioadmin",
-        "guestguest",
-        "your-key-here",
-        "example",
-        "password123",
-        "testtest",
-        "test-key",
-        "test_key",
-        "dummy-key",
-    ];
-    WORDS.contains(&value.to_ascii_lowercase().as_str())
-        || value.len() < 12 && value.chars().all(|c| c.is_ascii_digit())
-}
-
-/// Texts that are found in ordinary output too: words, a path, a date, an address without anything secret in it.
-fn may_be_ordinary(value: &str) -> bool {
-    let has_password = value.contains("://") && value.contains('@');
-    let parts = || value.split(|c: char| !c.is_alphanumeric());
-    // A long number behind words is no port or year.
-    let is_numbered = !value.contains(['/', '.', ':', '@'])
-        && parts().any(|part| part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_digit()))
-        && parts().count() > 1;
-    !has_password && !is_numbered && parts().all(|part| !looks_random(part))
-}
-
-/// Returns whether a text looks as if nobody had written it: long, and not one word or number.
-fn looks_random(text: &str) -> bool {
-    let count = |is: fn(&char) -> bool| text.chars().filter(&is).count();
-    let (digits, letters) = (count(char::is_ascii_digit), count(|letter| letter.is_alphabetic()));
-    let upper = count(char::is_ascii_uppercase);
-    let lower = count(char::is_ascii_lowercase);
-    // Changes between capitals and others: two for a name such as `myProject`, many in a random text.
-    let kinds: Vec<bool> = text.chars().map(|letter| letter.is_ascii_uppercase()).collect();
-    let changes = kinds.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    let turns = text.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
-    let is_mixed = digits > 0 && letters > 0 && (text.len() >= 8 || text.len() >= 5 && turns >= 3);
-    let is_shaken = upper > 1 && lower > 1 && text.len() >= 12 && changes * 3 > text.len();
-    is_mixed && !is_word_with_number(text) || is_shaken || text.len() > 40 || digits >= 16
-}
-
-/// A word and a number, as in `node20` or `production2024`.
-fn is_word_with_number(text: &str) -> bool {
-    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    let is_word = word.chars().all(char::is_lowercase)
-        || word.chars().all(char::is_alphabetic) && word.chars().skip(1).all(char::is_lowercase);
-    is_word && !word.is_empty() && text.len() - word.len() <= 4
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(file: &str) -> Vec<String> {
-        let hidden = secrets_in(file).into_iter().filter(|secret| secret.shown == HIDDEN);
-        hidden.map(|secret| secret.text).collect()
-    }
-
-    #[test]
-    fn values_are_found_in_files_of_many_kinds() {
-        for (file, values) in [
-            ("API_KEY=canary-12ab34cd", &["canary-12ab34cd"][..]),
-            ("export A='canary 12ab34cd' # why", &["12ab34cd", "canary 12ab34cd"]),
-            ("A = \"canary-12ab34cd\"\n", &["canary-12ab34cd"]),
-            (
-                "A=\"first-1a2b3c4d\nsecond-5e6f7a8b\"\nB=canary-12ab34cd",
-                &["canary-12ab34cd", "first-1a2b3c4d", "second-5e6f7a8b"],
-            ),
-            ("a: canary-12ab34cd\nb:\n  - canary-56ef78ab\n", &["canary-12ab34cd", "canary-56ef78ab"]),
-            ("{\"a\": {\"b\": [\"canary-12ab34cd\"]}}", &["canary-12ab34cd"]),
-            (
-                "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nAbCdEf12==\n-----END PRIVATE KEY-----",
-                &["AbCdEf12==", "MIIEvQIBADANBg"],
-            ),
-            ("//host/:_authToken=canary-12ab34cd", &["canary-12ab34cd"]),
-            ("DB_PASSWORD=hunter2", &["hunter2"]),
-            ("DATABASE_URL=postgres://user:canary12@host/db", &["canary12", "postgres://user:canary12@host/db"]),
-            (
-                "CONN=\"Server=db;Password=Hunter2Hunter9x;\"",
-                &["Hunter2Hunter9x", "Server=db;Password=Hunter2Hunter9x;"],
-            ),
-            ("KEYS=tok-99aa88bb,tok-77cc66dd", &["tok-77cc66dd", "tok-99aa88bb", "tok-99aa88bb,tok-77cc66dd"]),
-            ("x = [\"tok-99aa88bb\"]", &["[\"tok-99aa88bb\"]", "tok-99aa88bb"]),
-            ("a-token-of-words", &["a-token-of-words"]),
-            ("# OLD_KEY=canary-12ab34cd", &["canary-12ab34cd"]),
-        ] {
-            assert_eq!(texts(file), values, "{file}");
-        }
-        assert!(texts("host:5432:db:user:canary-12").contains(&"canary-12".to_owned()));
-        assert!(texts("machine h login u password canary-12").contains(&"canary-12".to_owned()));
-    }
-
-    #[test]
-    fn ordinary_values_are_hidden_only_with_their_names() {
-        for file in [
-            "PORT=3000",
-            "DEBUG=true",
-            "NODE_ENV=development",
-            "HOST=localhost",
-            "URL=http://localhost:3000/a",
-            "NAME=myproject",
-            "BASE=https://api.example.com/v1",
-            "DIR=/var/lib/data",
-            "REF=${OTHER_VALUE}",
-            "TZ=Europe/Berlin",
-            "AWS_REGION=eu-central-1",
-            "ADMIN_EMAIL=a@example.com",
-            "SINCE=2024-01-01",
-            "VERSION=1.2.3-beta.4",
-            "SOURCES=src/components",
-            "IMAGE=node:20-alpine",
-            "MODEL=gpt-4o-mini",
-            "NODE_OPTIONS=--max-old-space-size=4096",
-            "ADDRESS=192.168.1.10",
-            "GREETING=\"Hello World\"",
-            "REDIS=redis://redis:6379/0",
-            "FEATURES=search,payments",
-            "DB_PASSWORD=postgres",
-            "metadata:",
-        ] {
-            assert_eq!(texts(file), Vec::<String>::new(), "{file}");
-        }
-        let secrets = secrets_in("NAME=swordfish");
-        for written in ["NAME=swordfish", "NAME: swordfish", "NAME\": \"swordfish", "NAME=\"swordfish"] {
-            let secret = secrets.iter().find(|secret| secret.text == written).expect("it is hidden with its name");
-            assert_eq!(secret.shown, written.replace("swordfish", HIDDEN));
-        }
-        assert!(secrets_in("PORT=3000\nHOST=localhost").is_empty());
     }
 }

@@ -4,9 +4,6 @@
 
 use super::Redactor;
 
-/// Longest beginning of a secret that is held back, in bytes.
-const LONGEST_HELD: usize = 4 * 1024;
-
 /// A text that comes in pieces.
 #[derive(Debug, Default)]
 pub struct TextStream {
@@ -26,29 +23,6 @@ impl TextStream {
     /// Returns what is left at the end.
     pub fn rest(&mut self, redactor: &Redactor) -> String {
         redactor.redact_known(&std::mem::take(&mut self.held)).into_owned()
-    }
-}
-
-impl Redactor {
-    /// Returns where in a text the last thing begins that may yet become a secret; the end where there is none.
-    fn may_go_on_from(&self, text: &str) -> usize {
-        let later = self.later.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let begins_some = |tail: &str| {
-            let is_begun =
-                |found: Option<&String>| found.is_some_and(|text| text.len() > tail.len() && text.starts_with(tail));
-            let after = (std::ops::Bound::Excluded(tail), std::ops::Bound::Unbounded);
-            is_begun(self.texts.range::<str, _>(after).next())
-                || is_begun(later.secrets.range::<str, _>(after).next().map(|(text, _)| text))
-        };
-        let first = text.len().saturating_sub(LONGEST_HELD);
-        let mut starts = text.char_indices().map(|(at, _)| at).skip_while(|at| *at < first);
-        let start = starts.find(|at| begins_some(&text[*at..])).unwrap_or(text.len());
-        // A secret that is whole is not parted by one that may begin inside of it.
-        let found = |automaton: &Option<aho_corasick::AhoCorasick>| {
-            let found = automaton.iter().flat_map(|automaton| automaton.find_iter(text));
-            found.filter(|found| found.start() < start && found.end() > start).map(|found| found.start()).min()
-        };
-        [Some(start), found(&self.values), found(&later.found_by)].into_iter().flatten().min().unwrap_or(start)
     }
 }
 

@@ -14,7 +14,7 @@ use haft::call::CallId;
 use haft::context::{RunContext, Unheard};
 use haft::door::{Errand, FileKind, Permit, Purpose, SecretFile};
 use haft::effect::{CommandLine, Effect};
-use haft::guarded::is_secret;
+use haft::guarded::secret_kind;
 use haft::path::{Extent, Place, Target};
 use haft::process::{Command, HowEnded, Stream};
 use haft::stamp::Stamp;
@@ -98,7 +98,7 @@ impl GitHistory {
             }
             match read(cx, &repository).await {
                 Ok(files) if files.is_empty() => self.note_none(cx, &repository, signs).await,
-                Ok(files) => files.iter().for_each(|file| cx.session.ground.redactor.also_hide_file(file)),
+                Ok(files) => cx.session.ground.redactor.also_hide_files(&files),
                 Err(why) => {
                     let words =
                         format!("Old versions of secret files in the history of git are not hidden here: {why}.");
@@ -245,7 +245,7 @@ impl Listed {
     fn field(&mut self, field: &str) {
         match self.ids.take() {
             Some((old, new)) => {
-                if is_secret(Path::new(field)) {
+                if secret_kind(Path::new(field)).is_some() {
                     let known = [new, old].into_iter().filter(|id| !id.bytes().all(|digit| digit == b'0'));
                     self.versions.extend(known.map(|id| (id, field.to_owned())));
                 }
@@ -280,7 +280,7 @@ fn parted(content: &[u8], versions: &[(String, String)]) -> Vec<SecretFile> {
         let Some(size) = size else { continue };
         let text = &rest[..size.min(rest.len())];
         if kind == Some("blob") {
-            files.push(SecretFile { path: path.clone(), text: String::from_utf8_lossy(text).into_owned() });
+            files.push(SecretFile::of(path.clone(), text));
         }
         rest = rest.get(size + 1..).unwrap_or_default();
     }

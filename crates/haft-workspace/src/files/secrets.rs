@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use haft::door::{Breadth, SecretFile, SecretLook};
-use haft::guarded::{is_secret, may_be_secret};
+use haft::guarded::{SecretKind, is_secret, may_hold_secrets, secret_kind};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, RawPath, Target};
 use haft::search::Hidden;
@@ -104,7 +104,7 @@ impl SecretFiles {
     pub(super) fn names(&self, root: &Root) -> Vec<PathBuf> {
         self.look(root, Breadth::Whole);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let secrets = known.folders.values().flat_map(|folder| &folder.secrets);
+        let secrets = known.folders.values().flat_map(|folder| &folder.secrets).filter(|place| !is_source(place));
         let mut names: Vec<PathBuf> = secrets.filter(|place| led_to(root, place).is_some()).cloned().collect();
         names.sort();
         names
@@ -216,7 +216,7 @@ impl Known {
                 kind => kind,
             };
             folder.has_git |= name == b".git";
-            let is_candidate = || is_all_secret || may_be_secret(OsStr::from_bytes(name));
+            let is_candidate = || is_all_secret || may_hold_secrets(OsStr::from_bytes(name));
             match kind {
                 FileType::Directory if !is_passed_by(name) => {
                     folder.folders.push(place.join(OsStr::from_bytes(name)));
@@ -226,7 +226,7 @@ impl Known {
                 }
                 FileType::RegularFile | FileType::Symlink if is_candidate() && !is_history(name) => {
                     let secret = place.join(OsStr::from_bytes(name));
-                    folder.secrets.extend(is_secret(&secret).then_some(secret));
+                    folder.secrets.extend(secret_kind(&secret).is_some().then_some(secret));
                 }
                 _ => {}
             }
@@ -250,8 +250,7 @@ impl Known {
             return;
         };
         self.files.insert(place.to_owned(), copy.version.stamp);
-        let text = String::from_utf8_lossy(&copy.bytes).into_owned();
-        look.changed.push(SecretFile { path: place.display().to_string(), text });
+        look.changed.push(SecretFile::of(place.display().to_string(), &copy.bytes));
     }
 }
 
@@ -264,6 +263,11 @@ fn led_to(root: &Root, place: &Path) -> Option<(Target, Stamp)> {
         Err(_) => locate(root, &RawPath::new(place.to_str()?), Extent::Entry).ok()?,
     };
     stamp(root, &target).map(|stamp| (target, stamp))
+}
+
+/// Returns whether a file is code that has secrets in it: that is read like any other.
+fn is_source(place: &Path) -> bool {
+    secret_kind(place) == Some(SecretKind::Source)
 }
 
 /// Returns whether a link leads to a secret file inside, whatever its own name.
@@ -408,6 +412,14 @@ mod tests {
         assert_eq!(same("sub/notes.txt").as_deref(), Some(".env"));
         assert_eq!((same("sub/other.txt"), same("sub/plain.txt"), same(".env")), (None, None, None));
         assert_eq!(read(), [PathBuf::from("sub/notes.txt")]);
+    }
+
+    #[test]
+    fn code_with_secrets_in_it_is_read_and_is_nothing_to_be_masked() {
+        let scene = Scene::new();
+        scene.write("src/secrets.py", "API_KEY = 'x'");
+        assert_eq!(scene.look(Breadth::Whole), [found("src/secrets.py", "API_KEY = 'x'")]);
+        assert_eq!(scene.files.places(&scene.root), Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -1,8 +1,12 @@
-//! The table of protected names, which is data (`protected_names.txt`).
+//! The tables of protected and of secret names, which are data.
 //!
-//! Rules, doors, the overlay and the guard ask this one table, so a name that is added here is protected everywhere.
+//! They are `protected_names.txt`, `secret_names.txt` and `secret_sources.txt`.
+//!
+//! Rules, doors, the overlay and the guard ask these tables, so a name that is added here counts everywhere.
 //!
 //! Not here: what fits a name (`guarded`), which of them commands may change all the same (`commands`).
+
+use super::SecretKind;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +21,40 @@ pub struct ProtectedName {
 
 /// Returns the rows of the table.
 pub fn protected_names() -> impl Iterator<Item = ProtectedName> {
-    let lines = include_str!("protected_names.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows = rows(include_str!("protected_names.txt"));
+    rows.map(|(why, pattern, followed_by)| ProtectedName { pattern, why, followed_by })
+}
+
+/// A name that says that a file holds secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecretName {
+    /// Parts of a path, as in `ProtectedName`.
+    pub pattern: &'static str,
+    /// Why it is secret.
+    pub why: &'static str,
+    /// What such a file holds.
+    pub holds: &'static str,
+    /// How it holds secrets.
+    pub kind: SecretKind,
+}
+
+/// Returns the names of files that hold secrets.
+pub fn secret_names() -> impl Iterator<Item = SecretName> {
+    let data = rows(include_str!("secret_names.txt")).map(|row| (row, SecretKind::Data));
+    let sources = rows(include_str!("secret_sources.txt")).map(|row| (row, SecretKind::Source));
+    data.chain(sources).map(|((why, pattern, holds), kind)| SecretName { pattern, why, holds, kind })
+}
+
+/// Returns the rows of a text: the reason that stands above, the pattern, and what is said of it.
+fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let rows = lines.scan("", |why, line| {
         let Some(row) = line.strip_prefix("  ") else {
             *why = line;
             return Some(None);
         };
-        let (pattern, followed_by) = row.split_once(' ').unwrap_or((row, ""));
-        Some(Some(ProtectedName { pattern, why, followed_by: followed_by.trim() }))
+        let (pattern, said) = row.split_once(' ').unwrap_or((row, ""));
+        Some(Some((*why, pattern, said.trim())))
     });
     rows.flatten()
 }
@@ -41,7 +71,7 @@ mod tests {
     use std::collections::HashSet;
     use std::path::Path;
 
-    use super::super::{protected, refused_from_commands};
+    use super::super::{protected, refused_from_commands, secret_kind};
     use super::*;
     use crate::door::FileKind;
 
@@ -59,6 +89,23 @@ mod tests {
             assert!(!name.pattern.split('/').any(stars), "{}: a part has one star at most", name.pattern);
         }
         assert!(patterns.len() > 200);
+    }
+
+    #[test]
+    fn every_secret_name_has_a_reason_says_what_it_holds_and_is_found_at_any_depth_in_any_case() {
+        let mut patterns = HashSet::new();
+        for name in secret_names() {
+            assert!(!name.why.is_empty() && name.holds.contains(' '), "{name:?}");
+            assert!(patterns.insert(name.pattern), "{} has two rows", name.pattern);
+            assert_eq!(name.pattern, name.pattern.to_lowercase(), "names are compared in lower case");
+            let example = name.pattern.replace("/**", "/some/file").replace('*', "some");
+            for form in [example.clone(), example.to_uppercase(), format!("a/b/{example}")] {
+                assert_eq!(secret_kind(Path::new(&form)), Some(name.kind), "{form}");
+            }
+            let beside = example.split('/').map(|part| format!("x{part}x")).collect::<Vec<_>>().join("/");
+            assert_eq!(secret_kind(Path::new(&beside)), None, "{beside}");
+        }
+        assert!(patterns.len() > 150);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use haft_mcp::asking::Asking;
 use haft_mcp::serve::serve;
 use haft_mcp::toolbox::{Books, Host, Toolbox, Workspace};
 use haft_runtime::approval::{Approver, YesToOrdinary};
+use haft_runtime::redact::Redactor;
 use haft_runtime::session::{Keeping, Readers};
 use haft_sandbox::own_code;
 use haft_workspace::history::History;
@@ -106,7 +107,8 @@ impl Opened {
         // Agents of one client share the server, and do not see what another one has read.
         let session = runtime.session("mcp", approver).with_keeping(keeping).with_readers(Readers::Several);
         session.set_mode(mode(&common));
-        Ok(Toolbox { runtime, session, workspace, books: Arc::new(Written { state, history }) })
+        let redactor = runtime.redactor().clone();
+        Ok(Toolbox { runtime, session, workspace, books: Arc::new(Written { state, history, redactor }) })
     }
 }
 
@@ -124,12 +126,13 @@ impl Host for Opened {
 struct Written {
     state: WorkspaceState,
     history: History,
+    redactor: Redactor,
 }
 
 impl Books for Written {
     fn log(&self, most: usize) -> Result<String, String> {
         let log = self.history.log().map_err(|error| error.to_string())?;
-        Ok(log::as_text(&log, most))
+        Ok(log::as_text(log, most, &self.redactor))
     }
 
     fn called(&self, result: &ToolResult) {

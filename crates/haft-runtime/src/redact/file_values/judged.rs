@@ -1,0 +1,116 @@
+//! Which values of a secret file are secrets, and which are words that any output may have.
+//!
+//! Not here: where the values are in a file (`file_values`).
+
+use super::super::SHORTEST;
+
+/// Values that are no secrets, whatever their name.
+pub(super) fn is_plain(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "null",
+        "none",
+        "undefined",
+        "localhost",
+        "development",
+        "production",
+        "staging",
+        "testing",
+        "default",
+        "disabled",
+        "enabled",
+        "changeme",
+        "password",
+        "{",
+        "[",
+        "|",
+        ">",
+        "{}",
+        "[]",
+    ];
+    let value = value.to_ascii_lowercase();
+    value.len() < 3
+        || WORDS.contains(&value.as_str())
+        || value.len() < SHORTEST && value.chars().all(|c| c.is_ascii_digit() || c == '.')
+        || value.starts_with("${") && value.ends_with('}')
+        || is_own_address(&value)
+}
+
+/// An address of this machine, with nothing secret in it.
+fn is_own_address(value: &str) -> bool {
+    let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_own = matches!(name, "localhost" | "127.0.0.1" | "0.0.0.0" | "[::1]" | "::1");
+    is_own && !rest.contains('?')
+}
+
+pub(super) fn is_word(value: &str) -> bool {
+    value.chars().all(|c| c.is_ascii_lowercase()) || value.chars().all(|c| c.is_ascii_uppercase())
+}
+
+/// Passwords that everybody has, which are ordinary words elsewhere.
+pub(super) fn is_default(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "postgres",
+        "postgresql",
+        "mysqlroot",
+        "changeit",
+        "changethis",
+        "change-me",
+        "change_me",
+        "rootroot",
+        "adminadmin",
+        "rabbitmq",
+        "minioadmin",
+        "guestguest",
+        "your-key-here",
+        "example",
+        "password123",
+        "testtest",
+        "test-key",
+        "test_key",
+        "dummy-key",
+    ];
+    WORDS.contains(&value.to_ascii_lowercase().as_str())
+        || value.len() < 12 && value.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Texts that are found in ordinary output too: words, a path, a date, an address without anything secret in it.
+pub(in crate::redact) fn may_be_ordinary(value: &str) -> bool {
+    let has_password = value.contains("://") && value.contains('@');
+    let parts = || value.split(|c: char| !c.is_alphanumeric());
+    // A long number behind words is no port or year.
+    let is_numbered = !value.contains(['/', '.', ':', '@'])
+        && parts().any(|part| part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && parts().count() > 1;
+    !has_password && !is_numbered && parts().all(|part| !looks_random(part))
+}
+
+/// Returns whether a text looks as if nobody had written it: long, and not one word or number.
+fn looks_random(text: &str) -> bool {
+    let count = |is: fn(&char) -> bool| text.chars().filter(&is).count();
+    let (digits, letters) = (count(char::is_ascii_digit), count(|letter| letter.is_alphabetic()));
+    let upper = count(char::is_ascii_uppercase);
+    let lower = count(char::is_ascii_lowercase);
+    // Changes between capitals and others: two for a name such as `myProject`, many in a random text.
+    let kinds: Vec<bool> = text.chars().map(|letter| letter.is_ascii_uppercase()).collect();
+    let changes = kinds.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let turns = text.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
+    let is_mixed = digits > 0 && letters > 0 && (text.len() >= 8 || text.len() >= 5 && turns >= 3);
+    let is_shaken = upper > 1 && lower > 1 && text.len() >= 12 && changes * 3 > text.len();
+    is_mixed && !is_word_with_number(text) || is_shaken || text.len() > 40 || digits >= 16
+}
+
+/// A word and a number, as in `node20` or `production2024`.
+fn is_word_with_number(text: &str) -> bool {
+    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_word = word.chars().all(char::is_lowercase)
+        || word.chars().all(char::is_alphabetic) && word.chars().skip(1).all(char::is_lowercase);
+    is_word && !word.is_empty() && text.len() - word.len() <= 4
+}

@@ -1,0 +1,265 @@
+//! The table of texts that are known to be secret, and where they occur in a text.
+//!
+//! Letters count without regard to case. Of a long text the middle is enough, so that a value without its first or last
+//! letters is found too; whatever of the value stands around the middle belongs to it. A long text is also found across
+//! the ends of lines, as programs wrap it. All of it is a fixed number of passes over the text.
+//!
+//! Not here: which texts are secret (`file_values`), in which forms they are written (`forms`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::file_values::may_be_ordinary;
+use super::forms::forms;
+use super::wrapped::{Unwrapped, Wrapping};
+
+/// Most texts that become known.
+const MOST_TEXTS: usize = 200_000;
+/// Shortest text of which a part is hidden, in bytes, and which is found across the ends of lines.
+const SHORTEST_LONG: usize = 16;
+/// The part at either end of a long text that may be missing: one in so many.
+const MISSING: usize = 5;
+/// Longest beginning of a text that is waited for, in bytes.
+const LONGEST_BEGINNING: usize = 4 * 1024;
+/// Shortest beginning of a text, before the end of a line, whose rest is waited for.
+const SHORTEST_BEGINNING: usize = 6;
+
+/// A text to be hidden.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Secret {
+    pub(super) text: String,
+    /// How much of its beginning stays, in bytes: the name that it is hidden together with.
+    pub(super) kept: usize,
+}
+
+impl Secret {
+    pub(super) fn whole(text: impl Into<String>) -> Self {
+        Self { text: text.into(), kept: 0 }
+    }
+}
+
+/// The texts that are known to be secret.
+#[derive(Default)]
+pub(super) struct Known {
+    /// By their texts, in lower case.
+    entries: BTreeMap<String, Entry>,
+    files: Vec<String>,
+    found_by: Option<AhoCorasick>,
+    longest: usize,
+}
+
+#[derive(Clone)]
+struct Entry {
+    /// What stays of its beginning, in its own case: a name in another one is a word like any other.
+    kept: Box<str>,
+    file: Option<usize>,
+    is_long: bool,
+    /// The text that this is the middle of, and where it begins in it.
+    middle_of: Option<(Arc<str>, usize)>,
+}
+
+/// Where something is to be hidden.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) range: Range<usize>,
+    pub(super) file: Option<usize>,
+}
+
+impl std::fmt::Debug for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Known").field("texts", &self.entries.len()).field("files", &self.files).finish()
+    }
+}
+
+impl Known {
+    /// Adds what is not known yet.
+    pub(super) fn add(&mut self, secrets: impl IntoIterator<Item = (Secret, Option<usize>)>) {
+        let known = self.entries.len();
+        for (secret, file) in secrets {
+            self.add_middle(&secret, file);
+            for form in forms(&secret) {
+                let is_long = form.text.len() >= SHORTEST_LONG;
+                self.insert(
+                    &form.text,
+                    Entry {
+                        kept: form.text.get(..form.kept).unwrap_or_default().into(),
+                        file,
+                        is_long,
+                        middle_of: None,
+                    },
+                );
+            }
+        }
+        if self.entries.len() > known {
+            self.found_by = Some(automaton(self.entries.keys()));
+            self.longest = self.entries.keys().map(String::len).max().unwrap_or(0).min(LONGEST_BEGINNING);
+        }
+    }
+
+    /// Adds the middle of a long text, unless it says less than the whole.
+    fn add_middle(&mut self, secret: &Secret, file: Option<usize>) {
+        let text = secret.text.as_str();
+        let missing = text.len() / MISSING;
+        let Some(middle) = text.get(missing..text.len() - missing).filter(|_| text.len() >= SHORTEST_LONG) else {
+            return;
+        };
+        if secret.kept == 0 && (!may_be_ordinary(middle) || may_be_ordinary(text)) {
+            let middle_of = Some((text.to_ascii_lowercase().into(), missing));
+            self.insert(middle, Entry { kept: "".into(), file, is_long: true, middle_of });
+        }
+    }
+
+    fn insert(&mut self, text: &str, entry: Entry) {
+        if self.entries.len() < MOST_TEXTS && !text.is_empty() {
+            self.entries.entry(text.to_ascii_lowercase()).or_insert(entry);
+        }
+    }
+
+    /// Returns the number of a file.
+    pub(super) fn number_of(&mut self, file: &str) -> usize {
+        let known = self.files.iter().position(|known| known == file);
+        known.unwrap_or_else(|| {
+            self.files.push(file.to_owned());
+            self.files.len() - 1
+        })
+    }
+
+    /// Returns the files of these numbers.
+    pub(super) fn files(&self, numbers: &BTreeSet<usize>) -> Vec<String> {
+        numbers.iter().filter_map(|number| self.files.get(*number).cloned()).collect()
+    }
+
+    /// Returns what is to be hidden in a text, in order and apart from each other.
+    pub(super) fn spans(&self, text: &str) -> Vec<Span> {
+        let Some(found_by) = &self.found_by else { return Vec::new() };
+        let mut spans = Vec::new();
+        for (found, entry) in self.found(found_by, text) {
+            spans.push(Span { range: found.start + entry.kept.len()..found.end, file: entry.file });
+        }
+        for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Words] {
+            let Some(unwrapped) = Unwrapped::of(text, wrapping) else { continue };
+            for (found, entry) in self.found(found_by, &unwrapped.text).into_iter().filter(|(_, entry)| entry.is_long) {
+                if unwrapped.pieces(found.clone()).len() > 1 {
+                    let pieces = unwrapped.pieces(found.start + entry.kept.len()..found.end).into_iter();
+                    spans.extend(pieces.map(|range| Span { range, file: entry.file }));
+                }
+            }
+        }
+        apart(spans).into_iter().flat_map(|span| line_by_line(text, span)).collect()
+    }
+
+    /// Returns what is found in a text, each with all that belongs to it.
+    fn found<'a>(&'a self, found_by: &AhoCorasick, text: &str) -> Vec<(Range<usize>, &'a Entry)> {
+        let mut all: Vec<(Range<usize>, &Entry)> = Vec::new();
+        for found in found_by.find_iter(text) {
+            let Some(entry) = self.entry(&text[found.range()]) else { continue };
+            let value = found.start() + entry.kept.len()..found.end();
+            if !text[found.start()..].starts_with(&*entry.kept) {
+                // Not this name; the value behind it may be a secret by itself.
+                let inside = found_by.find_iter(&text[value.clone()]).map(|inside| {
+                    let range = value.start + inside.start()..value.start + inside.end();
+                    (range.clone(), self.entry(&text[range]))
+                });
+                let whole =
+                    inside.filter_map(|(range, entry)| Some((range, entry.filter(|entry| entry.kept.is_empty())?)));
+                all.extend(whole);
+                continue;
+            }
+            let mut range = found.range();
+            if let Some((whole, from)) = &entry.middle_of {
+                let before = all.last().map_or(0, |(before, _)| before.end);
+                range = extended(text, range, (whole, *from));
+                range.start = range.start.max(before).min(found.start());
+            }
+            all.push((range, entry));
+        }
+        all
+    }
+
+    fn entry(&self, text: &str) -> Option<&Entry> {
+        self.entries.get(&text.to_ascii_lowercase())
+    }
+
+    /// Returns where in a text the last thing begins that may yet become a secret; the end where there is none.
+    pub(super) fn may_go_on_from(&self, text: &str) -> usize {
+        let first = (text.len().saturating_sub(2 * self.longest)..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let tail = text[first..].to_ascii_lowercase();
+        let unwrapped = Unwrapped::of(&tail, Wrapping::Anywhere);
+        let mut nearest = tail.len().saturating_sub(self.longest)..tail.len();
+        let plain = nearest.find(|at| tail.is_char_boundary(*at) && self.begins_some(&tail[*at..], 1));
+        let wrapped = unwrapped.and_then(|unwrapped| {
+            let text = &unwrapped.text;
+            let starts =
+                (0..text.len()).filter(|at| text.is_char_boundary(*at) && text.len() - at >= SHORTEST_BEGINNING);
+            let mut begun = starts.filter(|at| self.begins_some(&text[*at..], SHORTEST_LONG));
+            begun.next().map(|at| unwrapped.original(at))
+        });
+        let start = [plain, wrapped].into_iter().flatten().min().map_or(text.len(), |at| first + at);
+        // A secret that is whole is not parted by one that may begin inside of it.
+        let crossing =
+            self.spans(&text[first..]).into_iter().map(|span| span.range.start + first..span.range.end + first);
+        let crossing = crossing.filter(|range| range.start < start && range.end > start).map(|range| range.start);
+        crossing.min().unwrap_or(start)
+    }
+
+    /// Returns whether a text of at least this length begins with this one and goes on.
+    fn begins_some(&self, beginning: &str, shortest: usize) -> bool {
+        let after = (std::ops::Bound::Excluded(beginning), std::ops::Bound::Unbounded);
+        let mut begun = self.entries.range::<str, _>(after).take_while(|(text, _)| text.starts_with(beginning)).take(8);
+        begun.any(|(text, _)| text.len() >= shortest)
+    }
+}
+
+/// Extends the middle of a text by what of the text stands around it.
+fn extended(text: &str, middle: Range<usize>, (whole, from): (&str, usize)) -> Range<usize> {
+    let same = |(a, b): &(u8, u8)| a.eq_ignore_ascii_case(b);
+    let (text_bytes, whole) = (text.as_bytes(), whole.as_bytes());
+    let before = text_bytes[..middle.start].iter().rev().copied().zip(whole[..from].iter().rev().copied());
+    let after = text_bytes[middle.end..].iter().copied().zip(whole[from + middle.len()..].iter().copied());
+    let mut start = middle.start - before.take_while(same).count();
+    let mut end = middle.end + after.take_while(same).count();
+    start = (start..=middle.start).find(|at| text.is_char_boundary(*at)).unwrap_or(middle.start);
+    end = (middle.end..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(middle.end);
+    start..end
+}
+
+/// Puts spans in order and makes one of those that overlap.
+fn apart(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by_key(|span| (span.range.start, span.range.end));
+    let mut apart: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match apart.last_mut().filter(|last| span.range.start < last.range.end) {
+            Some(last) => last.range.end = last.range.end.max(span.range.end),
+            None => apart.push(span),
+        }
+    }
+    apart
+}
+
+/// Parts a span where lines end, so that a text has as many of them as before.
+fn line_by_line(text: &str, span: Span) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut start = span.range.start;
+    for line in text[span.range.clone()].split_inclusive(['\n', '\r']) {
+        let range = start..start + line.trim_end_matches(['\n', '\r']).len();
+        start += line.len();
+        if !range.is_empty() {
+            spans.push(Span { range, file: span.file });
+        }
+    }
+    spans
+}
+
+fn automaton<'s>(texts: impl IntoIterator<Item = &'s String>) -> AhoCorasick {
+    // Longest first, so that a value that begins with another one goes as a whole.
+    let built = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .ascii_case_insensitive(true)
+        // Made anew whenever a file changes, so it has to be made quickly.
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .build(texts);
+    built.expect("some thousand short values fit an automaton")
+}

@@ -1,0 +1,106 @@
+//! A text without the ends of its lines, as it was before a program wrapped it.
+//!
+//! Not here: finding secrets in it (`known`).
+
+use std::ops::Range;
+
+/// How a text was wrapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrapping {
+    /// Anywhere, and nothing was added.
+    Anywhere,
+    /// Anywhere; lines begin with blanks, a number, a sign: as in numbered lines, differences and quotes.
+    Numbered,
+    /// Between words, and lines may begin likewise.
+    Words,
+}
+
+/// A text without the ends of its lines.
+pub(super) struct Unwrapped {
+    pub(super) text: String,
+    /// Where each piece begins in it, and where it lies in the original.
+    pieces: Vec<(usize, Range<usize>)>,
+}
+
+impl Unwrapped {
+    /// Takes the ends of lines out of a text; nothing where it is one line.
+    pub(super) fn of(text: &str, wrapping: Wrapping) -> Option<Self> {
+        let mut unwrapped = Self { text: String::with_capacity(text.len()), pieces: Vec::new() };
+        let mut at = 0;
+        while at < text.len() {
+            let (line, next) = line_at(text, at);
+            let skipped = if wrapping == Wrapping::Anywhere { 0 } else { before_content(&text[line.clone()]) };
+            let piece = line.start + skipped..line.end;
+            if !piece.is_empty() {
+                if wrapping == Wrapping::Words && !unwrapped.pieces.is_empty() {
+                    unwrapped.text.push(' ');
+                }
+                unwrapped.pieces.push((unwrapped.text.len(), piece.clone()));
+                unwrapped.text.push_str(&text[piece]);
+            }
+            at = next;
+        }
+        (unwrapped.pieces.len() > 1 || unwrapped.text.len() < text.len()).then_some(unwrapped)
+    }
+
+    /// Returns where a part of it lies in the original, piece by piece.
+    pub(super) fn pieces(&self, part: Range<usize>) -> Vec<Range<usize>> {
+        let first = self.pieces.partition_point(|(from, _)| *from <= part.start).saturating_sub(1);
+        let touched = self.pieces[first..].iter().take_while(|(from, _)| *from < part.end);
+        let ranges = touched.map(|(from, original)| {
+            let start = original.start + part.start.saturating_sub(*from);
+            start..original.end.min(original.start + (part.end - from))
+        });
+        ranges.filter(|range| !range.is_empty()).collect()
+    }
+
+    /// Returns where a place in it is in the original.
+    pub(super) fn original(&self, at: usize) -> usize {
+        let piece = self.pieces.partition_point(|(from, _)| *from <= at).saturating_sub(1);
+        self.pieces.get(piece).map_or(at, |(from, original)| original.start + (at - from))
+    }
+}
+
+/// Returns the line that begins here, and where the next one does. An end may be written as `\n`, in JSON.
+fn line_at(text: &str, at: usize) -> (Range<usize>, usize) {
+    let bytes = text.as_bytes();
+    let is_written = |index: usize| bytes[index] == b'\\' && matches!(bytes.get(index + 1), Some(b'n' | b'r'));
+    let end = (at..bytes.len()).find(|index| matches!(bytes[*index], b'\n' | b'\r') || is_written(*index));
+    match end {
+        None => (at..text.len(), text.len()),
+        Some(end) => (at..end, end + if bytes[end] == b'\\' { 2 } else { 1 }),
+    }
+}
+
+fn before_content(line: &str) -> usize {
+    let content = line.trim_start_matches([' ', '\t']);
+    let unnumbered = content.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_mark = |letter: char| matches!(letter, ' ' | '\t' | ':' | '|' | '>' | '+' | '-' | '│' | '→');
+    // A number that no mark follows is content.
+    let content = if unnumbered.starts_with(is_mark) || unnumbered.is_empty() { unnumbered } else { content };
+    line.len() - content.trim_start_matches(is_mark).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_wrapped_is_one_text_again() {
+        for (text, plain, numbered) in [
+            ("ab\ncd", "abcd", "abcd"),
+            ("ab\r\ncd\n", "abcd", "abcd"),
+            ("1\tab\n2\tcd", "1\tab2\tcd", "abcd"),
+            ("  1: ab\n 10: cd", "  1: ab 10: cd", "abcd"),
+            ("+ab\n+cd", "+ab+cd", "abcd"),
+            ("{\"a\":\"ab\\ncd\"}", "{\"a\":\"abcd\"}", "{\"a\":\"abcd\"}"),
+            ("12ab\n34cd", "12ab34cd", "12ab34cd"),
+        ] {
+            let unwrapped = |wrapping| Unwrapped::of(text, wrapping).expect("it has lines").text;
+            assert_eq!((unwrapped(Wrapping::Anywhere), unwrapped(Wrapping::Numbered)), (plain.into(), numbered.into()));
+        }
+        assert!(Unwrapped::of("one line", Wrapping::Anywhere).is_none());
+        let unwrapped = Unwrapped::of("1\tab\n2\tcd", Wrapping::Numbered).expect("it has lines");
+        assert_eq!(unwrapped.pieces(1..4), [3..4, 7..9]);
+    }
+}
