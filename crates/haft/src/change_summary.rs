@@ -176,7 +176,7 @@ impl ChangeSummary {
             groups.push(format!("and {} more", Grouped(more as u64)));
         }
         if self.in_git > 0 {
-            groups.push(format!("{} of git", Grouped(self.in_git as u64).of("file")));
+            groups.push(format!(".git ({})", Grouped(self.in_git as u64).of("file")));
         }
         let named = groups.join("; ");
         if more > 0 { format!("{}: {named}", self.counts.in_words()) } else { named }
@@ -384,8 +384,8 @@ mod tests {
     fn files_of_git_are_counted_and_a_repository_that_is_gone_is_named() {
         assert_eq!(
             sentence(&["+.git/objects/ab/", "+.git/objects/ab/c", "~.git/index", "~a"]),
-            "changed a; 2 files of git"
+            "changed a; .git (2 files)"
         );
-        assert_eq!(sentence(&["-.git/HEAD", "-.git/index"]), "removed .git/; 2 files of git");
+        assert_eq!(sentence(&["-.git/HEAD", "-.git/index"]), "removed .git/; .git (2 files)");
     }
 }

@@ -196,3 +196,16 @@ fn the_examples_of_the_manual_show_what_they_promise() {
         assert!(record["content"].as_str().is_some_and(|text| text.contains(expected)), "{expected}: {record}");
     }
 }
+
+#[test]
+fn git_init_brings_no_example_hooks_and_says_nothing_of_them() {
+    let place = Place::sample();
+    let said = place.bash(&[], "git init -q repo && git -C repo status --short");
+    assert!(!said.out.contains("hooks") && !said.out.contains("Refused"), "{}", said.out);
+    assert!(place.path("ws/repo/.git/HEAD").exists(), "{}{}", said.out, said.err);
+    let samples = std::fs::read_dir(place.path("ws/repo/.git/hooks")).map_or(0, Iterator::count);
+    assert_eq!(samples, 0);
+    // A hook that would run is named all the same.
+    let said = place.bash(&[], "git init -q other; sh -c 'p=pre-commit; echo x > other/.git/hooks/$p'");
+    assert!(format!("{}{}", said.out, said.err).contains("pre-commit"), "{}{}", said.out, said.err);
+}

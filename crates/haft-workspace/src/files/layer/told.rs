@@ -22,7 +22,8 @@ const MOST_FOLDERS: usize = 5;
 /// Says what was not brought in.
 pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
     let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
-    let mut left_out: Vec<&(Spot, LeftOut)> = judged.left_out.iter().filter(|(spot, _)| !is_sample(spot)).collect();
+    let mut left_out: Vec<&(Spot, LeftOut)> =
+        judged.left_out.iter().filter(|(spot, _)| !is_of_samples(spot, judged)).collect();
     left_out.sort();
     let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
     for (index, (spot, why)) in left_out.iter().enumerate() {
@@ -65,6 +66,14 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         );
     }
     notes
+}
+
+/// Returns whether it is one of git's own examples of hooks, or the folder that holds only those.
+fn is_of_samples(spot: &Spot, judged: &Judged) -> bool {
+    let mut inside =
+        judged.left_out.iter().map(|(other, _)| other).filter(|other| *other != spot && spot.holds(other)).peekable();
+    let holds_samples = spot.path.ends_with(".git/hooks") && inside.peek().is_some() && inside.all(is_sample);
+    is_sample(spot) || holds_samples
 }
 
 /// Returns whether it is one of git's own examples of hooks, which `git init` makes and git never runs.
