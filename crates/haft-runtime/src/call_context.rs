@@ -28,7 +28,7 @@ use crate::containment::Surroundings;
 use crate::entry::Entry;
 use crate::events::What;
 use crate::hooks::HookQuestion;
-use crate::memory::{CallKey, Remembered, Went};
+use crate::memory::{CallKey, Failure, Remembered, Went};
 use crate::purpose;
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::secrets;
@@ -222,7 +222,7 @@ impl<'a> CallContext<'a> {
         let went = match &result.error {
             // A refusal is not a failure, and a stopped call says nothing of the next one.
             Some(error) if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled => return,
-            Some(error) => Went::Failed(error.kind),
+            Some(error) => Went::Failed(Failure::of(error)),
             // What changed something has not only read, so it is never the same again.
             None if changed_in(&receipts).is_empty() => Went::Ok(read_in(&receipts)),
             None => Went::Ok(Vec::new()),

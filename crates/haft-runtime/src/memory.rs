@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use haft::call::CallId;
 use haft::context::Seen;
 use haft::door::{ReadVersion, Receipt};
+use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::output::{Content, ToolOutput};
 use haft::path::Target;
@@ -57,7 +58,20 @@ pub(crate) enum Went {
     /// It worked, and read these versions of files.
     Ok(Vec<(Target, Stamp)>),
     /// It failed, in this way.
-    Failed(ErrorKind),
+    Failed(Failure),
+}
+
+/// How a call failed: of what kind, and a hash of what was said of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure(ErrorKind, u64);
+
+impl Failure {
+    /// Remembers an error as the model read it.
+    pub(crate) fn of(error: &ToolError) -> Self {
+        let mut hasher = std::hash::DefaultHasher::new();
+        error.what.hash(&mut hasher);
+        Self(error.kind, hasher.finish())
+    }
 }
 
 /// The memory of one session.

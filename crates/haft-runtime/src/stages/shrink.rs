@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::execute::Ran;
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
-use crate::memory::Went;
+use crate::memory::{Failure, Went};
 use crate::stage::Halt;
 use spoken::Spoken;
 
@@ -72,18 +72,19 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
     };
     result.data = output.data.clone().and_then(|data| bounded_data(cx, data));
     result.warnings = cx.note(|notes| std::mem::take(&mut notes.warnings));
+    let memories = result.error.as_ref().map(|error| memories(cx, error));
+    result.warnings.extend(memories.into_iter().flatten());
     fill_content(cx, &output, spoken.as_ref(), &mut result).await;
     result
 }
 
-/// Adds what the session remembers, and puts the shown names in the place of native ones.
+/// Hides secrets in an error, and puts the shown names in the place of native ones.
 fn finish_error(
     cx: &CallContext<'_>,
     (catalog, spoken): (&Catalog, Option<&Spoken<'_>>),
     mut error: ToolError,
 ) -> ToolError {
     let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
-    add_memories(cx, &mut error);
     error.what = shortened(&hide(cx, &error.what));
     error.about.path = error.about.path.as_deref().map(|path| shortened(&hide(cx, path)));
     error.about.recovery = error.about.recovery.iter().map(|command| outward(&shortened(&hide(cx, command)))).collect();
@@ -100,21 +101,23 @@ fn finish_error(
     error
 }
 
-fn add_memories(cx: &CallContext<'_>, error: &mut ToolError) {
+/// Says what the session remembers of calls like one that failed. It gives no advice: the error has its next step.
+fn memories(cx: &CallContext<'_>, error: &ToolError) -> Vec<String> {
+    let mut memories = Vec::new();
     if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled {
-        return;
+        return memories;
     }
-    let Some(key) = cx.note(|notes| notes.key.clone()) else { return };
+    let Some(key) = cx.note(|notes| notes.key.clone()) else { return memories };
     if let Some(earlier) = cx.session.memory.earlier(&key)
-        && matches!(earlier.went, Went::Failed(kind) if kind == error.kind)
+        && matches!(earlier.went, Went::Failed(failure) if failure == Failure::of(error))
     {
-        let words = format!(" Exactly this call failed in the same way before (call {}); change it.", earlier.call);
-        error.what.push_str(&words);
+        memories.push(format!("Exactly this call failed in the same way before (call {}).", earlier.call));
     }
     let failures = cx.session.memory.failures_in_a_row(&key) + 1;
     if failures >= cx.limits().failures_in_a_row {
-        error.what.push_str(&format!(" This tool has now failed {failures} times in a row; try another way."));
+        memories.push(format!("This tool has now failed {failures} times in a row."));
     }
+    memories
 }
 
 async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, spoken: Option<&Spoken<'_>>, result: &mut ToolResult) {

@@ -75,12 +75,12 @@ async fn what_was_changed_is_named_with_the_way_back() {
         .changes("src/b.rs", Change::Replace)
         .changes("c\n.txt", Change::Remove)
         .noted(".git/hooks/pre-commit was not taken over: it would run code");
-    snapshot!(told(command).await, @r#"
+    snapshot!(told(command).await, @r"
     ok: (no output)
-    [3 files changed, to be taken back with "haft undo 7": created a.txt, changed src/b.rs, removed c\n.txt]
+    [change set 7: removed c\n.txt; changed src/b.rs; created a.txt]
     [.git/hooks/pre-commit was not taken over: it would run code]
     did: changed a.txt, src/b.rs, c\n.txt
-    "#);
+    ");
 }
 
 #[tokio::test]
@@ -89,22 +89,23 @@ async fn of_many_changed_files_the_first_are_named_and_the_others_counted() {
         command.changes(&format!("file-{number:04}"), Change::Create)
     });
     let result = scene(&many).call("bash", json!({ "command": "x" })).await;
-    assert!(result.text().contains("1,300 files changed"), "{}", result.text());
-    assert!(result.text().ends_with("created file-0019, and 1,280 more]\n"), "{}", result.text());
+    assert!(result.text().contains("1,300 created: created file-0000, "), "{}", result.text());
+    assert!(result.text().ends_with("file-0019; and 1,280 more]\n"), "{}", result.text());
     let data = result.data.expect("there is data");
     let listed = data["files"].as_array().expect("a list").len() as u64;
     assert_eq!(listed + data["more_files"].as_u64().expect("a number"), 1_300);
+    assert_eq!(data["changes"], json!({ "removed": 0, "replaced": 0, "changed": 0, "created": 1_300 }));
 }
 
 #[tokio::test]
-async fn objects_of_git_are_counted() {
+async fn files_of_git_are_counted() {
     let command = ScriptedCommand::default()
         .changes(".git/index", Change::Replace)
         .changes(".git/objects/43/560f3aa35053f399a98919a563021f79d58fce", Change::Create)
         .changes("sub/.git/objects/pack/pack-1.pack", Change::Create)
         .changes("objects/a", Change::Create);
     let text = scene(&command).call("bash", json!({ "command": "x" })).await.text();
-    assert!(text.contains(": changed .git/index, created objects/a, 2 objects of git]"), "{text}");
+    assert!(text.contains(": created objects/a; .git (3 files)]"), "{text}");
 }
 
 #[tokio::test]
@@ -133,7 +134,7 @@ async fn a_time_out_has_its_own_status_and_keeps_what_was_printed() {
     assert_eq!(result.status, Status::TimedOut);
     snapshot!(result.text(), @r#"
     half
-    [1 file changed, to be taken back with "haft undo 7": created a]
+    [change set 7: created a]
     The command was stopped after 1.5 s, with everything that it had started.
     Changed before it stopped: a (undo: change set 7).
     Next: do less in one call, or give it more time with "timeout"; what must go on running cannot be started here
@@ -148,7 +149,7 @@ async fn a_tried_command_shows_what_it_would_change_and_keeps_nothing() {
     let tried = scene.told("bash", json!({ "command": "touch a" })).await;
     snapshot!(&tried, @"
     ok: (no output)
-    [nothing was kept; it would change 1 file: created a]
+    [nothing was kept; it would have: created a]
     did: nothing
     ");
     scene.session().set_mode(Mode::Plan);

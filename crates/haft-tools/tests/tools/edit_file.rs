@@ -70,13 +70,15 @@ async fn a_miss_shows_the_nearest_lines_and_changes_nothing() {
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "", "x")).await, @r#"
-    failed at execute (empty_old): old_text is empty. This tool has now failed 3 times in a row; try another way.
+    failed at execute (empty_old): old_text is empty.
     next: name the text to replace; to add lines, replace a line by itself and the new ones; to write a whole file, call "write_file"
+    note: This tool has now failed 3 times in a row.
     did: nothing
     "#);
     snapshot!(scene.told("edit_file", edit("a.txt", "alpha", "alpha")).await, @"
-    failed at execute (no_change): The edits leave a.txt as it is: new_text is what stands there already. This tool has now failed 4 times in a row; try another way.
+    failed at execute (no_change): The edits leave a.txt as it is: new_text is what stands there already.
     next: go on if that is right; else send a new_text that differs from old_text
+    note: This tool has now failed 4 times in a row.
     did: nothing
     ");
     scene.assert_untouched();
@@ -410,4 +412,17 @@ async fn arguments_of_other_edit_tools_are_told_where_they_belong() {
     assert!(told.contains(r#"put it into "edits": [{"old_text": …, "new_text": …}]."#), "{told}");
     assert!(told.contains(r#"give "count": "all" in "edits" instead."#), "{told}");
     scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn the_same_call_failed_in_the_same_way_only_when_the_reason_is_the_same() {
+    let scene = scene().file("a.txt", "total = 10\n");
+    let again = "failed in the same way before";
+    assert!(!scene.call("edit_file", edit("a.txt", "totl = 10", "x")).await.text().contains(again));
+    assert!(scene.call("edit_file", edit("a.txt", "totl = 10", "x")).await.text().contains(again));
+    let scene = scene.file("a.txt", "other\ntotal = 10\n");
+    let third = scene.call("edit_file", edit("a.txt", "totl = 10", "x")).await;
+    assert!(!third.text().contains(again), "{}", third.text());
+    let lines: Vec<String> = third.text().lines().map(str::to_owned).collect();
+    assert!(lines.contains(&"[note: This tool has now failed 3 times in a row.]".to_owned()), "{lines:#?}");
 }

@@ -114,8 +114,9 @@ async fn a_pattern_that_cannot_be_used_says_how_to_write_it() {
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "" })).await, @r#"
-    failed at execute (bad_arguments): The pattern is empty. This tool has now failed 3 times in a row; try another way.
+    failed at execute (bad_arguments): The pattern is empty.
     next: write a glob such as "*.rs"; for all files, "*"
+    note: This tool has now failed 3 times in a row.
     did: nothing
     "#);
     let file = scene.call("glob", json!({ "pattern": "*", "path": "notes.txt" })).await;

@@ -65,8 +65,9 @@ async fn a_file_is_not_a_folder_and_a_bad_glob_is_told() {
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({ "ignore": ["a[" ] })).await, @r#"
-    failed at execute (bad_arguments): "a[" is not a glob: unclosed character class; missing ']'. This tool has now failed 3 times in a row; try another way.
+    failed at execute (bad_arguments): "a[" is not a glob: unclosed character class; missing ']'.
     next: write a glob such as "*.log" or "src/**/*.rs"
+    note: This tool has now failed 3 times in a row.
     did: nothing
     "#);
 }

@@ -222,8 +222,9 @@ async fn places_that_cannot_be_written_are_told() {
     did: nothing
     ");
     snapshot!(scene.told("write_file", json!({ "path": ".", "content": "x" })).await, @"
-    failed at line_up (is_folder): . is a folder. This tool has now failed 3 times in a row; try another way.
+    failed at line_up (is_folder): . is a folder.
     next: name a file in it
+    note: This tool has now failed 3 times in a row.
     did: nothing
     ");
     snapshot!(scene.told("write_file", json!({ "path": "../out.txt", "content": "x" })).await, @r#"
@@ -310,8 +311,9 @@ async fn a_url_or_a_drive_letter_is_no_path_unless_there_is_such_a_name() {
     did: nothing
     "#);
     snapshot!(scene.told("write_file", write("C:\\temp\\a.txt")).await, @r#"
-    failed at line_up (bad_path): "C:\temp\a.txt" has a drive letter, and paths have none here. This tool has now failed 3 times in a row; try another way.
+    failed at line_up (bad_path): "C:\temp\a.txt" has a drive letter, and paths have none here.
     next: name a path relative to the workspace, with "/", such as "temp/a.txt"
+    note: This tool has now failed 3 times in a row.
     did: nothing
     "#);
     scene.assert_untouched();
