@@ -98,6 +98,23 @@ async fn of_many_changed_files_the_first_are_named_and_the_others_counted() {
 }
 
 #[tokio::test]
+async fn no_number_of_new_files_hides_a_removal_a_refusal_or_a_conflict() {
+    let refused = "Refused, because it belongs to version control: .git/hooks/pre-commit.";
+    let conflict =
+        "a.txt was changed by another program while the command ran; the command's version is a.txt.kept-by-haft.";
+    let many = (0..5_000).fold(ScriptedCommand::default().prints(&"x".repeat(100_000)), |command, number| {
+        command.changes(&format!("new/file-{number:04}"), Change::Create)
+    });
+    let many = (0..5).fold(many, |command, number| command.changes(&format!("zz/old-{number}"), Change::Remove));
+    let text = scene(&many.noted(refused).noted(conflict)).call("bash", json!({ "command": "x" })).await.text();
+    for told in
+        [refused, conflict, "5 removed, 5,000 created", "removed zz/old-0, zz/old-1, zz/old-2, zz/old-3, zz/old-4"]
+    {
+        assert!(text.contains(told), "{told}: {}", &text[text.len() - 2_000..]);
+    }
+}
+
+#[tokio::test]
 async fn files_of_git_are_counted() {
     let command = ScriptedCommand::default()
         .changes(".git/index", Change::Replace)
