@@ -129,7 +129,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     00002| two
     00003| three
 
-    (File has more lines. Use 'offset' 3 to read beyond line 3; total at least 4)
+    (File has more lines. Use 'offset' 3 to read beyond line 3; total 5)
     </file>
     ");
     snapshot!(page("tunacode", "read_file", json!({ "filepath": "notes.txt", "offset": 4 })).await, @r"
@@ -142,7 +142,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     snapshot!(page("nexau", "read_file", json!({ "file_path": "notes.txt", "limit": 1 })).await, @r"
     1| one
 
-    [File content truncated: showing lines 1-1 of at least 2 total lines. To read more, use offset: 1]
+    [File content truncated: showing lines 1-1 of 5 total lines. To read more, use offset: 1]
     ");
     snapshot!(page("nexau", "read_file", json!({ "file_path": "notes.txt", "offset": 9 })).await, @"[there is no line 10]");
     snapshot!(page("wyrm", "read_file", json!({ "path": "notes.txt", "start_line": 4 })).await, @r"
@@ -152,7 +152,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     snapshot!(page("ally", "read", json!({ "file_paths": ["notes.txt"], "limit": 1 })).await, @r#"
     === notes.txt ===
          1	one
-    [line 1 of at least 2, about 3 tokens; go on with offset=2]
+    [line 1 of 5, about 3 tokens; go on with offset=2]
     "#);
 }
 
