@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use haft::grouped::Grouped;
 use haft::output::Limited;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 
@@ -108,11 +109,12 @@ impl Tool for Glob {
             paths,
         };
         let found = cx.find(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&found, skip as u64, limited)).with_limited(limited))
+        let text = shown(&found, (skip as u64, limited), cx.limits().page_style.arguments);
+        Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
 
-fn shown(found: &Found, skip: u64, limited: Option<Limited>) -> String {
+fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Arguments) -> String {
     let mut text = String::new();
     for path in &found.paths {
         text.push_str(&one_line(path));
@@ -128,10 +130,10 @@ fn shown(found: &Found, skip: u64, limited: Option<Limited>) -> String {
     } else {
         let _infallible = write!(text, "[{}", page.which("path"));
     }
-    let mut parts: Vec<String> = page.go_on().into_iter().collect();
+    let mut parts: Vec<String> = page.go_on(arguments).into_iter().collect();
     parts.extend(limited.map(|limited| limited.to_string()));
     parts.extend(only_ignored(&found.left_out, found.compared).map(str::to_owned));
-    parts.extend(words(&found.left_out, &WAYS));
+    parts.extend(words(&found.left_out, &WAYS.with(arguments)));
     for part in parts {
         let _infallible = write!(text, "; {part}");
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use haft::grouped::Grouped;
 use haft::output::Limited;
-use haft::page_style::PageStyle;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 use haft::search::FoundLine;
@@ -124,7 +124,8 @@ impl Tool for Grep {
         let request = SearchRequest { most, ..request(args, cx) };
         let wanted = request.wanted;
         let searched = cx.search(&target, request).await?;
-        let text = Shown { searched: &searched, wanted, skip, limited, style: &cx.limits().page_style }.text();
+        let text =
+            Shown { searched: &searched, wanted, skip, limited, arguments: cx.limits().page_style.arguments }.text();
         Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
@@ -166,7 +167,7 @@ struct Shown<'a> {
     wanted: Wanted,
     skip: usize,
     limited: Option<Limited>,
-    style: &'a PageStyle,
+    arguments: Arguments,
 }
 
 impl Shown<'_> {
@@ -218,7 +219,10 @@ impl Shown<'_> {
 
     /// Names the call that shows what was left out; in other systems it has other names.
     fn how_to_read(&self, arguments: String) -> String {
-        if self.style.cut.is_some() { String::new() } else { format!("; \"read_file\" with {arguments}") }
+        match self.arguments {
+            Arguments::Own => format!("; \"read_file\" with {arguments}"),
+            Arguments::Shared => String::new(),
+        }
     }
 
     fn summary(&self) -> String {
@@ -233,7 +237,7 @@ impl Shown<'_> {
         parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
         let met = searched.searched + searched.left_out.binary.count + searched.left_out.secret.count;
         parts.extend(only_ignored(&searched.left_out, met).map(str::to_owned));
-        parts.extend(words(&searched.left_out, &WAYS));
+        parts.extend(words(&searched.left_out, &WAYS.with(self.arguments)));
         format!("[{}]\n", parts.join("; "))
     }
 
@@ -259,6 +263,6 @@ impl Shown<'_> {
             }
             Wanted::Files => (vec![format!("{} with matches", files.which("file"))], files),
         };
-        said.into_iter().chain(page.go_on()).collect()
+        said.into_iter().chain(page.go_on(self.arguments)).collect()
     }
 }

@@ -5,6 +5,7 @@
 //! to get at it.
 
 use haft::grouped::Grouped;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::search::{LeftOut, Omitted};
 
@@ -14,11 +15,22 @@ const MOST_NAMED: usize = 3;
 const LONGEST_LIST: usize = 120;
 
 /// How a tool gets at what it left out, in words that name its arguments.
+#[derive(Clone, Copy)]
 pub(crate) struct Ways {
     /// At what ignore files name.
     pub(crate) ignored: &'static str,
     /// At names that begin with a dot.
     pub(crate) hidden: &'static str,
+}
+
+impl Ways {
+    /// Returns these ways, but for arguments that only haft has where those cannot be named.
+    pub(crate) fn with(self, arguments: Arguments) -> Self {
+        match arguments {
+            Arguments::Own => self,
+            Arguments::Shared => Self { ignored: "give an ignored folder as \"path\" to look there", ..self },
+        }
+    }
 }
 
 /// The way of all tools that can pass over ignore files.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 
@@ -78,11 +79,15 @@ impl Tool for ListDir {
         };
         let depth = request.depth;
         let listing = cx.list(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&listing, depth, args.view.unwrap_or(View::Tree))))
+        Ok(ToolOutput::text(shown(
+            &listing,
+            (depth, args.view.unwrap_or(View::Tree)),
+            cx.limits().page_style.arguments,
+        )))
     }
 }
 
-fn shown(listing: &Listing, depth: usize, view: View) -> String {
+fn shown(listing: &Listing, (depth, view): (usize, View), arguments: Arguments) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
         let (indent, name) = match view {
@@ -107,7 +112,7 @@ fn shown(listing: &Listing, depth: usize, view: View) -> String {
         let _infallible = write!(text, "; the first {shown} shown{first}; list a folder below or use \"ignore\"");
     }
     let only = only_ignored(&listing.left_out, listing.files + listing.folders).map(str::to_owned);
-    for part in only.into_iter().chain(words(&listing.left_out, &WAYS)) {
+    for part in only.into_iter().chain(words(&listing.left_out, &WAYS.with(arguments))) {
         let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");

@@ -1,6 +1,7 @@
 //! Says which part of all results is shown, and how to go on: `paths 1-1,000 of 3,204; go on with offset=1000`.
 
 use haft::grouped::Grouped;
+use haft::page_style::Arguments;
 
 /// A page of results.
 pub(crate) struct Paged {
@@ -33,12 +34,15 @@ impl Paged {
     }
 
     /// Says how to go on, where there are more, or that too many were passed over.
-    pub(crate) fn go_on(&self) -> Option<String> {
+    pub(crate) fn go_on(&self, arguments: Arguments) -> Option<String> {
         let last = self.skip + self.shown;
         if self.shown == 0 && self.skip > 0 {
             return Some(format!("none behind offset={last}"));
         }
-        (last < self.total).then(|| format!("go on with offset={last}"))
+        (last < self.total).then(|| match arguments {
+            Arguments::Own => format!("go on with offset={last}"),
+            Arguments::Shared => "narrow the pattern or give a \"path\"".to_owned(),
+        })
     }
 }
 
@@ -50,7 +54,7 @@ mod tests {
     fn a_page_says_where_it_lies_and_how_to_go_on() {
         let check = |(skip, shown, total), which: &str, go_on: Option<&str>| {
             let page = Paged { skip, shown, total, at_least: "" };
-            assert_eq!((page.which("path").as_str(), page.go_on().as_deref()), (which, go_on));
+            assert_eq!((page.which("path").as_str(), page.go_on(Arguments::Own).as_deref()), (which, go_on));
         };
         check((0, 2, 2), "2 paths", None);
         check((0, 1_000, 3_204), "1–1,000 of 3,204 paths", Some("go on with offset=1000"));

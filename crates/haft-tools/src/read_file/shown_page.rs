@@ -9,7 +9,7 @@ use haft::encoding::TextForm;
 use haft::grouped::Grouped;
 use haft::lines::LineEnds;
 use haft::output::Limited;
-use haft::page_style::{PageEnds, PageStyle};
+use haft::page_style::{Arguments, PageEnds, PageStyle};
 use haft::prelude::*;
 
 /// Fewest characters that a line takes: its number, a tab and a line end.
@@ -160,8 +160,11 @@ impl ShownPage {
             (cut, None) => {
                 let more = if cut == 1 { "1 more character".to_owned() } else { format!("{cut} more characters") };
                 let column = line.before + line.text.chars().count() + 1;
-                let go_on = format!("go on with {{\"offset\": {number}, \"column\": {column}}}");
-                format!("{} [… {more} in this line; {go_on}]\n", line.text)
+                let go_on = match self.style.arguments {
+                    Arguments::Own => format!("; go on with {{\"offset\": {number}, \"column\": {column}}}"),
+                    Arguments::Shared => String::new(),
+                };
+                format!("{} [… {more} in this line{go_on}]\n", line.text)
             }
         }
     }

@@ -330,3 +330,35 @@ async fn presets_are_native_and_hold_whatever_way_a_call_comes() {
     let fixed = tools().preset("list_dir", preset(json!({ "depth": 2 }))).in_dialect(dialect("nexau"));
     Catalog::default().add(&fixed).await.expect("it is given first");
 }
+
+#[tokio::test]
+async fn results_in_a_dialect_name_no_argument_that_only_haft_has() {
+    let lay_out = || {
+        let scene =
+            Scene::new().file(".git/HEAD", "").file(".gitignore", "*.log\n").file("a.log", "").file("b.py", "x\nx\n");
+        let scene = scene.file("c.py", "x".repeat(30_000)).file("d.py", "");
+        scene.limits(|limits| (limits.grep_matches, limits.glob_paths) = (1, 1))
+    };
+    let calls = [
+        ("nexau", "glob", json!({ "pattern": "*.py" })),
+        ("nexau", "search_file_content", json!({ "pattern": "x" })),
+        ("nexau", "list_directory", json!({ "dir_path": "." })),
+        ("nexau", "read_file", json!({ "file_path": "c.py" })),
+        ("tunacode", "glob", json!({ "pattern": "*.py", "max_results": 1 })),
+        ("tunacode", "grep", json!({ "pattern": "x", "max_results": 1 })),
+        ("tunacode", "list_dir", json!({})),
+        ("ally", "glob", json!({ "pattern": "*.py" })),
+        ("ally", "grep", json!({ "pattern": "x" })),
+        ("ally", "ls", json!({})),
+        ("ally", "read", json!({ "file_paths": ["c.py"] })),
+        ("wyrm", "list_files", json!({})),
+        ("wyrm", "read_file", json!({ "path": "c.py" })),
+    ];
+    for (dialect, tool, arguments) in calls {
+        let scene = lay_out().dialect(dialect);
+        let text = scene.call(tool, arguments).await.text();
+        for own in ["\"ignored\"", "column", "offset=1;", "offset=1]"] {
+            assert!(!text.contains(own), "{dialect} {tool}: {own} in {}", &text[text.len().saturating_sub(400)..]);
+        }
+    }
+}
