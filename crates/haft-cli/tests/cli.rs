@@ -434,7 +434,9 @@ fn a_folder_that_was_added_has_its_own_near_names_and_undo_asks_for_it_again() {
 fn what_the_workspace_ignores_is_found_in_a_folder_that_was_added() {
     let place = Place::new();
     std::fs::write(place.path("ws/.gitignore"), "*.log\n").expect("a file can be written");
-    std::fs::create_dir_all(place.path("more/deep")).expect("a folder can be made");
+    for folder in ["ws/.git", "more/.git", "more/deep"] {
+        std::fs::create_dir_all(place.path(folder)).expect("a folder can be made");
+    }
     std::fs::write(place.path("more/.gitignore"), "*.tmp\n").expect("a file can be written");
     for name in ["x.log", "x.tmp", "deep/y.log", "deep/y.tmp"] {
         std::fs::write(place.path("more").join(name), "needle\n").expect("a file can be written");

@@ -139,7 +139,7 @@ fn trying_shows_the_difference_and_keeps_nothing() {
     for_everybody("trying", &|ground| {
         for flag in ["--try", "--plan"] {
             let ground = ground.another();
-            ground.lay_out("mkdir src; echo old > src/a.txt; echo gone > b.txt; mkdir target; echo target > .gitignore; echo k > target/kept");
+            ground.lay_out("mkdir src; echo old > src/a.txt; echo gone > b.txt; mkdir target .git; echo ref: refs/heads/main > .git/HEAD; echo target > .gitignore; echo k > target/kept");
             let before = ground.tree();
             let command = "echo new > src/a.txt; rm b.txt; echo c > c.txt; rm -rf target/*; echo t > target/new; true";
             let record = ground.bash_with(&[flag], command, 20.0);

@@ -97,7 +97,7 @@ async fn spill(toolbox: &Toolbox, rest: &str) -> Result<String, ErrorData> {
             None => return Err(unknown("behind the id there may be ?line=N, with a line from 1 on")),
         },
     };
-    let request = PageRequest { first_line, lines: MOST_LINES, line_length: LONGEST_LINE };
+    let request = PageRequest { first_line, lines: MOST_LINES, column: 1, line_length: LONGEST_LINE };
     let page = toolbox.session.spilled(id, request).await.map_err(|error| unknown(&error.what))?;
     let mut text = String::new();
     let mut next_line = page.first_line;

@@ -23,7 +23,7 @@ async fn count_word(
     word: String,
     cx: &RunContext<'_>,
 ) -> Result<usize, ToolError> {
-    let page = cx.page(&path, PageRequest { first_line: 1, lines: 2_000, line_length: 2_000 }).await?;
+    let page = cx.page(&path, PageRequest { first_line: 1, lines: 2_000, column: 1, line_length: 2_000 }).await?;
     Ok(page.lines.iter().filter(|line| line.text.contains(&word)).count())
 }
 

@@ -429,6 +429,7 @@ impl Drop for CallContext<'_> {
             repairs: Vec::new(),
             warnings: Vec::new(),
             spilled: None,
+            limited: None,
             exit_code: None,
             sandbox: self.sandbox(),
             cached: None,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use haft::effect::{Does, Effect, Step};
-use haft::output::{Content, ToolOutput};
+use haft::output::{Content, Limited, ToolOutput};
 use haft::path::{Extent, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +21,7 @@ use crate::redact::Redactor;
 use crate::stages::line_up::Planned;
 
 /// Changes when what is kept has another form.
-const FORM: &str = "1";
+const FORM: &str = "2";
 
 /// What a kept result depends on.
 pub(crate) type KeptKey = Arc<[u8]>;
@@ -83,6 +83,7 @@ struct KeptOutput {
     text: Vec<String>,
     human: Option<String>,
     data: Option<Value>,
+    limited: Option<(u64, u64)>,
 }
 
 /// Writes an output down, without secrets. Nothing where it is more than text and data.
@@ -97,15 +98,17 @@ pub(crate) fn to_bytes(output: &ToolOutput, redactor: &Redactor) -> Option<Bytes
     if let Some(data) = &mut data {
         redactor.redact_value(data);
     }
-    let kept = KeptOutput { text, human: output.for_human.as_deref().map(hide), data };
+    let limited = output.limited.map(|Limited { asked, used }| (asked, used));
+    let kept = KeptOutput { text, human: output.for_human.as_deref().map(hide), data, limited };
     serde_json::to_vec(&kept).ok().map(Bytes::from)
 }
 
 /// Reads an output again.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ToolOutput> {
-    let KeptOutput { text, human, data } = serde_json::from_slice(bytes).ok()?;
+    let KeptOutput { text, human, data, limited } = serde_json::from_slice(bytes).ok()?;
     let for_model = text.into_iter().map(Content::Text).collect();
-    Some(ToolOutput { for_model, for_human: human, data, spilled: None })
+    let limited = limited.map(|(asked, used)| Limited { asked, used });
+    Some(ToolOutput { for_model, for_human: human, data, spilled: None, limited })
 }
 
 #[cfg(test)]
@@ -117,6 +120,7 @@ mod tests {
     fn an_output_comes_back_as_it_was_but_for_its_secrets() {
         let output =
             ToolOutput::text("key hunter2-hunter2").with_data(json!({ "a": ["hunter2-hunter2"] })).with_display("d");
+        let output = output.with_limited(Some(Limited { asked: 9, used: 3 }));
         let redactor = Redactor::of_values(["hunter2-hunter2".to_owned()]);
         let bytes = to_bytes(&output, &redactor).expect("it can be kept");
         assert!(!String::from_utf8_lossy(&bytes).contains("hunter2"));

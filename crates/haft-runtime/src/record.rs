@@ -4,7 +4,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use haft::door::ChangeSetId;
-use haft::output::Image;
+use haft::output::{Image, Limited};
 use haft::process::Level;
 use haft::result::{Did, ToolResult};
 use serde::Serialize;
@@ -41,6 +41,9 @@ pub struct ResultRecord {
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spill: Option<String>,
+    /// A limit that was reduced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limited: Option<LimitedRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<&'static str>,
     /// How old a result is that was kept from an earlier call.
@@ -51,6 +54,12 @@ pub struct ResultRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
     duration_ms: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct LimitedRecord {
+    asked: u64,
+    used: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -119,6 +128,7 @@ impl From<&ToolResult> for ResultRecord {
             repairs: result.repairs.clone(),
             warnings: result.warnings.clone(),
             spill: result.spilled.clone(),
+            limited: result.limited.map(|Limited { asked, used }| LimitedRecord { asked, used }),
             sandbox: result.sandbox.map(Level::code),
             cached_ms: result.cached.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
             bits: result.bits.clone(),

@@ -79,8 +79,10 @@ impl Scene {
     }
 
     /// Puts a file beside the workspace, where no tool may go.
-    pub fn outside_file(self, path: &str, content: &str) -> Self {
-        std::fs::write(self.folder.path().join(path), content).expect("a file can be written");
+    pub fn outside_file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("folders can be made");
+        std::fs::write(path, content).expect("a file can be written");
         self
     }
 

@@ -109,7 +109,7 @@ impl Tool for Swap {
     }
 
     async fn run(&self, args: SwapArgs, target: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let request = PageRequest { first_line: 1, lines: usize::MAX, line_length: 1_000 };
+        let request = PageRequest { first_line: 1, lines: usize::MAX, column: 1, line_length: 1_000 };
         let page = cx.page(&target, request).await?;
         let lines: Vec<&str> = page.lines.iter().map(|line| line.text.as_str()).collect();
         if !lines.contains(&args.old.as_str()) {

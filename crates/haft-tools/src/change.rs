@@ -81,7 +81,7 @@ impl Refused {
     /// Ends the call with the error. The caller has now seen what the error shows of its files, so they count as read.
     pub(crate) async fn end(self, cx: &RunContext<'_>) -> ToolError {
         for target in &self.shown {
-            let last = PageRequest { first_line: u64::MAX, lines: 1, line_length: 1 };
+            let last = PageRequest { first_line: u64::MAX, lines: 1, column: 1, line_length: 1 };
             // Where it cannot be read, it stays unread.
             let _ = cx.page(target, last).await;
         }

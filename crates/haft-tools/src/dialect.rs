@@ -29,7 +29,7 @@ use std::sync::{Arc, LazyLock};
 
 use haft::dialect::{Coercion, Dialect, ForeignTool, Outcome};
 use haft::error::{Next, ToolError};
-use haft::page_style::{LineNumbers, PageEnds, PageStyle};
+use haft::page_style::{Arguments, LineNumbers, PageEnds, PageStyle};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -144,7 +144,7 @@ impl From<&WrittenPage> for PageStyle {
             WrittenNumbers::None => LineNumbers::None,
         };
         let ends = more.zip(end).map(|(more, end)| PageEnds { more, end });
-        PageStyle { numbers, before, after, cut, ends, binary, rest }
+        PageStyle { numbers, before, after, cut, ends, binary, rest, arguments: Arguments::Shared }
     }
 }
 

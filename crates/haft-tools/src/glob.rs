@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::output::Limited;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 
-use crate::left_out::{Ways, words};
+use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
+use crate::paged::Paged;
 
-const WAYS: Ways = Ways {
-    ignored: "to look in an ignored folder, name it as \"path\"",
-    hidden: "hidden names fit only a pattern with the dot, such as \".*\" or \".github/**\"",
-};
+const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "a pattern with the dot finds them: \".*\", \".github/**\"" };
 
 /// Finds files by their names.
 pub struct Glob;
@@ -20,17 +20,21 @@ pub struct Glob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The folder to look in. Default: the workspace.
+    /// The folder. Default: the workspace.
     path: Option<RawPath>,
     /// The glob.
     pattern: String,
-    /// "sensitive", "insensitive", or "smart": capitals count if the pattern has one. Default "sensitive".
+    /// Whether capitals count. Default "sensitive".
     case: Option<Capitals>,
-    /// "name", or "time" for those changed last first. Default "name".
+    /// "time": newest first. Default "name".
     sort: Option<Sort>,
-    /// Most paths to return. Default: the profile's (1000).
+    /// Most paths. Default 1000.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+    /// How many to skip. Default 0.
+    offset: Option<usize>,
+    /// Also ignored files. Default false.
+    ignored: Option<bool>,
 }
 
 /// Whether capital letters count.
@@ -67,6 +71,8 @@ impl Tool for Glob {
         ("dir_path", "path"),
         ("max_results", "limit"),
         ("sort_by", "sort"),
+        ("skip", "offset"),
+        ("include_ignored", "ignored"),
     ];
     type Args = Args;
     type Draft = Target;
@@ -85,7 +91,8 @@ impl Tool for Glob {
     }
 
     async fn run(&self, args: Args, folder: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let most = cx.limits().glob_paths;
+        let (paths, limited) = Limited::of(args.limit, cx.limits().glob_paths);
+        let skip = args.offset.unwrap_or(0);
         let request = FindRequest {
             pattern: args.pattern,
             case: match args.case.unwrap_or(Capitals::Sensitive) {
@@ -97,19 +104,23 @@ impl Tool for Glob {
                 Sort::Name => FindOrder::Name,
                 Sort::Time => FindOrder::Newest,
             },
-            paths: args.limit.unwrap_or(most).min(most),
+            ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
+            skip,
+            paths,
         };
         let found = cx.find(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&found)))
+        let text = shown(&found, (skip as u64, limited), cx.limits().page_style.arguments);
+        Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
 
-fn shown(found: &Found) -> String {
+fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Arguments) -> String {
     let mut text = String::new();
     for path in &found.paths {
         text.push_str(&one_line(path));
         text.push('\n');
     }
+    let page = Paged { skip, shown: found.paths.len() as u64, total: found.matched, at_least: "" };
     if found.matched == 0 {
         let _infallible = write!(text, "[nothing fits; {} compared", Grouped(found.compared).of("name"));
         if !found.near.is_empty() {
@@ -117,14 +128,13 @@ fn shown(found: &Found) -> String {
             let _infallible = write!(text, "; near: {}", near.join(", "));
         }
     } else {
-        let _infallible = write!(text, "[{}", Grouped(found.matched).of("path"));
-        let left = found.matched.saturating_sub(found.paths.len() as u64);
-        if left > 0 {
-            let first = Grouped(found.paths.len() as u64).of("path");
-            let _infallible = write!(text, "; the first {first} shown, narrow the pattern or give a \"path\"");
-        }
+        let _infallible = write!(text, "[{}", page.which("path"));
     }
-    for part in words(&found.left_out, &WAYS) {
+    let mut parts: Vec<String> = page.go_on(arguments).into_iter().collect();
+    parts.extend(limited.map(|limited| limited.to_string()));
+    parts.extend(only_ignored(&found.left_out, found.compared).map(str::to_owned));
+    parts.extend(words(&found.left_out, &WAYS.with(arguments)));
+    for part in parts {
         let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");

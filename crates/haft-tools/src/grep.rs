@@ -3,15 +3,20 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::output::Limited;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 use haft::search::FoundLine;
 
-use crate::left_out::{Ways, words};
+use crate::left_out::{Ways, only_ignored, words};
+use crate::paged::Paged;
 
-/// A file or folder that is named is searched, whatever ignores or hides it.
-const NAME_IT: &str = "to search an ignored or hidden one, name it as \"path\"";
-const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT };
+const WAYS: Ways =
+    Ways { ignored: "set \"ignored\" to true to search them", hidden: "name one as \"path\" to search it" };
+
+/// Most matches that are passed over: they are kept until their order is known.
+const MOST_SKIPPED: usize = 100_000;
 
 /// Searches what is in files.
 pub struct Grep;
@@ -20,28 +25,32 @@ pub struct Grep;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file or folder to search. Default: the workspace.
+    /// The file or folder. Default: the workspace.
     path: Option<RawPath>,
     /// The regular expression.
     pattern: String,
-    /// Globs of files to search, such as "*.rs". Default: all.
+    /// Globs of files to search.
     include: Option<Vec<String>>,
-    /// Globs of files and folders to leave out.
+    /// Globs of files to leave out.
     exclude: Option<Vec<String>>,
-    /// Whether the pattern is plain text. Default false.
+    /// The pattern is plain text. Default false.
     literal: Option<bool>,
-    /// "sensitive", "insensitive", or "smart": capitals count if the pattern has one. Default "smart".
+    /// "smart": capitals count if the pattern has one. Default "smart".
     case: Option<CaseWord>,
-    /// Lines to show around each match, 0–20. Default 0.
+    /// Lines around each match, 0–20. Default 0.
     #[schemars(range(min = 0, max = 20))]
     context: Option<usize>,
-    /// Whether a match may reach over line ends. Default false.
+    /// A match may span lines. Default false.
     multiline: Option<bool>,
-    /// "content" returns lines, "files" the files, "count" how many each file has. Default "content".
+    /// "files" returns the files, "count" how many matches each has. Default "content".
     mode: Option<Mode>,
-    /// Most matches, or files, to return. Default: the profile's (100).
+    /// Most matches, or files. Default 100.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+    /// How many to skip. Default 0.
+    offset: Option<usize>,
+    /// Also ignored files. Default false.
+    ignored: Option<bool>,
 }
 
 /// Whether capital letters count.
@@ -87,6 +96,8 @@ impl Tool for Grep {
         ("output_mode", "mode"),
         ("max_results", "limit"),
         ("head_limit", "limit"),
+        ("skip", "offset"),
+        ("include_ignored", "ignored"),
     ];
     type Args = Args;
     type Draft = Target;
@@ -105,16 +116,27 @@ impl Tool for Grep {
     }
 
     async fn run(&self, args: Args, target: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let request = request(args, cx);
+        let skip = args.offset.unwrap_or(0);
+        if skip > MOST_SKIPPED {
+            return Err(skips_too_much(skip));
+        }
+        let (most, limited) = Limited::of(args.limit, cx.limits().grep_matches);
+        let request = SearchRequest { most, ..request(args, cx) };
         let wanted = request.wanted;
-        let most = request.most;
         let searched = cx.search(&target, request).await?;
-        Ok(ToolOutput::text(shown(&searched, wanted, most)))
+        let text =
+            Shown { searched: &searched, wanted, skip, limited, arguments: cx.limits().page_style.arguments }.text();
+        Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
 
+fn skips_too_much(skip: usize) -> ToolError {
+    let what = format!("\"offset\" is {skip}; at most {} matches can be skipped.", Grouped(MOST_SKIPPED as u64));
+    let next = Next::FixArguments("narrow the search with \"path\", \"include\" or the pattern".into());
+    ToolError::new(ErrorKind::BadArguments, what, next)
+}
+
 fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
-    let most = cx.limits().grep_matches;
     SearchRequest {
         pattern: args.pattern,
         syntax: if args.literal.unwrap_or(false) { Syntax::Literal } else { Syntax::Regex },
@@ -132,74 +154,115 @@ fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
             Mode::Files => Wanted::Files,
             Mode::Count => Wanted::Counts,
         },
-        most: args.limit.unwrap_or(most).min(most),
+        ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
+        skip: args.offset.unwrap_or(0),
+        most: 0,
         line_length: cx.limits().line_length,
     }
 }
 
-fn shown(searched: &Searched, wanted: Wanted, most: usize) -> String {
-    let mut text = String::new();
-    for file in &searched.files {
-        let path = one_line(&file.path);
-        let _infallible = match wanted {
-            Wanted::Files => writeln!(text, "{path}"),
-            Wanted::Counts => writeln!(text, "{path}: {}", file.matches),
-            Wanted::Lines => {
-                let gap = if text.is_empty() { "" } else { "\n" };
-                let _infallible = writeln!(text, "{gap}{path}");
-                show_lines(&mut text, &file.lines)
+/// What was found, and how it is told.
+struct Shown<'a> {
+    searched: &'a Searched,
+    wanted: Wanted,
+    skip: usize,
+    limited: Option<Limited>,
+    arguments: Arguments,
+}
+
+impl Shown<'_> {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for file in &self.searched.files {
+            let path = one_line(&file.path);
+            let _infallible = match self.wanted {
+                Wanted::Files => writeln!(text, "{path}"),
+                Wanted::Counts => writeln!(text, "{path}: {}", file.matches),
+                Wanted::Lines => {
+                    let gap = if text.is_empty() { "" } else { "\n" };
+                    let _infallible = writeln!(text, "{gap}{path}");
+                    self.show_lines(&mut text, &file.lines)
+                }
+            };
+        }
+        text.push_str(&self.summary());
+        text
+    }
+
+    fn show_lines(&self, text: &mut String, lines: &[FoundLine]) -> std::fmt::Result {
+        let mut last = None;
+        let with_context = lines.iter().any(|line| line.kind == LineKind::Context);
+        for line in lines {
+            if with_context && last.is_some_and(|last| line.number > last + 1) {
+                writeln!(text, "--")?;
             }
-        };
+            last = Some(line.number);
+            let mark = if line.kind == LineKind::Context { '-' } else { ':' };
+            write!(text, "{}{mark}", line.number)?;
+            if line.cut_before > 0 {
+                write!(text, "[{} characters …] ", line.cut_before)?;
+            }
+            text.push_str(&line.text);
+            if line.cut_after > 0 {
+                let column = line.cut_before + line.text.chars().count() + 1;
+                let how = self.how_to_read(format!("{{\"offset\": {}, \"column\": {column}}}", line.number));
+                write!(text, " [… {} more characters{how}]", line.cut_after)?;
+            }
+            if line.cut_below > 0 {
+                let how = self.how_to_read(format!("{{\"offset\": {}}}", line.number + 1));
+                write!(text, " [… {} more bytes in the lines below{how}]", line.cut_below)?;
+            }
+            text.push('\n');
+        }
+        Ok(())
     }
-    text.push_str(&summary(searched, wanted, most));
-    text
-}
 
-fn show_lines(text: &mut String, lines: &[FoundLine]) -> std::fmt::Result {
-    let mut last = None;
-    let with_context = lines.iter().any(|line| line.kind == LineKind::Context);
-    for line in lines {
-        if with_context && last.is_some_and(|last| line.number > last + 1) {
-            writeln!(text, "--")?;
+    /// Names the call that shows what was left out; in other systems it has other names.
+    fn how_to_read(&self, arguments: String) -> String {
+        match self.arguments {
+            Arguments::Own => format!("; \"read_file\" with {arguments}"),
+            Arguments::Shared => String::new(),
         }
-        last = Some(line.number);
-        let mark = if line.kind == LineKind::Context { '-' } else { ':' };
-        write!(text, "{}{mark}", line.number)?;
-        if line.cut_before > 0 {
-            write!(text, "[{} characters …] ", line.cut_before)?;
-        }
-        text.push_str(&line.text);
-        if line.cut_after > 0 {
-            write!(text, " [… {} more characters]", line.cut_after)?;
-        }
-        text.push('\n');
     }
-    Ok(())
-}
 
-fn summary(searched: &Searched, wanted: Wanted, most: usize) -> String {
-    if searched.reach == Reach::StoppedEarly {
-        let noun = if wanted == Wanted::Files { "file with matches" } else { "match" };
-        let shown = if wanted == Wanted::Files && most != 1 {
-            format!("{most} files with matches")
-        } else {
-            Grouped(most as u64).of(noun)
+    fn summary(&self) -> String {
+        let searched = self.searched;
+        let is_early = searched.reach == Reach::StoppedEarly;
+        let mut parts = self.totals(if is_early { "at least " } else { "" });
+        parts.extend(self.limited.map(|limited| limited.to_string()));
+        if is_early {
+            parts.push("to see fewer, narrow \"path\", \"include\" or the pattern".to_owned());
+            return format!("[{}]\n", parts.join("; "));
+        }
+        parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
+        let met = searched.searched + searched.left_out.binary.count + searched.left_out.secret.count;
+        parts.extend(only_ignored(&searched.left_out, met).map(str::to_owned));
+        parts.extend(words(&searched.left_out, &WAYS.with(self.arguments)));
+        format!("[{}]\n", parts.join("; "))
+    }
+
+    /// Says how much there is, which part of it is shown, and how to go on.
+    fn totals(&self, at_least: &'static str) -> Vec<String> {
+        let searched = self.searched;
+        let paged = |shown, total| Paged { skip: self.skip as u64, shown, total, at_least };
+        let files = paged(searched.files.len() as u64, searched.matched_files);
+        let in_files = |matches: String| match at_least {
+            "" => format!("{matches} in {}", Grouped(searched.matched_files).of("file")),
+            _ => matches,
         };
-        return format!(
-            "[the first {shown}; there are more, the search stopped here. Narrow it with \"path\", \"include\" or the pattern, or count with mode \"count\"]\n"
-        );
+        let (said, page) = match self.wanted {
+            _ if searched.matches == 0 => return vec!["no match".to_owned()],
+            Wanted::Lines => {
+                let page = paged(searched.files.iter().map(|file| file.matches).sum(), searched.matches);
+                (vec![in_files(page.which("match"))], page)
+            }
+            Wanted::Counts => {
+                let mut said = vec![in_files(Grouped(searched.matches).of("match"))];
+                said.extend(files.is_part().then(|| files.which("file")));
+                (said, files)
+            }
+            Wanted::Files => (vec![format!("{} with matches", files.which("file"))], files),
+        };
+        said.into_iter().chain(page.go_on(self.arguments)).collect()
     }
-    let matches = Grouped(searched.matches).of("match");
-    let files = Grouped(searched.matched_files).of("file");
-    let mut parts = vec![match wanted {
-        _ if searched.matches == 0 => "no match".to_owned(),
-        Wanted::Lines | Wanted::Counts => format!("{matches} in {files}"),
-        Wanted::Files => format!("{files} with matches"),
-    }];
-    if searched.matched_files > searched.files.len() as u64 {
-        parts.push(format!("the first {} shown", Grouped(searched.files.len() as u64).of("file")));
-    }
-    parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
-    parts.extend(words(&searched.left_out, &WAYS));
-    format!("[{}]\n", parts.join("; "))
 }

@@ -1,13 +1,21 @@
 //! Says in words what a walk left out, and how to get at it.
 //!
 //! A model that does not see a file concludes that it is not there. So every answer about a tree ends with what was
-//! not looked at; the three tools that walk say it in the same words, each with its own way to get at it.
+//! not looked at, by name where that is short; the three tools that walk say it in the same words, each with its own way
+//! to get at it.
 
 use haft::grouped::Grouped;
+use haft::page_style::Arguments;
 use haft::path::one_line;
-use haft::search::LeftOut;
+use haft::search::{LeftOut, Omitted};
+
+/// Most names of one kind that are told.
+const MOST_NAMED: usize = 3;
+/// Longest list of names that is told, in characters.
+const LONGEST_LIST: usize = 120;
 
 /// How a tool gets at what it left out, in words that name its arguments.
+#[derive(Clone, Copy)]
 pub(crate) struct Ways {
     /// At what ignore files name.
     pub(crate) ignored: &'static str,
@@ -15,51 +23,83 @@ pub(crate) struct Ways {
     pub(crate) hidden: &'static str,
 }
 
+impl Ways {
+    /// Returns these ways, but for arguments that only haft has where those cannot be named.
+    pub(crate) fn with(self, arguments: Arguments) -> Self {
+        match arguments {
+            Arguments::Own => self,
+            Arguments::Shared => Self { ignored: "give an ignored folder as \"path\" to look there", ..self },
+        }
+    }
+}
+
+/// The way of all tools that can pass over ignore files.
+pub(crate) const SET_IGNORED: &str = "set \"ignored\" to true to see them";
+
 /// Returns what was left out as parts of a sentence, the most surprising first; none when nothing was.
 pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     let mut parts = Vec::new();
-    if left_out.secret > 0 {
-        let files = Grouped(left_out.secret).of("secret-class file");
-        let were = if left_out.secret == 1 { "was" } else { "were" };
-        parts.push(format!("{files} {were} not searched: name one as \"path\" to ask for it"));
+    if left_out.secret.count > 0 {
+        parts.push(format!("not searched: {}; name one as \"path\" to ask for it", secrets(&left_out.secret)));
     }
+    let beyond = Omitted { count: left_out.beyond, paths: Vec::new() };
     let passed: Vec<String> = [
-        (left_out.ignored, "ignored"),
-        (left_out.hidden, "hidden"),
-        (left_out.binary, "binary"),
-        (left_out.too_long, "with lines too long to search"),
-        (left_out.beyond, "too deep or too many in one folder"),
+        (&left_out.ignored, "ignored", ways.ignored),
+        (&left_out.hidden, "hidden", ways.hidden),
+        (&left_out.binary, "binary", ""),
+        (&left_out.too_long, "with lines too long to search", ""),
+        (&beyond, "too deep or too many in one folder", ""),
     ]
     .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{} {what}", Grouped(count)))
+    .filter(|(omitted, ..)| omitted.count > 0)
+    .map(|(omitted, what, way)| {
+        let way = if way.is_empty() { String::new() } else { format!(" ({way})") };
+        format!("{} {what}{}{way}", Grouped(omitted.count), names(omitted))
+    })
     .collect();
     if !passed.is_empty() {
-        parts.push(format!("left out: {}{}", passed.join(", "), how(left_out, ways)));
+        parts.push(format!("left out: {}", passed.join(", ")));
     }
-    if left_out.unreadable > 0 {
-        let paths: Vec<_> = left_out.unreadable_paths.iter().map(|path| one_line(path)).collect();
-        let more = left_out.unreadable.saturating_sub(paths.len() as u64);
+    if left_out.unreadable.count > 0 {
+        let paths: Vec<_> = left_out.unreadable.paths.iter().map(|path| one_line(path)).collect();
+        let more = left_out.unreadable.count.saturating_sub(paths.len() as u64);
         let more = if more > 0 { format!(" and {} more", Grouped(more)) } else { String::new() };
         parts.push(format!("could not open {}{more}", paths.join(", ")));
     }
     parts
 }
 
-/// Returns the ways that are needed, in brackets.
-fn how(left_out: &LeftOut, ways: &Ways) -> String {
-    let mut how: Vec<&str> = [(left_out.ignored, ways.ignored), (left_out.hidden, ways.hidden)]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(_, way)| way)
-        .collect();
-    how.dedup();
-    if how.is_empty() { String::new() } else { format!(" ({})", how.join("; ")) }
+/// Returns secret files in words: `1 secret-class file: .env`.
+pub(crate) fn secrets(omitted: &Omitted) -> String {
+    format!("{}{}", Grouped(omitted.count).of("secret-class file"), names(omitted))
+}
+
+/// Says that nothing but ignored names is there, where nothing else was met.
+pub(crate) fn only_ignored(left_out: &LeftOut, met: u64) -> Option<&'static str> {
+    match (met, left_out.ignored.count, left_out.hidden.count) {
+        (0, 1.., 0) => Some("only ignored files are here"),
+        (0, 1.., _) => Some("only ignored and hidden files are here"),
+        _ => None,
+    }
+}
+
+/// Returns the names behind a colon, where they are few and short.
+fn names(omitted: &Omitted) -> String {
+    let names: Vec<_> = omitted.paths.iter().map(|path| one_line(path)).collect();
+    let list = names.join(", ");
+    let is_short = names.len() <= MOST_NAMED && names.len() as u64 == omitted.count && !names.is_empty();
+    if is_short && list.chars().count() <= LONGEST_LIST { format!(": {list}") } else { String::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn omitted(count: u64) -> Omitted {
+        let mut omitted = Omitted::default();
+        (0..count).for_each(|number| omitted.note(|| format!("f{number}")));
+        omitted
+    }
 
     #[test]
     fn nothing_left_out_needs_no_words() {
@@ -67,15 +107,24 @@ mod tests {
     }
 
     #[test]
-    fn only_the_ways_that_help_are_told_and_each_once() {
-        let check = |ignored, hidden, ways: [&'static str; 2], expected: &str| {
-            let left_out = LeftOut { ignored, hidden, binary: 1, ..LeftOut::default() };
-            let [of_ignored, of_hidden] = ways;
-            assert_eq!(words(&left_out, &Ways { ignored: of_ignored, hidden: of_hidden }), [expected]);
+    fn each_kind_has_its_way_and_names_where_they_are_few() {
+        let check = |ignored, hidden, expected: &str| {
+            let (ignored, hidden) = (omitted(ignored), omitted(hidden));
+            let left_out = LeftOut { ignored, hidden, binary: omitted(1), ..LeftOut::default() };
+            assert_eq!(words(&left_out, &Ways { ignored: "one", hidden: "other" }), [expected]);
         };
-        check(2, 3, ["one", "other"], "left out: 2 ignored, 3 hidden, 1 binary (one; other)");
-        check(2, 3, ["same", "same"], "left out: 2 ignored, 3 hidden, 1 binary (same)");
-        check(0, 3, ["one", "other"], "left out: 3 hidden, 1 binary (other)");
-        check(0, 0, ["one", "other"], "left out: 1 binary");
+        check(2, 4, "left out: 2 ignored: f0, f1 (one), 4 hidden (other), 1 binary: f0");
+        check(0, 3, "left out: 3 hidden: f0, f1, f2 (other), 1 binary: f0");
+        check(1_234, 0, "left out: 1,234 ignored (one), 1 binary: f0");
+    }
+
+    #[test]
+    fn long_names_and_line_ends_add_no_noise() {
+        let mut long = Omitted::default();
+        long.note(|| "x".repeat(200));
+        assert_eq!(secrets(&long), "1 secret-class file");
+        let mut odd = Omitted::default();
+        odd.note(|| "a\nb".to_owned());
+        assert_eq!(secrets(&odd), "1 secret-class file: a\\nb");
     }
 }

@@ -16,6 +16,7 @@ pub mod grep;
 pub mod in_braces;
 mod left_out;
 pub mod list_dir;
+mod paged;
 pub mod prompt_file;
 pub mod read_file;
 pub mod undo;

@@ -3,15 +3,13 @@
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
+use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 
-use crate::left_out::{Ways, words};
+use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
 
-const WAYS: Ways = Ways {
-    ignored: "to list an ignored folder, name it as \"path\"",
-    hidden: "to list hidden names, set \"hidden\" to true",
-};
+const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them" };
 
 /// Lists a folder.
 pub struct ListDir;
@@ -22,15 +20,17 @@ pub struct ListDir;
 pub struct Args {
     /// The folder. Default: the workspace.
     path: Option<RawPath>,
-    /// Levels to show, 1–20. Default 1.
+    /// Levels, 1–20. Default 1.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
-    /// Whether to show dot files. Default false.
+    /// Also dot files. Default false.
     hidden: Option<bool>,
-    /// "tree", or "flat" for a whole path in each line. Default "tree".
+    /// "flat": whole paths. Default "tree".
     view: Option<View>,
-    /// Globs of names to leave out, such as "*.log".
+    /// Globs of names to leave out.
     ignore: Option<Vec<String>>,
+    /// Also ignored files. Default false.
+    ignored: Option<bool>,
 }
 
 /// How a listing is shown.
@@ -46,8 +46,13 @@ pub enum View {
 impl Tool for ListDir {
     const NAME: &'static str = "list_dir";
     const DOES: AtMost = AtMost::Looks;
-    const ALIASES: &'static [(&'static str, &'static str)] =
-        &[("directory", "path"), ("dir", "path"), ("folder", "path"), ("dir_path", "path")];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("directory", "path"),
+        ("dir", "path"),
+        ("folder", "path"),
+        ("dir_path", "path"),
+        ("include_ignored", "ignored"),
+    ];
     type Args = Args;
     type Draft = Target;
 
@@ -68,15 +73,21 @@ impl Tool for ListDir {
         let request = ListRequest {
             depth: args.depth.unwrap_or(1),
             hidden: if args.hidden.unwrap_or(false) { Hidden::Show } else { Hidden::Skip },
+            ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
             ignore: args.ignore.unwrap_or_default(),
             entries: cx.limits().list_entries,
         };
+        let depth = request.depth;
         let listing = cx.list(&folder, request).await?;
-        Ok(ToolOutput::text(shown(&listing, args.view.unwrap_or(View::Tree))))
+        Ok(ToolOutput::text(shown(
+            &listing,
+            (depth, args.view.unwrap_or(View::Tree)),
+            cx.limits().page_style.arguments,
+        )))
     }
 }
 
-fn shown(listing: &Listing, view: View) -> String {
+fn shown(listing: &Listing, (depth, view): (usize, View), arguments: Arguments) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
         let (indent, name) = match view {
@@ -97,9 +108,11 @@ fn shown(listing: &Listing, view: View) -> String {
     let shown = listing.entries.len() as u64;
     if listing.files + listing.folders > shown {
         let shown = Grouped(shown).of("name");
-        let _infallible = write!(text, "; the first {shown} shown, list a folder below or use \"ignore\"");
+        let first = if depth > 1 { ", upper levels first" } else { "" };
+        let _infallible = write!(text, "; the first {shown} shown{first}; list a folder below or use \"ignore\"");
     }
-    for part in words(&listing.left_out, &WAYS) {
+    let only = only_ignored(&listing.left_out, listing.files + listing.folders).map(str::to_owned);
+    for part in only.into_iter().chain(words(&listing.left_out, &WAYS.with(arguments))) {
         let _infallible = write!(text, "; {part}");
     }
     text.push_str("]\n");

@@ -13,14 +13,14 @@ mod source;
 
 use haft::error::Operation;
 use haft::grouped::Grouped;
-use haft::output::Image;
+use haft::output::{Image, Limited};
 use haft::path::one_line;
 use haft::prelude::*;
 use serde_json::json;
 
 use globs::everything;
 use several::read_several;
-use shown_page::{NARROWEST_LINE, ShownPage};
+use shown_page::{NARROWEST_LINE, Reads, ShownPage};
 use source::Source;
 
 /// Largest image that is shown, in bytes: providers take 5 MB in Base64.
@@ -33,17 +33,20 @@ pub struct ReadFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, relative to the workspace, or "spill:ID".
+    /// The file, or "spill:ID".
     path: Option<RawPath>,
-    /// Instead of "path": several files, or globs such as "src/**/*.rs".
+    /// Instead of "path": several files or globs.
     #[schemars(length(min = 1, max = 100))]
     paths: Option<Vec<RawPath>>,
-    /// First line, counted from 1. Default 1.
+    /// First line. Default 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// Most lines of each file. Default: the profile's (2000).
+    /// Most lines. Default 2000.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+    /// Shows line "offset" from this character on.
+    #[schemars(range(min = 1))]
+    column: Option<u64>,
 }
 
 impl Tool for ReadFile {
@@ -68,6 +71,7 @@ impl Tool for ReadFile {
         let (look, limits) = (cx.look(), cx.limits());
         let sources = match (&args.path, &args.paths) {
             (Some(path), None) => vec![Source::of(path, look, limits)?],
+            (None, Some(_)) if args.column.is_some() => return Err(column_of_several()),
             (None, Some(paths)) => paths.iter().map(|path| Source::of_several(path, look, limits)).collect(),
             (Some(_), Some(_)) => return Err(one_of_both("Both \"path\" and \"paths\" were given.")),
             (None, None) => return Err(one_of_both("Neither \"path\" nor \"paths\" was given.")),
@@ -83,14 +87,18 @@ impl Tool for ReadFile {
 
     async fn run(&self, args: Args, sources: Vec<Source>, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let limits = cx.limits();
+        let (lines, limited) = Limited::of(args.limit, limits.read_lines);
         // More lines than that do not fit a result, however short they are.
         let fitting = limits.result_whole / NARROWEST_LINE + 1;
         let request = PageRequest {
             first_line: args.offset.unwrap_or(1),
-            lines: args.limit.unwrap_or(limits.read_lines).min(limits.read_lines).min(fitting),
-            line_length: limits.line_length,
+            lines: if args.column.is_some() { 1 } else { lines.min(fitting) },
+            column: args.column.unwrap_or(1),
+            // A line that is read alone may fill the result.
+            line_length: if args.column.is_some() { limits.result_whole } else { limits.line_length },
         };
-        let mut reading = Reading { cx, request, tokens: 0 };
+        let extent = if args.column.is_some() { Reads::Line } else { Reads::Lines };
+        let mut reading = Reading { cx, request, extent, limited, tokens: 0 };
         if args.paths.is_some() {
             return read_several(reading, sources).await;
         }
@@ -101,7 +109,7 @@ impl Tool for ReadFile {
         };
         match (reading.read(source).await, place) {
             (Err(error), Some(target)) if error.kind == ErrorKind::Binary => seen(cx, &target, error).await,
-            (page, _) => Ok(ToolOutput::text(page?.text())),
+            (page, _) => Ok(ToolOutput::text(page?.noting(limited).text()).with_limited(limited)),
         }
     }
 }
@@ -120,6 +128,8 @@ async fn seen(cx: &RunContext<'_>, target: &Target, not_text: ToolError) -> Resu
 struct Reading<'a> {
     cx: &'a RunContext<'a>,
     request: PageRequest,
+    extent: Reads,
+    limited: Option<Limited>,
     /// About how many tokens were read so far.
     tokens: usize,
 }
@@ -134,7 +144,7 @@ impl Reading<'_> {
             Source::Unreadable(_, error) => return Err(error),
             Source::Glob(_) => return Err(ToolError::of(ErrorKind::Bug, "A glob was read as if it were a file.")),
         };
-        let mut page = ShownPage::of(page, self.cx);
+        let mut page = ShownPage::of(page, self.extent, self.cx);
         let tokens = page.tokens();
         if let Some(most) = self.cx.limits().read_tokens.filter(|most| self.tokens + tokens > *most) {
             return Err(too_many_tokens(&path, &page, most - self.tokens));
@@ -150,6 +160,12 @@ fn one_of_both(what: &str) -> ToolError {
         "give \"path\" for one file or \"paths\" for several, for example {\"path\": \"src/main.rs\"}".into(),
     );
     ToolError::new(ErrorKind::BadArguments, what, next)
+}
+
+fn column_of_several() -> ToolError {
+    let next =
+        Next::FixArguments("give the file as \"path\", for example {\"path\": \"a.js\", \"column\": 2001}".into());
+    ToolError::new(ErrorKind::BadArguments, "\"column\" is for one file, and \"paths\" was given.", next)
 }
 
 fn too_many_tokens(path: &str, page: &ShownPage, left: usize) -> ToolError {

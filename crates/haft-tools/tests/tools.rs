@@ -27,8 +27,12 @@ mod glob;
 mod grep;
 #[path = "tools/grep_encodings.rs"]
 mod grep_encodings;
+#[path = "tools/ignored.rs"]
+mod ignored;
 #[path = "tools/in_dialect.rs"]
 mod in_dialect;
+#[path = "tools/limits.rs"]
+mod limits;
 #[path = "tools/list_dir.rs"]
 mod list_dir;
 #[path = "tools/mutations.rs"]

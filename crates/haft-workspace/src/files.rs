@@ -36,6 +36,7 @@ mod secrets;
 pub(crate) mod shut;
 mod step_back;
 mod structure;
+mod tracked;
 pub(crate) mod transaction;
 pub(crate) mod tree;
 mod walk;

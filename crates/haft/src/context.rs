@@ -1,5 +1,6 @@
 //! What a tool is given: eyes while it plans, hands while it runs.
 
+mod line_part;
 mod serving;
 
 pub use serving::{Broken, Serving};
@@ -12,7 +13,8 @@ use bytes::Bytes;
 
 use crate::call::Origin;
 use crate::door::{
-    ChangeSetId, Doors, FileCopy, Look, Page, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling, Written,
+    ChangeSetId, Doors, FileCopy, Look, Page, PageLine, PageRequest, Permit, ReadVersion, SessionName, Spill, Spilling,
+    Written,
 };
 use crate::error::{Next, ToolError};
 use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
@@ -29,6 +31,7 @@ use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchR
 use crate::session_state::{AgentState, NoState, Storage};
 use crate::stamp::Version;
 use crate::wrapping::Wrapping;
+use line_part::{LinePart, part_of};
 
 /// What the session knows of files it has read.
 pub trait Seen: Send + Sync {
@@ -218,7 +221,7 @@ impl<'a> RunContext<'a> {
     /// Reads some lines of a file.
     pub async fn page(&self, target: &Target, request: PageRequest) -> Result<Page, ToolError> {
         let page = self.doors.files.page(self.permit, target, seen_beyond(request)).await?;
-        Ok(self.cut(page, request.line_length))
+        Ok(self.cut(page, request))
     }
 
     /// Reads an image of at most so many bytes; nothing when it is none that models take, or is larger.
@@ -256,22 +259,31 @@ impl<'a> RunContext<'a> {
         Ok(searched)
     }
 
-    /// Cuts a line at both ends, after secrets were hidden.
+    /// Cuts a line at both ends.
     fn cut_around(&self, line: &mut FoundLine, length: usize) {
         if line.cut_before == 0 && line.text.len() <= length {
             return;
         }
-        let text = self.progress.hide(&line.text);
         // Behind a cut there may be the rest of a secret, which nobody recognises.
         let unsafe_lead = if line.cut_before > 0 { SEEN_BEYOND_THE_CUT } else { 0 };
-        let all = text.chars().count();
+        let all = line.text.chars().count();
         let centred = line.match_at.saturating_sub(length / 2).min(all.saturating_sub(length));
-        let lead = centred.max(unsafe_lead).min(all);
-        let shown: String = text.chars().skip(lead).take(length).collect();
-        line.cut_before += lead;
-        line.cut_after += all.saturating_sub(lead.saturating_add(length));
-        line.match_at = line.match_at.saturating_sub(lead);
-        line.text = shown;
+        let part = self.part_of(&line.text, (centred.max(unsafe_lead).min(all), length));
+        line.cut_before += part.before;
+        line.cut_after += part.behind;
+        line.match_at = line.match_at.saturating_sub(part.before);
+        line.text = part.text;
+    }
+
+    fn part_of(&self, text: &str, part: (usize, usize)) -> LinePart {
+        part_of(text, part, &|text| self.progress.hide(text))
+    }
+
+    /// Cuts a line behind so many characters, or before a secret that lies there.
+    pub fn shorten(&self, line: &mut PageLine, length: usize) {
+        let part = self.part_of(&line.text, (0, length));
+        line.cut += part.behind;
+        line.text = part.text;
     }
 
     /// Creates or replaces a file.
@@ -380,19 +392,20 @@ impl<'a> RunContext<'a> {
     pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
         let spill = Spill { session: self.session, id };
         let page = self.doors.store.spilled(self.permit, spill, seen_beyond(request)).await?;
-        Ok(self.cut(page, request.line_length))
+        Ok(self.cut(page, request))
     }
 
-    /// Cuts the lines at their length, after secrets were hidden.
-    fn cut(&self, mut page: Page, length: usize) -> Page {
-        for line in page.lines.iter_mut().filter(|line| line.text.len() > length) {
-            let text = self.progress.hide(&line.text).into_owned();
-            let (end, left) = match text.char_indices().nth(length) {
-                Some((end, _)) => (end, text[end..].chars().count()),
-                None => (text.len(), 0),
-            };
-            line.cut += left;
-            line.text = text[..end].to_owned();
+    /// Cuts the lines at their length, and the first one where it shall begin.
+    fn cut(&self, mut page: Page, PageRequest { line_length, column, .. }: PageRequest) -> Page {
+        if let Some(line) = page.lines.first_mut().filter(|_| column > 1) {
+            let lead = usize::try_from(column - 1).unwrap_or(usize::MAX).saturating_sub(line.before);
+            let part = self.part_of(&line.text, (lead, line_length));
+            line.before += part.before;
+            line.cut += part.behind;
+            line.text = part.text;
+        }
+        for line in page.lines.iter_mut().filter(|line| line.text.len() > line_length) {
+            self.shorten(line, line_length);
         }
         page
     }
@@ -481,5 +494,6 @@ fn cannot_be_tried(reason: &str) -> ToolError {
 }
 
 fn seen_beyond(request: PageRequest) -> PageRequest {
-    PageRequest { line_length: request.line_length.saturating_add(SEEN_BEYOND_THE_CUT), ..request }
+    let column = request.column.saturating_sub(SEEN_BEYOND_THE_CUT as u64).max(1);
+    PageRequest { line_length: request.line_length.saturating_add(2 * SEEN_BEYOND_THE_CUT), column, ..request }
 }

@@ -282,6 +282,8 @@ pub struct PageRequest {
     pub first_line: u64,
     /// Most lines.
     pub lines: usize,
+    /// The first character of the first line, from 1.
+    pub column: u64,
     /// Most characters of a line that are kept.
     pub line_length: usize,
 }
@@ -295,7 +297,7 @@ pub struct Page {
     pub first_line: u64,
     /// Whether there are lines behind the page.
     pub more: bool,
-    /// How many lines there are in all, where the end was reached.
+    /// How many lines there are in all, where the end was reached or is near enough to count them.
     pub total_lines: Option<u64>,
     /// How the bytes are text.
     pub form: TextForm,
@@ -310,6 +312,8 @@ pub struct Page {
 pub struct PageLine {
     /// The text, cut at the requested length.
     pub text: String,
+    /// How many characters were left out at its beginning.
+    pub before: usize,
     /// How many characters were left out at its end.
     pub cut: usize,
 }

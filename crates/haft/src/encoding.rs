@@ -17,7 +17,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 /// How much of a file's beginning is enough to find its form.
 pub const LOOKED_AT: usize = 64 * 1024;
@@ -112,10 +112,24 @@ impl TextForm {
         {
             return Shown { text: text.to_owned(), lossy: false };
         }
-        let mut decoder = self.encoding.new_decoder_without_bom_handling();
-        let room = decoder.max_utf8_buffer_length(piece.len()).unwrap_or(piece.len());
+        self.in_pieces().take(piece, whole)
+    }
+
+    /// Begins to decode a text that comes in pieces.
+    pub fn in_pieces(&self) -> PieceDecoder {
+        PieceDecoder(self.encoding.new_decoder_without_bom_handling())
+    }
+}
+
+/// Decodes a text that comes in pieces, for display.
+pub struct PieceDecoder(Decoder);
+
+impl PieceDecoder {
+    /// Decodes the next piece; what is no text becomes U+FFFD.
+    pub fn take(&mut self, piece: &[u8], whole: Whole) -> Shown {
+        let room = self.0.max_utf8_buffer_length(piece.len()).unwrap_or(piece.len());
         let mut text = String::with_capacity(room);
-        let (_, _, lossy) = decoder.decode_to_string(piece, &mut text, whole == Whole::Yes);
+        let (_, _, lossy) = self.0.decode_to_string(piece, &mut text, whole == Whole::Yes);
         Shown { text, lossy }
     }
 }

@@ -1,10 +1,13 @@
 //! What a tool returns when it worked.
 
+use std::fmt;
+
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Next, ToolError};
+use crate::grouped::Grouped;
 use crate::kinds::ErrorKind;
 
 /// One piece of what the model reads.
@@ -58,6 +61,32 @@ pub struct ToolOutput {
     pub data: Option<Value>,
     /// Names the whole output, where the tool has kept it itself.
     pub spilled: Option<String>,
+    /// A limit that was reduced, where the call asked for more than the profile allows.
+    pub limited: Option<Limited>,
+}
+
+/// A limit of a call that was reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limited {
+    /// What the call asked for.
+    pub asked: u64,
+    /// What was used.
+    pub used: u64,
+}
+
+impl Limited {
+    /// Returns what is used of a limit that a call may ask for, and whether that is less.
+    pub fn of(asked: Option<usize>, most: usize) -> (usize, Option<Self>) {
+        let used = asked.unwrap_or(most).min(most);
+        let reduced = |asked: &usize| *asked > used;
+        (used, asked.filter(reduced).map(|asked| Self { asked: asked as u64, used: used as u64 }))
+    }
+}
+
+impl fmt::Display for Limited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "limit reduced to {}", Grouped(self.used))
+    }
 }
 
 impl ToolOutput {
@@ -75,6 +104,12 @@ impl ToolOutput {
     /// Adds the result as data.
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
+        self
+    }
+
+    /// Adds that a limit was reduced.
+    pub fn with_limited(mut self, limited: Option<Limited>) -> Self {
+        self.limited = limited;
         self
     }
 

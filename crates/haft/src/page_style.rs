@@ -19,6 +19,17 @@ pub struct PageStyle {
     pub binary: Option<String>,
     /// How the rest of a long output is read: `{id}`, `{line}` from 1, `{line0}` from 0.
     pub rest: String,
+    /// Which arguments results may name.
+    pub arguments: Arguments,
+}
+
+/// Which arguments results may name as the way to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// All that haft has.
+    Own,
+    /// Those that another system has too; not `ignored`, `column`, and `offset` of a search.
+    Shared,
 }
 
 /// The words at the end of a page: `{first}`, `{last}`, `{next}` from 1, `{next0}` from 0, `{total}`.
@@ -53,6 +64,7 @@ impl Default for PageStyle {
             ends: None,
             binary: None,
             rest: "path=\"spill:{id}\", go on with offset={line}".to_owned(),
+            arguments: Arguments::Own,
         }
     }
 }

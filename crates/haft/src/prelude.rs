@@ -10,8 +10,8 @@ pub use crate::output::{Json, ToolOutput};
 pub use crate::path::{Extent, RawPath, Target};
 pub use crate::plan::{Cache, Plan, Preview};
 pub use crate::search::{
-    Case, FindOrder, FindRequest, Found, Hidden, LeftOut, LineKind, ListRequest, Listing, Reach, SearchRequest,
-    Searched, Span, Syntax, Wanted,
+    Case, FindOrder, FindRequest, Found, Hidden, Ignored, LeftOut, LineKind, ListRequest, Listing, Reach,
+    SearchRequest, Searched, Span, Syntax, Wanted,
 };
 pub use crate::spec::AtMost;
 pub use crate::tool::{Tool, Typed};

@@ -10,7 +10,7 @@ use crate::door::ChangeSetId;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
-use crate::output::{Content, Image};
+use crate::output::{Content, Image, Limited};
 use crate::path::Target;
 use crate::process::Level;
 
@@ -41,6 +41,8 @@ pub struct ToolResult {
     pub warnings: Vec<String>,
     /// Names the whole output when the content is only a part of it.
     pub spilled: Option<String>,
+    /// A limit that was reduced, where the call asked for more than the profile allows.
+    pub limited: Option<Limited>,
     /// The exit status of the command that it ran.
     pub exit_code: Option<i32>,
     /// How strongly that command was confined.
@@ -197,6 +199,7 @@ mod tests {
             repairs: Vec::new(),
             warnings: Vec::new(),
             spilled: None,
+            limited: None,
             exit_code: None,
             sandbox: None,
             cached: None,

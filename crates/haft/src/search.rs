@@ -14,6 +14,8 @@ pub struct ListRequest {
     pub depth: usize,
     /// Whether names that begin with a dot are listed.
     pub hidden: Hidden,
+    /// Whether names that ignore files name are listed.
+    pub ignored: Ignored,
     /// Globs of names to leave out.
     pub ignore: Vec<String>,
     /// Most entries.
@@ -29,10 +31,19 @@ pub enum Hidden {
     Skip,
 }
 
-/// The entries of a folder, depth first, by name.
+/// Whether names that ignore files name are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// They are.
+    Show,
+    /// They are not.
+    Skip,
+}
+
+/// The entries of a folder. Where there are too many, those of the upper levels come before those of the lower ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// The first entries.
+    /// The entries that are listed, each behind the folder that holds it, by name.
     pub entries: Vec<ListedEntry>,
     /// How many files there are, listed or not; links and special files are counted here.
     pub files: u64,
@@ -70,47 +81,61 @@ pub enum Reach {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Names that an ignore file says to ignore.
-    pub ignored: u64,
+    pub ignored: Omitted,
     /// Names that begin with a dot.
-    pub hidden: u64,
+    pub hidden: Omitted,
     /// Files that are no text.
-    pub binary: u64,
+    pub binary: Omitted,
     /// Files that usually hold secrets.
-    pub secret: u64,
+    pub secret: Omitted,
     /// Files with a line, or in a search across lines a content, too long to search.
-    pub too_long: u64,
+    pub too_long: Omitted,
     /// Folders nested too deeply, and names beyond the most that are looked at in one folder.
     pub beyond: u64,
     /// Files and folders that could not be opened.
-    pub unreadable: u64,
-    /// The first paths of those.
-    pub unreadable_paths: Vec<String>,
+    pub unreadable: Omitted,
 }
 
-impl LeftOut {
-    /// Most paths of unreadable files that are kept.
-    const MOST_PATHS: usize = 5;
+/// Names that were left out for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Omitted {
+    /// How many there are.
+    pub count: u64,
+    /// The first of their paths, below the root of the workspace.
+    pub paths: Vec<String>,
+}
 
-    /// Notes something that could not be opened.
-    pub fn note_unreadable(&mut self, path: impl FnOnce() -> String) {
-        self.unreadable += 1;
-        if self.unreadable_paths.len() < Self::MOST_PATHS {
-            self.unreadable_paths.push(path());
+impl Omitted {
+    /// Most paths that are kept.
+    pub const MOST_PATHS: usize = 5;
+
+    /// Notes one.
+    pub fn note(&mut self, path: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.paths.len() < Self::MOST_PATHS {
+            self.paths.push(path());
         }
     }
 
     /// Adds what another part of the same walk left out.
+    pub fn add(&mut self, other: Omitted) {
+        self.count += other.count;
+        self.paths.extend(other.paths);
+        self.paths.sort_unstable();
+        self.paths.truncate(Self::MOST_PATHS);
+    }
+}
+
+impl LeftOut {
+    /// Adds what another part of the same walk left out.
     pub fn add(&mut self, other: LeftOut) {
-        self.ignored += other.ignored;
-        self.hidden += other.hidden;
-        self.binary += other.binary;
-        self.secret += other.secret;
-        self.too_long += other.too_long;
+        self.ignored.add(other.ignored);
+        self.hidden.add(other.hidden);
+        self.binary.add(other.binary);
+        self.secret.add(other.secret);
+        self.too_long.add(other.too_long);
         self.beyond += other.beyond;
-        self.unreadable += other.unreadable;
-        self.unreadable_paths.extend(other.unreadable_paths);
-        self.unreadable_paths.sort_unstable();
-        self.unreadable_paths.truncate(Self::MOST_PATHS);
+        self.unreadable.add(other.unreadable);
     }
 }
 
@@ -123,6 +148,10 @@ pub struct FindRequest {
     pub case: Case,
     /// Which paths come first.
     pub order: FindOrder,
+    /// Whether names that ignore files name are found.
+    pub ignored: Ignored,
+    /// How many of the first paths are passed over.
+    pub skip: usize,
     /// Most paths.
     pub paths: usize,
 }
@@ -139,7 +168,7 @@ pub enum FindOrder {
 /// The names that fit a glob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The first paths, below the root of the workspace.
+    /// The first paths behind those that are passed over, below the root of the workspace.
     pub paths: Vec<String>,
     /// How many fit in all.
     pub matched: u64,
@@ -170,7 +199,11 @@ pub struct SearchRequest {
     pub context: usize,
     /// What is wanted of the matches.
     pub wanted: Wanted,
-    /// Most matches, or most files where only files are wanted.
+    /// Whether files that ignore files name are searched.
+    pub ignored: Ignored,
+    /// How many of the first matches, or files where lines are not wanted, are passed over.
+    pub skip: usize,
+    /// Most matches, or most files where lines are not wanted.
     pub most: usize,
     /// Most characters of a line that are kept.
     pub line_length: usize,
@@ -219,7 +252,7 @@ pub enum Wanted {
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Searched {
-    /// The first files with matches, by path.
+    /// The first files with matches behind those that are passed over, by path.
     pub files: Vec<MatchedFile>,
     /// How many matches there are; where only files are wanted, at least this many.
     pub matches: u64,
@@ -259,6 +292,8 @@ pub struct FoundLine {
     pub cut_before: usize,
     /// How many characters were left out behind it.
     pub cut_after: usize,
+    /// How many bytes of the match were left out in the lines below.
+    pub cut_below: usize,
 }
 
 /// Why a line is returned.

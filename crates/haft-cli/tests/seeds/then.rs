@@ -129,6 +129,7 @@ fn preview(record: &Value) -> String {
         repairs: Vec::new(),
         warnings: Vec::new(),
         spilled: None,
+        limited: None,
         exit_code: record["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
         sandbox: None,
         bits: Vec::new(),

@@ -11,7 +11,8 @@ fn bash(command: &str) -> Value {
     json!({ "name": "bash", "arguments": { "command": command } })
 }
 
-const THESIS: &str = "mkdir out; echo years > out/thesis; echo '*.o' > .gitignore";
+const THESIS: &str =
+    "mkdir out .git; echo ref: refs/heads/main > .git/HEAD; echo years > out/thesis; echo '*.o' > .gitignore";
 
 /// The file is gone after the command; the record says so, and undo brings it back.
 fn removed_and_taken_back(ground: &Ground, record: &Value) {
@@ -47,6 +48,9 @@ fn so_does_one_that_another_process_added() {
     }
 }
 
+/// Lets the folder count as a repository.
+const REPOSITORY: &str = "mkdir .git; echo ref: refs/heads/main > .git/HEAD; ";
+
 /// What is there before, and commands that a plain shell runs without an error.
 const BUILDS: &str = "printf 'node_modules\nbuild\ntarget\n*.log\n' > .gitignore; mkdir -p src build/deep node_modules/p target/debug; \
     echo int > src/a.c; echo o > build/a.o; echo p > build/deep/b.o; ln -s a.o build/link; echo js > node_modules/p/i.js; \
@@ -73,7 +77,7 @@ fn whatever_a_command_does_to_build_folders_works_and_is_undone_exactly() {
     for_everybody("build folders", &|ground| {
         for command in COMMANDS {
             let ground = ground.another();
-            ground.lay_out(BUILDS);
+            ground.lay_out(&format!("{REPOSITORY}{BUILDS}"));
             let before = ground.tree();
             let record = ground.bash_unread(command, 20.0);
             assert_eq!((&record["status"], &record["exit_code"]), (&json!("ok"), &json!(0)), "{command}: {record:#}");
@@ -121,9 +125,11 @@ fn without_room_beside_the_workspace_the_before_images_are_in_it_and_git_leaves_
             continue;
         }
         ground.lay_out(BUILDS);
-        if has_repository {
-            ground.lay_out("git init -q .; git config user.name A; git config user.email a@example.org; git add -A; git commit -qm one");
-        }
+        ground.lay_out(match has_repository {
+            true => "git init -q .; git config user.name A; git config user.email a@example.org; git add -A; git commit -qm one",
+            // Without a repository only this file counts.
+            false => "mv .gitignore .ignore",
+        });
         let before = ground.tree();
         let state = memory.0.join(has_repository.to_string());
         let run = |arguments: &[&str]| {
@@ -166,7 +172,7 @@ impl Drop for Memory {
 #[test]
 fn a_stopped_command_changes_no_build_folder() {
     let ground = Ground::own();
-    ground.lay_out("mkdir target; echo a > target/a; echo target > .gitignore");
+    ground.lay_out(&format!("{REPOSITORY} mkdir target; echo a > target/a; echo target > .gitignore"));
     let before = ground.tree();
     let mut child = ground.calling().spawn().expect("it can be started");
     let mut input = child.stdin.take().expect("it is piped");

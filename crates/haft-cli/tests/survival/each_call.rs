@@ -64,6 +64,7 @@ impl Ground {
         place.put("big.txt", &"old line\n".repeat(9_000));
         place.put("small.txt", "old\n");
         (0..8).for_each(|number| place.put(&format!("many/{number}"), "old\n"));
+        place.put(".git/HEAD", "ref: refs/heads/main\n");
         place.put(".gitignore", "build\n");
         place.put("build/a.o", "old\n");
         place.put("build/deep/b.o", "old\n");

@@ -64,6 +64,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         repairs: redacted_repairs(cx),
         warnings: Vec::new(),
         spilled: output.spilled.clone(),
+        limited: output.limited,
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
         cached: cx.note(|notes| notes.cached),

@@ -66,7 +66,7 @@ impl Tool for Counting {
             "write" => drop(cx.write(&target, run.to_string().as_bytes()).await?),
             _ => {}
         }
-        let page = cx.page(&target, PageRequest { first_line: 1, lines: 9, line_length: 99 }).await?;
+        let page = cx.page(&target, PageRequest { first_line: 1, lines: 9, column: 1, line_length: 99 }).await?;
         let text = page.lines.first().map(|line| line.text.clone()).unwrap_or_default();
         Ok(ToolOutput::text(format!("run {run}: {text}")).with_data(json!({ "text": text })))
     }

@@ -12,12 +12,13 @@ use haft::grouped::Grouped;
 use haft::guarded::is_secret;
 use haft::path::{Place, one_line};
 use haft::prelude::*;
+use haft::search::Omitted;
 
 use super::source::{Source, refuse_too_large};
-use crate::left_out::{Ways, words};
+use crate::left_out::{Ways, secrets, words};
 
 /// A file that is named is read, whatever ignores or hides it.
-const NAME_IT: &str = "to read an ignored or hidden file, name it";
+const NAME_IT: &str = "name one to read it";
 const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT };
 
 /// Most files that one call reads.
@@ -88,7 +89,7 @@ struct Sorted {
     files: Vec<Source>,
     /// How many had been taken before.
     doubles: u64,
-    secret: u64,
+    secret: Omitted,
     folders: u64,
     /// How many there was no room for.
     behind: u64,
@@ -139,7 +140,8 @@ impl Globs<'_> {
             return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
         }
         let (case, order) = (Case::Sensitive, FindOrder::Name);
-        let request = FindRequest { pattern: pattern.to_owned(), case, order, paths: MOST_FILES };
+        let (pattern, ignored) = (pattern.to_owned(), Ignored::Skip);
+        let request = FindRequest { pattern, case, order, ignored, skip: 0, paths: MOST_FILES };
         self.cx.find(&everything(), request).await
     }
 
@@ -155,7 +157,7 @@ impl Globs<'_> {
         let raw = RawPath::new(path);
         let source = match self.meet(&raw) {
             Ok(Met::File(target)) => Source::File(raw, target),
-            Ok(Met::Secret) => return sorted.secret += 1,
+            Ok(Met::Secret) => return sorted.secret.note(|| path.to_owned()),
             Ok(Met::Folder) => return sorted.folders += 1,
             Err(error) => Source::Unreadable(raw, error),
         };
@@ -192,10 +194,8 @@ impl Globs<'_> {
                 "{matched} fit, the first {taken} were taken: one call reads at most {MOST_FILES}; use a narrower glob for the others"
             ));
         }
-        if sorted.secret > 0 && sorted.gives_something() {
-            let were = if sorted.secret == 1 { "was" } else { "were" };
-            let files = Grouped(sorted.secret).of("secret-class file");
-            parts.push(format!("{files} {were} not read: name one as \"path\" to ask for it"));
+        if sorted.secret.count > 0 && sorted.gives_something() {
+            parts.push(format!("not read: {}; name one as \"path\" to ask for it", secrets(&sorted.secret)));
         }
         parts.extend(words(&found.left_out, &WAYS));
         if parts.is_empty() {
@@ -233,9 +233,8 @@ fn leads_outside(link: &RawPath) -> ToolError {
 /// Says why a glob gives no file.
 fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &Found, sorted: &Sorted) -> ToolError {
     let shown = one_line(pattern);
-    let error = if sorted.secret > 0 {
-        let files = Grouped(sorted.secret).of("secret-class file");
-        let what = format!("\"{shown}\" fits only {files}, which no glob reads.");
+    let error = if sorted.secret.count > 0 {
+        let what = format!("\"{shown}\" fits only {}. Globs do not read secrets.", secrets(&sorted.secret));
         let next = Next::FixArguments("name one as \"path\" to ask for it".into());
         ToolError::new(ErrorKind::NeedsApproval, what, next).by_rule("secret files")
     } else if sorted.folders > 0 {

@@ -20,7 +20,9 @@ const LEAST_SHARE: usize = 1_000;
 /// Reads a page of each; one that cannot be read does not stop the others.
 pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>) -> Result<ToolOutput, ToolError> {
     let cx = reading.cx;
-    let Expanded { files, notes } = expanded(cx, sources).await?;
+    let Expanded { files, mut notes } = expanded(cx, sources).await?;
+    let limited = reading.limited;
+    notes.extend(limited.map(|limited| format!("[{limited}]\n")));
     let mut result = Several { cx, entries: Vec::new(), needed: 0, notes, not_read: Vec::new() };
     let mut first_error = None;
     let asked = files.len();
@@ -50,7 +52,7 @@ pub(super) async fn read_several(mut reading: Reading<'_>, sources: Vec<Source>)
     }
     let pages = result.entries.iter().filter(|entry| matches!(entry.body, Body::Page(_))).count();
     let data = json!({ "files_read": pages, "files_asked": asked });
-    let output = ToolOutput::text(result.into_text()).with_data(data);
+    let output = ToolOutput::text(result.into_text()).with_data(data).with_limited(limited);
     match first_error {
         // When no file could be read, the call did not work, and says so for every one of them.
         Some(error) if pages == 0 => Err(error.with_so_far(output)),

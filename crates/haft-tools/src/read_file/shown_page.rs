@@ -4,16 +4,29 @@
 
 use std::sync::Arc;
 
+use haft::door::PageLine;
 use haft::encoding::TextForm;
 use haft::grouped::Grouped;
 use haft::lines::LineEnds;
-use haft::page_style::{PageEnds, PageStyle};
+use haft::output::Limited;
+use haft::page_style::{Arguments, PageEnds, PageStyle};
 use haft::prelude::*;
 
 /// Fewest characters that a line takes: its number, a tab and a line end.
 pub(super) const NARROWEST_LINE: usize = 8;
 /// What the words about a cut line take at most, in characters.
-const WORDS_OF_A_CUT: usize = 60;
+const WORDS_OF_A_CUT: usize = 110;
+/// How much longer its numbers may become when it is cut further.
+const MORE_DIGITS: usize = 4;
+
+/// What a call reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Lines, each as far as it fits.
+    Lines,
+    /// One line, from a character on.
+    Line,
+}
 
 /// A page as the model reads it.
 pub(super) struct ShownPage {
@@ -22,23 +35,30 @@ pub(super) struct ShownPage {
     widths: Vec<usize>,
     /// How many all lines take together.
     all_widths: usize,
+    reads: Reads,
+    limited: Option<Limited>,
     style: Arc<PageStyle>,
 }
 
 impl ShownPage {
-    pub(super) fn of(page: Page, cx: &RunContext<'_>) -> Self {
+    pub(super) fn of(page: Page, reads: Reads, cx: &RunContext<'_>) -> Self {
         let style = cx.limits().page_style.clone();
-        let mut shown = Self { page, widths: Vec::new(), all_widths: 0, style };
+        let mut shown = Self { page, widths: Vec::new(), all_widths: 0, reads, limited: None, style };
         shown.widths = shown.texts().map(|text| cx.hide(&text).chars().count()).collect();
         shown.all_widths = shown.widths.iter().sum();
         shown
+    }
+
+    /// Adds that a limit was reduced.
+    pub(super) fn noting(self, limited: Option<Limited>) -> Self {
+        Self { limited, ..self }
     }
 
     /// Returns the lines as they are shown.
     fn texts(&self) -> impl Iterator<Item = String> {
         let last = self.page.first_line.saturating_add(self.page.lines.len() as u64).saturating_sub(1);
         let numbered = self.page.lines.iter().zip(self.page.first_line..);
-        numbered.map(move |(line, number)| self.style.number(number, last) + &shown(line, &self.style))
+        numbered.map(move |(line, number)| self.style.number(number, last) + &self.line(line, number))
     }
 
     pub(super) fn first_line(&self) -> u64 {
@@ -70,12 +90,10 @@ impl ShownPage {
         }
         let too_long = self.length().saturating_sub(room);
         if let (true, Some(line)) = (too_long > 0, self.page.lines.first_mut()) {
-            // Half a secret is not found again.
-            let text = cx.hide(&line.text).into_owned();
-            let length = text.chars().count();
-            let kept = length.saturating_sub(too_long + WORDS_OF_A_CUT).max(1);
-            line.text = text.chars().take(kept).collect();
-            line.cut += length.saturating_sub(kept);
+            // A line that was cut before has these words already.
+            let words = if line.cut == 0 { WORDS_OF_A_CUT } else { 0 };
+            let kept = line.text.chars().count().saturating_sub(too_long + words + MORE_DIGITS).max(1);
+            cx.shorten(line, kept);
             self.all_widths = self.texts().map(|text| cx.hide(&text).chars().count()).sum();
             self.widths = vec![self.all_widths];
         }
@@ -91,8 +109,9 @@ impl ShownPage {
         if let Some(ends) = &self.style.ends {
             return self.last_words(ends);
         }
-        let form = form(page).map_or_else(String::new, |form| format!("; {form}"));
+        let form = self.notes().iter().map(|note| format!("; {note}")).collect::<String>();
         let words = match page.total_lines {
+            _ if self.reads == Reads::Line && !page.lines.is_empty() => self.where_in_line(&form),
             _ if page.more => self.how_to_go_on(&form),
             Some(0) => format!("the file is empty{form}"),
             Some(total) if page.lines.is_empty() => {
@@ -121,9 +140,52 @@ impl ShownPage {
         let words = numbers.iter().fold(words.clone(), |words, (name, number)| words.replace(name, number));
         let is_beyond = page.lines.is_empty() && page.total_lines.is_some_and(|total| total > 0);
         let beyond = is_beyond.then(|| format!("there is no line {}", page.first_line));
-        let unusual: Vec<String> = beyond.into_iter().chain(form(page)).collect();
+        let unusual: Vec<String> = beyond.into_iter().chain(self.notes()).collect();
         let unusual = if unusual.is_empty() { String::new() } else { format!("[{}]\n", unusual.join("; ")) };
         words + &unusual
+    }
+
+    /// Returns what else is to be said of the page.
+    fn notes(&self) -> Vec<String> {
+        form(&self.page).into_iter().chain(self.limited.map(|limited| limited.to_string())).collect()
+    }
+
+    /// Writes a line, and how its rest is read.
+    fn line(&self, line: &PageLine, number: u64) -> String {
+        match (line.cut, &self.style.cut) {
+            (0, _) => format!("{}\n", line.text),
+            (_, Some(mark)) => format!("{}{mark}\n", line.text),
+            // Then the last line says it.
+            (_, None) if self.reads == Reads::Line => format!("{}\n", line.text),
+            (cut, None) => {
+                let more = if cut == 1 { "1 more character".to_owned() } else { format!("{cut} more characters") };
+                let column = line.before + line.text.chars().count() + 1;
+                let go_on = match self.style.arguments {
+                    Arguments::Own => format!("; go on with {{\"offset\": {number}, \"column\": {column}}}"),
+                    Arguments::Shared => String::new(),
+                };
+                format!("{} [… {more} in this line{go_on}]\n", line.text)
+            }
+        }
+    }
+
+    /// Says which characters of a line are shown, and how to go on.
+    fn where_in_line(&self, form: &str) -> String {
+        let (page, number) = (&self.page, self.page.first_line);
+        let Some(PageLine { text, before, cut }) = page.lines.first() else { return String::new() };
+        let last = before + text.chars().count();
+        let total = Grouped((last + cut) as u64);
+        let which = match last - before {
+            0 => format!("line {number} has {}", total.of("character")),
+            1 => format!("line {number}, character {last} of {total}"),
+            _ => format!("line {number}, characters {}–{last} of {total}", before + 1),
+        };
+        let go_on = match cut {
+            1.. => format!("go on with offset={number} column={}", last + 1),
+            0 if page.more => format!("go on with offset={}", number.saturating_add(1)),
+            0 => "end of file".to_owned(),
+        };
+        format!("{which}{form}; {go_on}")
     }
 
     fn how_to_go_on(&self, form: &str) -> String {
@@ -131,7 +193,7 @@ impl ShownPage {
         let next_line = page.first_line.saturating_add(page.lines.len() as u64);
         let lines = match page.lines.len() {
             1 => format!("line {}", page.first_line),
-            _ => format!("lines {}-{}", page.first_line, next_line.saturating_sub(1)),
+            _ => format!("lines {}–{}", page.first_line, next_line.saturating_sub(1)),
         };
         let total = page.total_lines.map_or_else(|| format!("at least {next_line}"), |total| total.to_string());
         let tokens = match self.tokens() {
@@ -139,15 +201,6 @@ impl ShownPage {
             tokens => format!("{} tokens", Grouped(tokens as u64)),
         };
         format!("{lines} of {total}, about {tokens}{form}; go on with offset={next_line}")
-    }
-}
-
-fn shown(line: &haft::door::PageLine, style: &PageStyle) -> String {
-    match (line.cut, &style.cut) {
-        (0, _) => format!("{}\n", line.text),
-        (_, Some(mark)) => format!("{}{mark}\n", line.text),
-        (1, None) => format!("{} [… 1 more character in this line]\n", line.text),
-        (cut, None) => format!("{} [… {cut} more characters in this line]\n", line.text),
     }
 }
 

@@ -118,6 +118,17 @@ async fn every_argument_of_the_originals_has_its_meaning_here() {
 }
 
 #[tokio::test]
+async fn ignored_files_are_shown_to_nexau_when_it_says_so() {
+    let scene = Scene::new().file(".git/HEAD", "").file(".gitignore", "a.log\n").file("a.log", "").file("b", "");
+    for (respect, shown) in [(true, false), (false, true)] {
+        let listed = json!({ "dir_path": ".", "file_filtering_options": { "respect_git_ignore": respect } });
+        assert_eq!(told(&scene, "nexau", "list_directory", listed).await.contains("a.log  0"), shown);
+        let found = json!({ "pattern": "*", "respect_git_ignore": respect });
+        assert_eq!(told(&scene, "nexau", "glob", found).await.contains("a.log\n"), shown);
+    }
+}
+
+#[tokio::test]
 async fn an_empty_old_text_of_nexau_makes_a_new_file() {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
     let scene = Scene::sample().approver(Script::of(answers));
@@ -175,17 +186,12 @@ async fn an_argument_without_counterpart_is_refused_by_its_name_and_says_what_to
     The argument "exclude": ["*.md"] has no counterpart here. Nothing was done.
     Next: leave it out, and write globs into "include" that fit only what you want
     "#);
-    let options = json!({ "respect_git_ignore": false });
-    snapshot!(told(&scene, "nexau", "list_directory", json!({ "file_filtering_options": options })).await, @r#"
-    The argument "respect_git_ignore": false has no counterpart here. Nothing was done.
-    Next: leave it out, and give an ignored folder as "dir_path" to list it
-    "#);
     snapshot!(told(&scene, "tunacode", "grep", json!({ "pattern": "x", "path": "a", "directory": "b" })).await, @r#"
     "path" and "directory" mean the same here.
     Next: leave out "directory"
     "#);
     snapshot!(told(&scene, "nexau", "glob", json!({ "pattern": "*", "colour": "red" })).await, @r#"
-    failed at prepare (bad_arguments): glob: $.colour: expected only the properties "path", "pattern", "case", "sort", "limit", received "red"; leave it out.
+    failed at prepare (bad_arguments): glob: $.colour: expected only the properties "path", "pattern", "case", "sort", "limit", "offset", "ignored", received "red"; leave it out.
     next: mend $.colour; a call that fits: glob({"pattern":"*.rs"})
     did: nothing
     "#);

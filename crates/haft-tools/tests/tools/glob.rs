@@ -17,7 +17,7 @@ async fn a_pattern_without_a_slash_is_for_names_in_any_folder() {
     ");
     snapshot!(scene.told("glob", json!({ "pattern": "{src,docs}/*.{rs,md}", "limit": 1 })).await, @r#"
     ok: src/lib.rs
-    [2 paths; the first 1 path shown, narrow the pattern or give a "path"]
+    [1 of 2 paths; go on with offset=1]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*/" })).await, @"
@@ -71,7 +71,7 @@ async fn the_newest_come_first_when_asked_for() {
     snapshot!(scene.told("glob", json!({ "pattern": "*", "sort": "time", "limit": 2 })).await, @r#"
     ok: new.txt
     middle.txt
-    [3 paths; the first 2 paths shown, narrow the pattern or give a "path"]
+    [1–2 of 3 paths; go on with offset=2]
     did: nothing
     "#);
 }
@@ -79,13 +79,14 @@ async fn the_newest_come_first_when_asked_for() {
 #[tokio::test]
 async fn what_is_ignored_or_hidden_is_left_out_unless_it_is_named() {
     let scene = Scene::new()
+        .file(".git/HEAD", "")
         .file(".gitignore", "target/\n")
         .file("target/x.rs", "")
         .file(".github/ci.yml", "")
         .file("a.rs", "");
     snapshot!(scene.told("glob", json!({ "pattern": "*" })).await, @r#"
     ok: a.rs
-    [1 path; left out: 1 ignored, 2 hidden (to look in an ignored folder, name it as "path"; hidden names fit only a pattern with the dot, such as ".*" or ".github/**")]
+    [1 path; left out: 1 ignored: target/ (set "ignored" to true to see them), 3 hidden: .git/, .github/, .gitignore (a pattern with the dot finds them: ".*", ".github/**")]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*", "path": "target" })).await, @"

@@ -55,7 +55,7 @@ async fn context_lines_are_marked_and_gaps_are_shown() {
     --
     6-6
     7:hit
-    [the first 2 matches; there are more, the search stopped here. Narrow it with "path", "include" or the pattern, or count with mode "count"]
+    [1–2 of 3 matches in 1 file; go on with offset=2; 1 file searched]
     did: nothing
     "#);
 }
@@ -71,12 +71,12 @@ async fn files_and_counts_can_be_asked_for_instead_of_lines() {
     ");
     snapshot!(scene.told("grep", json!({ "pattern": "fn", "mode": "files", "limit": 1 })).await, @r#"
     ok: src/lib.rs
-    [the first 1 file with matches; there are more, the search stopped here. Narrow it with "path", "include" or the pattern, or count with mode "count"]
+    [1 of 2 files with matches; go on with offset=1; 4 files searched]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "o", "mode": "count", "limit": 1 })).await, @"
     ok: README.md: 1
-    [5 matches in 3 files; the first 1 file shown; 4 files searched]
+    [5 matches in 3 files; 1 of 3 files; go on with offset=1; 4 files searched]
     did: nothing
     ");
 }
@@ -186,28 +186,33 @@ async fn too_broad_is_no_error_but_the_first_matches_in_order() {
     }
     assert!(first.text().starts_with("d0/f000\n1:hit\n2:hit\n"), "{}", first.text());
     assert!(
-        first.text().contains("\nd0/f010\n1:hit\n") && first.text().contains("the first 60 matches; there are more")
+        first.text().contains("\nd0/f010\n1:hit\n")
+            && first.text().contains("[1–60 of 10,000 matches in 200 files; go on with offset=60; ")
     );
     let counted = scene.call("grep", json!({ "pattern": "hit", "mode": "count", "limit": 1 })).await;
-    assert!(counted.text().contains("10,000 matches in 200 files; the first 1 file shown"), "{}", counted.text());
+    assert!(
+        counted.text().contains("10,000 matches in 200 files; 1 of 200 files; go on with offset=1"),
+        "{}",
+        counted.text()
+    );
 }
 
 #[tokio::test]
 async fn a_long_line_is_cut_around_its_match() {
     let line = format!("{}needle{}\n", "a".repeat(5_000), "ö".repeat(70_000));
     let scene = Scene::new().file("long", line).limits(|limits| limits.line_length = 20);
-    snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @"
+    snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"
     ok: long
-    1:[4990 characters …] aaaaaaaaaaneedleöööö [… 137911 more characters]
+    1:[4990 characters …] aaaaaaaaaaneedleöööö [… 69996 more characters; "read_file" with {"offset": 1, "column": 5011}]
     [1 match in 1 file; 1 file searched]
     did: nothing
-    ");
-    snapshot!(scene.told("grep", json!({ "pattern": "^a" })).await, @"
+    "#);
+    snapshot!(scene.told("grep", json!({ "pattern": "^a" })).await, @r#"
     ok: long
-    1:aaaaaaaaaaaaaaaaaaaa [… 144986 more characters]
+    1:aaaaaaaaaaaaaaaaaaaa [… 74986 more characters; "read_file" with {"offset": 1, "column": 21}]
     [1 match in 1 file; 1 file searched]
     did: nothing
-    ");
+    "#);
 }
 
 #[tokio::test]
@@ -251,7 +256,8 @@ async fn encodings_with_a_mark_and_crlf_are_searched_as_text() {
 
 #[tokio::test]
 async fn one_file_can_be_searched_whatever_ignores_or_hides_it() {
-    let scene = Scene::new().file(".gitignore", "*.log\n").file("a.log", "hit\n").file("gone/x", "");
+    let scene =
+        Scene::new().file(".git/HEAD", "").file(".gitignore", "*.log\n").file("a.log", "hit\n").file("gone/x", "");
     snapshot!(scene.told("grep", json!({ "pattern": "hit", "path": "a.log" })).await, @"
     ok: a.log
     1:hit
@@ -280,19 +286,19 @@ async fn a_large_file_is_searched_in_steps() {
     40000-some line of text
     40001:needle
     40002-last
-    [1 match in 1 file; 1 file searched; left out: 1 binary]
+    [1 match in 1 file; 1 file searched; left out: 1 binary: binary.dat]
     did: nothing
     ");
     snapshot!(scene.told("grep", json!({ "pattern": "(?s)needle.last", "multiline": true })).await, @"
     ok: large.txt
     40001:needle
     40002:last
-    [1 match in 1 file; 1 file searched; left out: 1 binary]
+    [1 match in 1 file; 1 file searched; left out: 1 binary: binary.dat]
     did: nothing
     ");
     snapshot!(scene.told("grep", json!({ "pattern": "some line", "mode": "count" })).await, @"
     ok: large.txt: 40000
-    [40,000 matches in 1 file; 1 file searched; left out: 1 binary]
+    [40,000 matches in 1 file; 1 file searched; left out: 1 binary: binary.dat]
     did: nothing
     ");
 }
@@ -301,5 +307,10 @@ async fn a_large_file_is_searched_in_steps() {
 async fn a_match_over_very_many_lines_is_cut() {
     let scene = Scene::new().file("a", "x\n".repeat(100_000));
     let text = scene.call("grep", json!({ "pattern": "(?s)x.*x", "multiline": true })).await.text();
-    assert!(text.contains("\n100:x [… 199800 more characters]\n[1 match in 1 file"), "{text}");
+    assert!(
+        text.contains(
+            "\n100:x [… 199800 more bytes in the lines below; \"read_file\" with {\"offset\": 101}]\n[1 match in 1 file"
+        ),
+        "{text}"
+    );
 }

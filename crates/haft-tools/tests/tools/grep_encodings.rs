@@ -94,7 +94,7 @@ async fn utf16_is_searched_with_a_mark_and_without() {
 
     le.txt
     2:grüße to all
-    [4 matches in 4 files; 4 files searched; left out: 2 binary]
+    [4 matches in 4 files; 4 files searched; left out: 2 binary: data.bin, utf32.txt]
     did: nothing
     ");
     snapshot!(scene.told("grep", json!({ "pattern": "(?s)^first.*all$", "multiline": true, "mode": "count" })).await, @"
@@ -102,7 +102,7 @@ async fn utf16_is_searched_with_a_mark_and_without() {
     be.txt: 1
     le-marked.txt: 1
     le.txt: 1
-    [4 matches in 4 files; 4 files searched; left out: 2 binary]
+    [4 matches in 4 files; 4 files searched; left out: 2 binary: data.bin, utf32.txt]
     did: nothing
     ");
 }
@@ -130,7 +130,7 @@ async fn a_large_file_is_decoded_in_steps() {
     snapshot!(scene.told("grep", json!({ "pattern": "été", "limit": 1, "path": "french.txt" })).await, @r#"
     ok: french.txt
     2:l'été – dix €
-    [the first 1 match; there are more, the search stopped here. Narrow it with "path", "include" or the pattern, or count with mode "count"]
+    [1 of 14,814 matches in 1 file; go on with offset=1; 1 file searched]
     did: nothing
     "#);
 }

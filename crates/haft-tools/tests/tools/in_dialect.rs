@@ -129,7 +129,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     00002| two
     00003| three
 
-    (File has more lines. Use 'offset' 3 to read beyond line 3; total at least 4)
+    (File has more lines. Use 'offset' 3 to read beyond line 3; total 5)
     </file>
     ");
     snapshot!(page("tunacode", "read_file", json!({ "filepath": "notes.txt", "offset": 4 })).await, @r"
@@ -142,7 +142,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     snapshot!(page("nexau", "read_file", json!({ "file_path": "notes.txt", "limit": 1 })).await, @r"
     1| one
 
-    [File content truncated: showing lines 1-1 of at least 2 total lines. To read more, use offset: 1]
+    [File content truncated: showing lines 1-1 of 5 total lines. To read more, use offset: 1]
     ");
     snapshot!(page("nexau", "read_file", json!({ "file_path": "notes.txt", "offset": 9 })).await, @"[there is no line 10]");
     snapshot!(page("wyrm", "read_file", json!({ "path": "notes.txt", "start_line": 4 })).await, @r"
@@ -152,7 +152,7 @@ async fn a_page_looks_as_its_system_shows_pages() {
     snapshot!(page("ally", "read", json!({ "file_paths": ["notes.txt"], "limit": 1 })).await, @r#"
     === notes.txt ===
          1	one
-    [line 1 of at least 2, about 3 tokens; go on with offset=2]
+    [line 1 of 5, about 3 tokens; go on with offset=2]
     "#);
 }
 
@@ -329,4 +329,36 @@ async fn presets_are_native_and_hold_whatever_way_a_call_comes() {
     snapshot!(problem, @r#"toolset "the built-in tools": "replace" is shown in a dialect, and presets are native; give the preset first, then call `in_dialect`"#);
     let fixed = tools().preset("list_dir", preset(json!({ "depth": 2 }))).in_dialect(dialect("nexau"));
     Catalog::default().add(&fixed).await.expect("it is given first");
+}
+
+#[tokio::test]
+async fn results_in_a_dialect_name_no_argument_that_only_haft_has() {
+    let lay_out = || {
+        let scene =
+            Scene::new().file(".git/HEAD", "").file(".gitignore", "*.log\n").file("a.log", "").file("b.py", "x\nx\n");
+        let scene = scene.file("c.py", "x".repeat(30_000)).file("d.py", "");
+        scene.limits(|limits| (limits.grep_matches, limits.glob_paths) = (1, 1))
+    };
+    let calls = [
+        ("nexau", "glob", json!({ "pattern": "*.py" })),
+        ("nexau", "search_file_content", json!({ "pattern": "x" })),
+        ("nexau", "list_directory", json!({ "dir_path": "." })),
+        ("nexau", "read_file", json!({ "file_path": "c.py" })),
+        ("tunacode", "glob", json!({ "pattern": "*.py", "max_results": 1 })),
+        ("tunacode", "grep", json!({ "pattern": "x", "max_results": 1 })),
+        ("tunacode", "list_dir", json!({})),
+        ("ally", "glob", json!({ "pattern": "*.py" })),
+        ("ally", "grep", json!({ "pattern": "x" })),
+        ("ally", "ls", json!({})),
+        ("ally", "read", json!({ "file_paths": ["c.py"] })),
+        ("wyrm", "list_files", json!({})),
+        ("wyrm", "read_file", json!({ "path": "c.py" })),
+    ];
+    for (dialect, tool, arguments) in calls {
+        let scene = lay_out().dialect(dialect);
+        let text = scene.call(tool, arguments).await.text();
+        for own in ["\"ignored\"", "column", "offset=1;", "offset=1]"] {
+            assert!(!text.contains(own), "{dialect} {tool}: {own} in {}", &text[text.len().saturating_sub(400)..]);
+        }
+    }
 }

@@ -12,7 +12,7 @@ async fn a_folder_is_listed_by_name_with_sizes() {
     notes.txt  24
     src/
     two\nlines  1
-    [3 files, 1 folder; left out: 1 hidden (to list hidden names, set "hidden" to true)]
+    [3 files, 1 folder; left out: 1 hidden: .hidden (set "hidden" to true to see them)]
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({ "depth": 2, "hidden": true, "ignore": ["*.md", "two*"] })).await, @"
@@ -46,7 +46,7 @@ async fn what_does_not_fit_is_counted() {
     ok: f00  0
     f01  0
     f02  0
-    [20 files, 0 folders; the first 3 names shown, list a folder below or use "ignore"]
+    [20 files, 0 folders; the first 3 names shown; list a folder below or use "ignore"]
     did: nothing
     "#);
 }

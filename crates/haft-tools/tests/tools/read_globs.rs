@@ -32,7 +32,7 @@ async fn a_secret_by_its_name_is_not_read_and_said_so() {
     let scene = Scene::new().file("prod.env", "KEY=1\n").file("a.txt", "a\n");
     symlink("prod.env", scene.root().join("b.txt")).expect("a link can be made");
     snapshot!(scene.told("read_file", json!({ "paths": ["*.env"] })).await, @r#"
-    refused at execute (needs_approval): "*.env" fits only 1 secret-class file, which no glob reads.
+    refused at execute (needs_approval): "*.env" fits only 1 secret-class file: prod.env. Globs do not read secrets.
     next: name one as "path" to ask for it
     did: nothing
     "#);
@@ -40,7 +40,8 @@ async fn a_secret_by_its_name_is_not_read_and_said_so() {
     ok: === a.txt ===
          1	a
     [end of file: 1 line]
-    ["*.txt", "*": 1 secret-class file was not read: name one as "path" to ask for it]
+    ["*.txt": not read: 1 secret-class file: b.txt; name one as "path" to ask for it]
+    ["*": not read: 1 secret-class file: prod.env; name one as "path" to ask for it]
     did: nothing
     "#);
 }
@@ -57,7 +58,7 @@ async fn what_the_walk_left_out_is_told() {
     === *.rs ===
     Error: No file fits "*.rs".
     Next: call "glob" to see which files there are
-    ["*.txt", "*.t?t", "*.rs": left out: 1 ignored, 2 hidden (to read an ignored or hidden file, name it)]
+    ["*.txt", "*.t?t", "*.rs": left out: 1 ignored: build/ (name one to read it), 2 hidden: .git/, .gitignore (name one to read it)]
     did: nothing
     "#);
 }

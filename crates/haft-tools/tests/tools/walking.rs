@@ -18,8 +18,9 @@ async fn met(scene: &Scene, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn ignore_files_count_as_in_git_without_a_repository() {
+async fn ignore_files_count_as_in_git() {
     let scene = Scene::new()
+        .file(".git/HEAD", "")
         .file(".gitignore", "\u{feff}*.log\n!keep.log\n/top\nbuild/\n# note\ndoc/*.txt\n[bad\n")
         .file("a.log", "")
         .file("keep.log", "")
@@ -57,13 +58,15 @@ async fn an_ignore_file_of_ours_comes_before_gits_and_a_repository_below_has_its
 
 #[tokio::test]
 async fn a_hidden_name_that_an_ignore_file_keeps_is_met() {
-    let scene = Scene::new().file(".gitignore", "!.config\n").file(".config/a", "").file(".other/b", "");
+    let scene =
+        Scene::new().file(".git/HEAD", "").file(".gitignore", "!.config\n").file(".config/a", "").file(".other/b", "");
     assert_eq!(met(&scene, ".").await, ".config/a");
 }
 
 #[tokio::test]
 async fn everything_that_was_left_out_is_told() {
     let scene = Scene::new()
+        .file(".git/HEAD", "")
         .file(".gitignore", "*.log\n")
         .file("a.log", "needle")
         .file(".hidden/b", "needle")
@@ -75,17 +78,17 @@ async fn everything_that_was_left_out_is_told() {
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @r#"
     ok: c.txt
     1:needle
-    [1 match in 1 file; 1 file searched; 2 secret-class files were not searched: name one as "path" to ask for it; left out: 1 ignored, 3 hidden, 1 binary (to search an ignored or hidden one, name it as "path")]
+    [1 match in 1 file; 1 file searched; not searched: 2 secret-class files: conf/server.PEM, id_rsa; name one as "path" to ask for it; left out: 1 ignored: a.log (set "ignored" to true to search them), 4 hidden (name one as "path" to search it), 1 binary: image.bin]
     did: nothing
     "#);
     snapshot!(scene.told("grep", json!({ "pattern": "needle", "path": "image.bin" })).await, @"
-    ok: [no match; 0 files searched; left out: 1 binary]
+    ok: [no match; 0 files searched; left out: 1 binary: image.bin]
     did: nothing
     ");
     snapshot!(scene.told("grep", json!({ "pattern": "needle", "include": [".env*"] })).await, @r#"
     ok: conf/.env.example
     1:needle
-    [1 match in 1 file; 1 file searched; left out: 1 ignored (to search an ignored or hidden one, name it as "path")]
+    [1 match in 1 file; 1 file searched; left out: 1 ignored: a.log (set "ignored" to true to search them)]
     did: nothing
     "#);
     snapshot!(scene.told("list_dir", json!({})).await, @r#"
@@ -93,7 +96,7 @@ async fn everything_that_was_left_out_is_told() {
     conf/
     id_rsa  6
     image.bin  7
-    [3 files, 1 folder; left out: 1 ignored, 2 hidden (to list an ignored folder, name it as "path"; to list hidden names, set "hidden" to true)]
+    [3 files, 1 folder; left out: 1 ignored: a.log (set "ignored" to true to see them), 3 hidden: .git/, .gitignore, .hidden/ (set "hidden" to true to see them)]
     did: nothing
     "#);
 }
@@ -101,6 +104,7 @@ async fn everything_that_was_left_out_is_told() {
 #[tokio::test]
 async fn the_way_that_is_told_leads_to_what_was_left_out() {
     let scene = Scene::new()
+        .file(".git/HEAD", "")
         .file(".gitignore", "*.log\nbuild/\n")
         .file("a.log", "needle\n")
         .file("build/b", "needle\n")
@@ -108,19 +112,22 @@ async fn the_way_that_is_told_leads_to_what_was_left_out() {
         .file(".config/c", "needle\n");
     let found = async |tool: &str, arguments: serde_json::Value| scene.call(tool, arguments).await.text();
     snapshot!(found("list_dir", json!({})).await, @r#"
-    [0 files, 0 folders; left out: 2 ignored, 3 hidden (to list an ignored folder, name it as "path"; to list hidden names, set "hidden" to true)]
+    [0 files, 0 folders; only ignored and hidden files are here; left out: 2 ignored: a.log, build/ (set "ignored" to true to see them), 4 hidden (set "hidden" to true to see them)]
     "#);
-    assert_eq!(found("list_dir", json!({ "hidden": true })).await.lines().count(), 4);
+    assert_eq!(found("list_dir", json!({ "hidden": true })).await.lines().count(), 5);
+    assert!(found("list_dir", json!({ "ignored": true })).await.starts_with("a.log  7\nbuild/\n"));
     assert!(found("list_dir", json!({ "path": "build" })).await.starts_with("b  7\n"));
     snapshot!(found("glob", json!({ "pattern": "*" })).await, @r#"
-    [nothing fits; 0 names compared; left out: 2 ignored, 3 hidden (to look in an ignored folder, name it as "path"; hidden names fit only a pattern with the dot, such as ".*" or ".github/**")]
+    [nothing fits; 0 names compared; only ignored and hidden files are here; left out: 2 ignored: a.log, build/ (set "ignored" to true to see them), 4 hidden (a pattern with the dot finds them: ".*", ".github/**")]
     "#);
     assert!(found("glob", json!({ "pattern": ".*" })).await.starts_with(".gitignore\n.rc\n"));
     assert!(found("glob", json!({ "pattern": ".config/**" })).await.starts_with(".config/c\n"));
     assert!(found("glob", json!({ "pattern": "*", "path": "build" })).await.starts_with("build/b\n"));
     snapshot!(found("grep", json!({ "pattern": "needle" })).await, @r#"
-    [no match; 0 files searched; left out: 2 ignored, 3 hidden (to search an ignored or hidden one, name it as "path")]
+    [no match; 0 files searched; only ignored and hidden files are here; left out: 2 ignored: a.log, build/ (set "ignored" to true to search them), 4 hidden (name one as "path" to search it)]
     "#);
+    assert!(found("glob", json!({ "pattern": "*", "ignored": true })).await.starts_with("a.log\nbuild/b\n"));
+    assert!(found("grep", json!({ "pattern": "needle", "ignored": true })).await.contains("[2 matches in 2 files"));
     for path in ["a.log", "build", ".rc", ".config"] {
         let text = found("grep", json!({ "pattern": "needle", "path": path })).await;
         assert!(text.contains("[1 match in 1 file"), "{path}: {text}");
@@ -179,7 +186,7 @@ async fn pipes_sockets_and_giant_holes_answer_at_once() {
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @"
     ok: a.txt
     1:needle
-    [1 match in 1 file; 1 file searched; left out: 1 binary]
+    [1 match in 1 file; 1 file searched; left out: 1 binary: hole]
     did: nothing
     ");
     let pipe = scene.call("grep", json!({ "pattern": "needle", "path": "pipe" })).await;
@@ -192,7 +199,7 @@ async fn a_line_of_a_hundred_megabytes_is_not_searched_and_told() {
     snapshot!(scene.told("grep", json!({ "pattern": "needle" })).await, @"
     ok: short.txt
     1:needle
-    [1 match in 1 file; 1 file searched; left out: 1 with lines too long to search]
+    [1 match in 1 file; 1 file searched; left out: 1 with lines too long to search: long.txt]
     did: nothing
     ");
 }
@@ -217,16 +224,20 @@ async fn a_hundred_thousand_names_in_one_folder_are_counted_and_the_first_shown(
     snapshot!(scene.told("list_dir", json!({ "path": "many" })).await, @r#"
     ok: 00000  7
     00001  7
-    [100,000 files, 0 folders; the first 2 names shown, list a folder below or use "ignore"]
+    [100,000 files, 0 folders; the first 2 names shown; list a folder below or use "ignore"]
     did: nothing
     "#);
     snapshot!(scene.told("glob", json!({ "pattern": "*99" , "limit": 1 })).await, @r#"
     ok: many/00099
-    [1,000 paths; the first 1 path shown, narrow the pattern or give a "path"]
+    [1 of 1,000 paths; go on with offset=1]
     did: nothing
     "#);
     let found = scene.call("grep", json!({ "pattern": "needle", "limit": 1 })).await;
-    assert!(found.text().starts_with("many/00000\n1:needle\n[the first 1 match; there are more"), "{}", found.text());
+    assert!(
+        found.text().starts_with("many/00000\n1:needle\n[1 of at least 1,024 matches; go on with offset=1; "),
+        "{}",
+        found.text()
+    );
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use haft::door::FileKind;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::Target;
-use haft::search::{Case, FindOrder, FindRequest, Found, Hidden};
+use haft::search::{Case, FindOrder, FindRequest, Found, Hidden, Ignored};
 use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;
@@ -34,8 +34,9 @@ pub(super) fn find(
     let pattern = relative(&request.pattern)?;
     let letters = letters(pattern, request.case);
     let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
-    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options(pattern, letters), stop)?;
-    let mut page = Page { order: request.order, most: request.paths, first: Vec::new(), newest: BinaryHeap::new() };
+    let options = options(pattern, letters, request.ignored);
+    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
+    let mut page = Page::of(request);
     let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
     let (mut matched, mut compared) = (0, 0);
     while let Some(met) = walk.advance() {
@@ -44,12 +45,12 @@ pub(super) fn find(
         }
         compared += 1;
         if globs.fit(walk.path_below()) {
+            page.take(&walk, matched);
             matched += 1;
-            page.take(&walk);
         }
     }
     let left_out = walk.end()?;
-    let near = if matched == 0 { near(root, target, pattern, stop)? } else { Vec::new() };
+    let near = if matched == 0 { near(root, target, (pattern, request.ignored), stop)? } else { Vec::new() };
     Ok(Found { paths: page.into_paths(wanted), matched, compared, near, left_out })
 }
 
@@ -76,7 +77,7 @@ fn relative(pattern: &str) -> Result<&str, ToolError> {
 }
 
 /// Names with a dot are met where the glob asks for one; the first plain names of the glob limit where the walk goes.
-fn options(pattern: &str, letters: Letters) -> WalkOptions {
+fn options(pattern: &str, letters: Letters, ignored: Ignored) -> WalkOptions {
     let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     let asks_for_dot = parts.iter().any(|part| part.starts_with('.') || part.contains("{."));
     let folders = &parts[..parts.len() - 1];
@@ -85,14 +86,20 @@ fn options(pattern: &str, letters: Letters) -> WalkOptions {
         if letters == Letters::Exact { plain.map(|part| part.as_bytes().to_vec()).collect() } else { Vec::new() };
     let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
     let exclude = NameGlobs::of_known(&[], Letters::Exact);
-    WalkOptions { depth: usize::MAX, hidden, exclude, only }
+    WalkOptions { depth: usize::MAX, hidden, ignored, exclude, only }
 }
 
 /// What fits in another case, or in another folder.
-fn near(root: &Root, target: &Target, pattern: &str, stop: &CancellationToken) -> Result<Vec<String>, ToolError> {
+fn near(
+    root: &Root,
+    target: &Target,
+    (pattern, ignored): (&str, Ignored),
+    stop: &CancellationToken,
+) -> Result<Vec<String>, ToolError> {
     let elsewhere = format!("**/{pattern}");
     let globs = NameGlobs::of_known(&[pattern.to_owned(), elsewhere], Letters::AnyCase);
-    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options(pattern, Letters::AnyCase), stop)?;
+    let options = options(pattern, Letters::AnyCase, ignored);
+    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
     let mut near = Vec::new();
     for _ in 0..MOST_NEAR_COMPARED {
         if walk.advance().is_none() || near.len() >= MOST_NEAR {
@@ -109,6 +116,7 @@ fn near(root: &Root, target: &Target, pattern: &str, stop: &CancellationToken) -
 /// The paths that are returned.
 struct Page {
     order: FindOrder,
+    skip: usize,
     most: usize,
     first: Vec<Vec<u8>>,
     /// The oldest on top, to go when there are too many; of the same age, the last by path.
@@ -116,15 +124,23 @@ struct Page {
 }
 
 impl Page {
-    fn take(&mut self, walk: &Walk<'_>) {
+    fn of(request: &FindRequest) -> Self {
+        let FindRequest { order, skip, paths: most, .. } = *request;
+        Self { order, skip, most, first: Vec::new(), newest: BinaryHeap::new() }
+    }
+
+    /// Takes what fits; so many came before it.
+    fn take(&mut self, walk: &Walk<'_>, before: u64) {
         match self.order {
-            FindOrder::Name if self.first.len() < self.most => self.first.push(walk.path().to_vec()),
+            FindOrder::Name if before >= self.skip as u64 && self.first.len() < self.most => {
+                self.first.push(walk.path().to_vec())
+            }
             FindOrder::Name => {}
             FindOrder::Newest => {
                 let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
                 let changed = stat.map_or(i128::MIN, |stat| super::facts::stamp_of(&stat).modified_ns);
                 self.newest.push((Reverse(changed), walk.path().to_vec()));
-                if self.newest.len() > self.most {
+                if self.newest.len() > self.most.saturating_add(self.skip) {
                     self.newest.pop();
                 }
             }
@@ -132,7 +148,7 @@ impl Page {
     }
 
     fn into_paths(self, wanted: FileKind) -> Vec<String> {
-        let newest = self.newest.into_sorted_vec().into_iter().map(|(_, path)| path);
+        let newest = self.newest.into_sorted_vec().into_iter().map(|(_, path)| path).skip(self.skip);
         let shown = |path: Vec<u8>| {
             let path = String::from_utf8_lossy(&path).into_owned();
             if wanted == FileKind::Folder { format!("{path}/") } else { path }

@@ -11,7 +11,6 @@ mod difference;
 mod folder;
 mod generated;
 mod harmless;
-mod index;
 mod judge;
 mod keeping;
 mod layerless;

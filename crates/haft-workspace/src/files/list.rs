@@ -1,5 +1,6 @@
 //! Lists a folder, level by level, without following links.
 
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 
 use haft::door::FileKind;
@@ -19,36 +20,86 @@ use super::walk::{Met, Walk, WalkOptions};
 /// Most entries that are counted beyond the limit; a listing never walks a whole disk.
 const MOST_COUNTED: u64 = 200_000;
 
-/// Lists what lies below a folder.
+/// Lists what lies below a folder, level by level: a folder with very many names hides none of its siblings.
+///
+/// The levels that fit are walked one after the other, each from the top, and the rest is counted in one more walk.
 pub(super) fn list(
     root: &Root,
     target: &Target,
     request: &ListRequest,
     stop: &CancellationToken,
 ) -> Result<Listing, ToolError> {
-    let folder = open_folder(root, target)?;
     let exclude = NameGlobs::new(&request.ignore, ("ignore", Letters::Exact))?;
-    let options = WalkOptions { depth: request.depth, hidden: request.hidden, exclude, only: Vec::new() };
-    let mut walk = Walk::new(root, (target, folder), options, stop)?;
-    let mut listing =
-        Listing { entries: Vec::new(), files: 0, folders: 0, reach: Reach::Whole, left_out: LeftOut::default() };
-    while let Some(met) = walk.advance() {
-        let counted = listing.files + listing.folders;
-        if counted >= MOST_COUNTED {
-            listing.reach = Reach::StoppedEarly;
-            break;
+    let begin = |depth: usize| {
+        let (hidden, ignored) = (request.hidden, request.ignored);
+        let options = WalkOptions { depth, hidden, ignored, exclude: exclude.clone(), only: Vec::new() };
+        Walk::new(root, (target, open_folder(root, target)?), options, stop)
+    };
+    let mut levels = Levels { most: request.entries, ..Levels::default() };
+    let mut level = 1;
+    loop {
+        let is_last = level >= request.depth || levels.is_full();
+        let to = if is_last { request.depth } else { level };
+        let mut walk = begin(to)?;
+        let goes_on = levels.take(&mut walk, level..=to);
+        let left_out = walk.end()?;
+        if is_last || !goes_on {
+            return Ok(levels.into_listing(left_out));
         }
-        if met.kind == FileKind::Folder {
-            listing.folders += 1
-        } else {
-            listing.files += 1
-        }
-        if listing.entries.len() < request.entries {
-            listing.entries.push(entry(&walk, met));
-        }
+        level += 1;
     }
-    listing.left_out = walk.end()?;
-    Ok(listing)
+}
+
+/// The levels of a listing, the upper ones first.
+#[derive(Default)]
+struct Levels {
+    most: usize,
+    /// Each entry with its path, by which they are put in order.
+    entries: Vec<(Vec<u8>, ListedEntry)>,
+    files: u64,
+    folders: u64,
+    stopped_early: bool,
+}
+
+impl Levels {
+    fn is_full(&self) -> bool {
+        self.entries.len() >= self.most
+    }
+
+    /// Takes the entries of some levels; returns whether there may be more below them.
+    fn take(&mut self, walk: &mut Walk<'_>, levels: RangeInclusive<usize>) -> bool {
+        let mut goes_on = false;
+        while let Some(met) = walk.advance() {
+            if !levels.contains(&met.depth) {
+                continue;
+            }
+            if self.files + self.folders >= MOST_COUNTED {
+                self.stopped_early = true;
+                return false;
+            }
+            if met.kind == FileKind::Folder {
+                self.folders += 1;
+                goes_on = true;
+            } else {
+                self.files += 1;
+            }
+            if !self.is_full() {
+                self.entries.push((walk.path_below().to_vec(), entry(walk, met)));
+            }
+        }
+        goes_on
+    }
+
+    fn into_listing(mut self, left_out: LeftOut) -> Listing {
+        self.entries.sort_by(|(a, _), (b, _)| a.split(is_slash).cmp(b.split(is_slash)));
+        let entries = self.entries.into_iter().map(|(_, entry)| entry).collect();
+        let reach = if self.stopped_early { Reach::StoppedEarly } else { Reach::Whole };
+        Listing { entries, files: self.files, folders: self.folders, reach, left_out }
+    }
+}
+
+fn is_slash(byte: &u8) -> bool {
+    *byte == b'/'
 }
 
 fn entry(walk: &Walk<'_>, met: Met) -> ListedEntry {

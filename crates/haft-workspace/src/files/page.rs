@@ -32,6 +32,8 @@ use collect::{Collected, LineUnits};
 
 /// How much is read in one step. Even, so that no unit of UTF-16 is cut.
 const STEP: usize = 256 * 1024;
+/// Texts up to this size are read to their end behind the page, to count their lines, in bytes.
+const COUNTED: u64 = 8 << 20;
 /// A step of at least so many zeros is a hole.
 const HOLE: usize = 8 * 1024;
 
@@ -55,14 +57,15 @@ pub(super) fn page_of_file(
         FileKind::Link | FileKind::Special => return Err(special(&path)),
     }
     let stamp = stamp_of(&stat);
-    let text = page_of(File::from(opened), request, &|| stop.is_cancelled()).map_err(broken)?;
+    let stopped = || stop.is_cancelled();
+    let text = page_in(Steps::new(File::from(opened), &stopped, stamp.size), request).map_err(broken)?;
     Ok((text.page(&path, stamp.size)?, stamp))
 }
 
 /// Reads lines of a file of the workspace whose bytes are at hand.
 pub(super) fn page_of_bytes(target: &Target, bytes: &[u8], request: PageRequest) -> Result<Page, ToolError> {
     let path = target.to_string();
-    let steps = Steps::new(bytes, &|| false, bytes.len());
+    let steps = Steps::new(bytes, &|| false, bytes.len() as u64);
     let text = page_in(steps, request).map_err(|error| system_error(error, &path, Operation::Read))?;
     text.page(&path, bytes.len() as u64)
 }
@@ -97,11 +100,6 @@ impl Text {
     }
 }
 
-/// Reads lines from anything, asking between the steps whether to stop.
-pub(crate) fn page_of(source: impl Read, request: PageRequest, stopped: &dyn Fn() -> bool) -> io::Result<Text> {
-    page_in(Steps::new(source, stopped, STEP), request)
-}
-
 fn page_in(mut steps: Steps<'_, impl Read>, request: PageRequest) -> io::Result<Text> {
     steps.fill()?;
     let start = &steps.step()[..steps.step().len().min(LOOKED_AT)];
@@ -118,8 +116,9 @@ fn page_in(mut steps: Steps<'_, impl Read>, request: PageRequest) -> io::Result<
 }
 
 /// Reads lines from what is known to be UTF-8 with `\n`, because haft wrote it.
-pub(crate) fn page_of_own(source: impl Read, request: PageRequest) -> io::Result<Text> {
-    let mut steps = Steps::new(source, &|| false, STEP);
+pub(crate) fn page_of_own(source: File, request: PageRequest) -> io::Result<Text> {
+    let size = source.metadata()?.len();
+    let mut steps = Steps::new(source, &|| false, size);
     steps.fill()?;
     collect(steps, Collected::new(request, LineUnits::own()))
 }
@@ -135,12 +134,30 @@ fn collect(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Res
             return Ok(Text::Binary { kind: "data with long runs of zeros" });
         }
         let rest = step.len() - collected.take(step);
+        if rest > 0 && steps.size <= COUNTED {
+            collected.count(&step[step.len() - rest..]);
+            return count_rest(steps, collected);
+        }
         if rest > 0 || steps.ended {
             return Ok(Text::Page(collected.into_page(rest == 0)));
         }
         steps.fill()?;
         step = steps.step();
     }
+}
+
+/// Counts the lines behind a page. What grows while it is read has no end, so only so many are.
+fn count_rest(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Result<Text> {
+    let mut counted = 0;
+    while !steps.ended && counted <= COUNTED {
+        steps.fill()?;
+        if steps.is_stopped() {
+            return Ok(Text::Stopped);
+        }
+        collected.count(steps.step());
+        counted += steps.step().len() as u64;
+    }
+    Ok(Text::Page(if steps.ended { collected.into_counted_page() } else { collected.into_page(false) }))
 }
 
 /// A reader in steps of equal size, but for the last one.
@@ -151,13 +168,16 @@ struct Steps<'s, R> {
     filled: usize,
     /// Whether the step is the last one.
     ended: bool,
+    /// How many bytes are expected.
+    size: u64,
 }
 
 impl<'s, R: Read> Steps<'s, R> {
     /// Reads in steps for so many bytes as are expected, one more to find the end, and never an odd number.
-    fn new(source: R, stopped: &'s dyn Fn() -> bool, expected: usize) -> Self {
+    fn new(source: R, stopped: &'s dyn Fn() -> bool, size: u64) -> Self {
+        let expected = usize::try_from(size).unwrap_or(STEP).min(STEP);
         let step = (expected + 1).next_multiple_of(2).min(STEP);
-        Self { source, stopped, buffer: vec![0; step], filled: 0, ended: false }
+        Self { source, stopped, buffer: vec![0; step], filled: 0, ended: false, size }
     }
 
     fn step(&self) -> &[u8] {

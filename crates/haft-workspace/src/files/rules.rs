@@ -1,18 +1,21 @@
 //! Ignore files: `.gitignore`, `.ignore` and `.git/info/exclude`, as git and ripgrep read them.
 //!
-//! The rules of a folder come before those of the folders above it, `.ignore` comes before the other two, and the
-//! `.gitignore` files above a folder that is a repository of its own do not reach into it. The workspace need not be a
-//! repository. What an ignored folder holds is never looked at, so nothing in it can be taken back.
+//! The rules of a folder come before those of the folders above it, and `.ignore` comes before the other two. Those two
+//! are git's: they count only inside a repository, they do not reach into a repository below, and they never count for
+//! what git tracks. `.ignore` always counts, also for tracked files: it says what programs that search leave out.
 //!
-//! Not here: rules of the user or the machine, which would make the same call answer differently elsewhere, and
-//! anything above the root of the workspace.
+//! The index of a repository is read once, and only when a rule would leave something out.
+//!
+//! Not here: rules of the user or the machine, which would make the same call answer differently elsewhere, and rules
+//! above the root of the workspace: of a folder above it counts only that it is a repository.
 
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -20,25 +23,39 @@ use rustix::fs::{FileType, OFlags};
 
 use super::folder::stat_name;
 use super::open::open_name;
+use super::tracked::Tracked;
 
 /// Most of an ignore file that is read, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
 
 /// The rules of the folder that the walk is in, and of all folders above it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rules {
     folders: Vec<FolderRules>,
+    /// The folder that relative paths are below.
+    base: PathBuf,
+    /// The repository that the root lies in, where the root is not its top.
+    above: Option<Repository>,
 }
 
-/// What the rules say of a name.
+/// What the rules say of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing.
     Open,
     /// To leave it out.
-    Ignored,
+    Ignored(By),
     /// To keep it, even if its name begins with a dot.
-    Kept,
+    Kept(By),
+}
+
+/// Whose rule it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// One of git, which does not count for what is tracked.
+    Git,
+    /// One of an `.ignore` file.
+    IgnoreFile,
 }
 
 /// Which ignore files a folder has.
@@ -71,26 +88,65 @@ struct FolderRules {
     gitignore: Option<Gitignore>,
     ignore: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    is_repository: bool,
+    repository: Option<Repository>,
+}
+
+/// A repository of git.
+#[derive(Debug)]
+struct Repository {
+    top: PathBuf,
+    /// Where in a path the part below the root, or below this repository, begins.
+    below: usize,
+    /// What leads from the top of the repository to there.
+    prefix: Vec<u8>,
+    tracked: OnceCell<Tracked>,
+}
+
+impl Repository {
+    fn tracks(&self, path: &[u8]) -> bool {
+        let path = [&self.prefix, &path[self.below.min(path.len())..]].concat();
+        let tracked = self.tracked.get_or_init(|| Tracked::by(&self.top));
+        // Where its index is not understood, the rules alone decide.
+        tracked.holds(&path).unwrap_or(false)
+    }
 }
 
 impl Rules {
-    /// Reads the rules of a folder, whose part of a path is `below` bytes long.
-    pub(super) fn enter(&mut self, folder: BorrowedFd<'_>, present: Present, below: usize) {
+    /// Begins at a root; `top` is the part of every path that names it, with a slash, and empty where paths are below `base`.
+    pub(super) fn beneath(base: &Path, top: &[u8]) -> Self {
+        let root = base.join(OsStr::from_bytes(top.strip_suffix(b"/").unwrap_or(top)));
+        let is_repository = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+        let above = root.ancestors().skip(1).find(is_repository).map(|repository| {
+            let mut prefix = root.strip_prefix(repository).unwrap_or(&root).as_os_str().as_bytes().to_vec();
+            prefix.push(b'/');
+            Repository { top: repository.to_owned(), below: top.len(), prefix, tracked: OnceCell::new() }
+        });
+        Self { folders: Vec::new(), base: base.to_owned(), above }
+    }
+
+    /// Reads the rules of a folder, by its path with a slash; returns whether it is the top of a repository.
+    pub(super) fn enter(&mut self, folder: BorrowedFd<'_>, present: Present, path: &[u8]) -> bool {
         let read = |wanted: bool, name: &[u8]| if wanted { rules_in(folder, name) } else { None };
         let git = if present.git { open_name(folder, b".git", OFlags::DIRECTORY | OFlags::PATH).ok() } else { None };
         let info = git.as_ref().and_then(|git| open_name(git, b"info", OFlags::DIRECTORY | OFlags::PATH).ok());
+        // Of a submodule it is a file.
+        let is_repository = present.git && stat_name(folder, b".git").is_ok();
         let rules = FolderRules {
-            below,
+            below: path.len(),
             gitignore: read(present.gitignore, b".gitignore"),
             ignore: read(present.ignore, b".ignore"),
             exclude: info.and_then(|info| rules_in(info.as_fd(), b"exclude")),
-            // Of a submodule it is a file.
-            is_repository: present.git && stat_name(folder, b".git").is_ok(),
+            repository: is_repository.then(|| Repository {
+                top: self.base.join(OsStr::from_bytes(path)),
+                below: path.len(),
+                prefix: Vec::new(),
+                tracked: OnceCell::new(),
+            }),
         };
-        if rules.gitignore.is_some() || rules.ignore.is_some() || rules.exclude.is_some() || rules.is_repository {
+        if rules.gitignore.is_some() || rules.ignore.is_some() || is_repository {
             self.folders.push(rules);
         }
+        is_repository
     }
 
     /// Returns how many folders have rules, for [`Rules::leave_to`].
@@ -103,6 +159,13 @@ impl Rules {
         self.folders.truncate(length);
     }
 
+    /// Forgets what the rules read so far say, and not where repositories are.
+    pub(super) fn forget(&mut self) {
+        for rules in &mut self.folders {
+            (rules.gitignore, rules.ignore, rules.exclude) = (None, None, None);
+        }
+    }
+
     /// Says what the rules say of a path below the root.
     pub(super) fn verdict(&self, path: &[u8], kind: FileType) -> Verdict {
         let is_folder = kind == FileType::Directory;
@@ -111,24 +174,34 @@ impl Rules {
         let mut in_repository = false;
         for rules in self.folders.iter().rev() {
             let below = Path::new(OsStr::from_bytes(&path[rules.below.min(path.len())..]));
-            let says = |file: &Option<Gitignore>| match file.as_ref().map(|file| file.matched(below, is_folder)) {
+            let says = |file: &Option<Gitignore>, by| match file.as_ref().map(|file| file.matched(below, is_folder)) {
                 None | Some(Match::None) => Verdict::Open,
-                Some(Match::Ignore(_)) => Verdict::Ignored,
-                Some(Match::Whitelist(_)) => Verdict::Kept,
+                Some(Match::Ignore(_)) => Verdict::Ignored(by),
+                Some(Match::Whitelist(_)) => Verdict::Kept(by),
             };
-            let from_ignore = says(&rules.ignore);
+            let from_ignore = says(&rules.ignore, By::IgnoreFile);
             if from_ignore != Verdict::Open {
                 return from_ignore;
             }
             if !in_repository && from_git == Verdict::Open {
-                from_git = says(&rules.gitignore);
+                from_git = says(&rules.gitignore, By::Git);
             }
             if !in_repository && from_exclude == Verdict::Open {
-                from_exclude = says(&rules.exclude);
+                from_exclude = says(&rules.exclude, By::Git);
             }
-            in_repository |= rules.is_repository;
+            in_repository |= rules.repository.is_some();
         }
-        if from_git == Verdict::Open { from_exclude } else { from_git }
+        match from_git {
+            _ if !in_repository && self.above.is_none() => Verdict::Open,
+            Verdict::Open => from_exclude,
+            from_git => from_git,
+        }
+    }
+
+    /// Returns whether git tracks a path below the root, or something in it.
+    pub(super) fn tracks(&self, path: &[u8]) -> bool {
+        let below = self.folders.iter().rev().find_map(|rules| rules.repository.as_ref());
+        below.or(self.above.as_ref()).is_some_and(|repository| repository.tracks(path))
     }
 }
 

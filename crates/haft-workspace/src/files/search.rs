@@ -1,8 +1,9 @@
 //! Searches the content of files: one walk, several searchers, one order.
 //!
 //! Searchers take turns in asking the walk for the next few files, so the files they hold are always the first ones that
-//! are left. As soon as enough matches are found nobody asks any more, and what is in hand is finished: the answer is
-//! the first matches in the order of paths, whoever found them and however early the search ended.
+//! are left. The first thousand files are searched in any case, so that most totals are exact. Behind them nobody asks any
+//! more once enough matches are found, and what is in hand is finished: the answer is the first matches in the order of
+//! paths, and the same lower bound of the total, whoever found them and however early the search ended.
 //!
 //! Not here: what is matched (`pattern`), how one file is read (`file`) and decoded (`searchers`).
 
@@ -23,9 +24,7 @@ use haft::error::ToolError;
 use haft::guarded::is_secret;
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Target};
-use haft::search::{
-    FoundLine, Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted,
-};
+use haft::search::{Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +38,8 @@ use super::{list, missing};
 
 /// How many files a searcher asks for at once.
 const BATCH: usize = 32;
+/// How many batches are searched even when enough was found.
+const COUNTED_BATCHES: u64 = 32;
 /// Most threads that search.
 const MOST_THREADS: usize = 8;
 
@@ -58,13 +59,13 @@ pub(super) fn search(
     }
     let asks_for_dot = request.include.iter().any(|glob| glob.starts_with('.') || glob.contains("/."));
     let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
-    let options = WalkOptions { depth: usize::MAX, hidden, exclude, only: Vec::new() };
+    let options = WalkOptions { depth: usize::MAX, hidden, ignored: request.ignored, exclude, only: Vec::new() };
     let walk = Walk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
     let hunt = Hunt {
         request,
         include,
         watch,
-        turn: Mutex::new(Turn { walk, batches: 0 }),
+        turn: Mutex::new(Turn { walk, batches: 0, is_counted: false }),
         gathered: Mutex::new(Gathered::default()),
     };
     hunt.all(searcher)
@@ -83,15 +84,14 @@ fn search_file(
     };
     let request = searcher.request();
     let mut gathered = Gathered::default();
-    let mut left_out = LeftOut::default();
-    let mut found = Vec::new();
+    let mut haul = Haul::default();
     match searcher.search(&opened) {
         Answer::Special => return Err(super::facts::special(&target.to_string())),
-        answer => note(answer, || target.to_string(), (&mut found, &mut left_out), watch),
+        answer => haul.note(answer, || target.to_string(), watch),
     }
-    gathered.take(0, found, left_out);
+    gathered.take(0, haul);
     stopped(watch)?;
-    Ok(gathered.into_searched(request, watch))
+    Ok(gathered.into_searched(request, (watch, true)))
 }
 
 /// What can be seen of a search while it runs, and the signal that ends it.
@@ -112,15 +112,19 @@ impl Watch {
         SearchedSoFar { files: self.files.load(Ordering::Relaxed), matches: self.matches.load(Ordering::Relaxed) }
     }
 
-    /// Returns whether more was found than is returned.
+    /// Returns whether more was found than is passed over and returned.
     fn has_enough(&self, request: &SearchRequest) -> bool {
-        let most = request.most as u64;
         match request.wanted {
-            Wanted::Lines => self.matches.load(Ordering::Relaxed) > most,
-            Wanted::Files => self.matched_files.load(Ordering::Relaxed) > most,
+            Wanted::Lines => self.matches.load(Ordering::Relaxed) > through(request),
+            Wanted::Files => self.matched_files.load(Ordering::Relaxed) > through(request),
             Wanted::Counts => false,
         }
     }
+}
+
+/// How many matches, or files, there are up to the last that is returned.
+fn through(request: &SearchRequest) -> u64 {
+    request.skip.saturating_add(request.most) as u64
 }
 
 /// A search over a tree, shared by its searchers.
@@ -135,6 +139,8 @@ struct Hunt<'a> {
 struct Turn<'a> {
     walk: Walk<'a>,
     batches: u64,
+    /// Whether the batches that are searched in any case are all there are.
+    is_counted: bool,
 }
 
 /// The next few files of the walk.
@@ -171,19 +177,16 @@ impl Hunt<'_> {
         let turn = self.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         gathered.left_out.add(turn.walk.end()?);
-        Ok(gathered.into_searched(self.request, self.watch))
+        Ok(gathered.into_searched(self.request, (self.watch, turn.is_counted)))
     }
 
     fn work(&self, mut searcher: FileSearcher<'_>, mut batch: Batch) {
         while !batch.files.is_empty() || self.next_batch(&mut batch) {
-            let mut found = Vec::new();
-            let mut left_out = LeftOut::default();
-            let mut matches = 0;
+            let mut haul = Haul::default();
             for file in &batch.files {
                 // What stands behind enough matches in the same batch cannot be among the first.
-                if self.watch.stop.is_cancelled()
-                    || (self.request.wanted == Wanted::Lines && matches > self.request.most as u64)
-                {
+                let has_enough = || self.request.wanted == Wanted::Lines && haul.matches() > through(self.request);
+                if self.watch.stop.is_cancelled() || (batch.number >= COUNTED_BATCHES && has_enough()) {
                     break;
                 }
                 let path = || String::from_utf8_lossy(&batch.paths[file.path.clone()]).into_owned();
@@ -193,14 +196,11 @@ impl Hunt<'_> {
                     Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => continue,
                     Err(_) => Answer::Unreadable,
                 };
-                if let Answer::Searched(matched) = &answer {
-                    matches += matched.matches;
-                }
-                note(answer, path, (&mut found, &mut left_out), self.watch);
+                haul.note(answer, path, self.watch);
             }
             let mut gathered = lock(&self.gathered);
-            gathered.take(batch.number, found, left_out);
-            gathered.forget_beyond(self.request.most);
+            gathered.take(batch.number, haul);
+            gathered.forget_beyond(self.request.skip.saturating_add(self.request.most));
             drop(gathered);
             batch.files.clear();
         }
@@ -211,19 +211,22 @@ impl Hunt<'_> {
         batch.files.clear();
         batch.paths.clear();
         let mut turn = lock(&self.turn);
-        if self.watch.has_enough(self.request) {
+        if turn.batches >= COUNTED_BATCHES && self.watch.has_enough(self.request) {
             return false;
         }
-        batch.number = turn.batches;
-        turn.batches += 1;
-        let walk = &mut turn.walk;
+        let is_counted = turn.batches < COUNTED_BATCHES;
+        let Turn { walk, is_counted: is_all_counted, .. } = &mut *turn;
         while batch.files.len() < BATCH {
-            let Some(met) = walk.advance() else { break };
+            let Some(met) = walk.advance() else {
+                *is_all_counted |= is_counted;
+                break;
+            };
             if met.kind != FileKind::File || !(self.include.is_empty() || self.include.fit(walk.path_below())) {
                 continue;
             }
             if is_secret(Path::new(OsStr::from_bytes(walk.path()))) {
-                walk.left_out().secret += 1;
+                let path = String::from_utf8_lossy(walk.path()).into_owned();
+                walk.left_out().secret.note(|| path);
                 continue;
             }
             let Some(folder) = walk.folder() else { break };
@@ -232,7 +235,46 @@ impl Hunt<'_> {
             let path = start..batch.paths.len();
             batch.files.push(BatchFile { folder: folder.clone(), name: path.end - walk.name().len(), path });
         }
-        !batch.files.is_empty()
+        if batch.files.is_empty() {
+            return false;
+        }
+        batch.number = turn.batches;
+        turn.batches += 1;
+        true
+    }
+}
+
+/// What came of the files of one batch.
+#[derive(Default)]
+struct Haul {
+    found: Vec<MatchedFile>,
+    left_out: LeftOut,
+    /// Whether a file has more matches than were counted.
+    cut: bool,
+}
+
+impl Haul {
+    fn matches(&self) -> u64 {
+        self.found.iter().map(|file| file.matches).sum()
+    }
+
+    /// Notes what came of a file.
+    fn note(&mut self, answer: Answer, path: impl FnOnce() -> String, watch: &Watch) {
+        match answer {
+            Answer::Searched(matched) => {
+                watch.files.fetch_add(1, Ordering::Relaxed);
+                if matched.matches > 0 {
+                    watch.matches.fetch_add(matched.matches, Ordering::Relaxed);
+                    watch.matched_files.fetch_add(1, Ordering::Relaxed);
+                    self.found.push(MatchedFile { path: path(), matches: matched.matches, lines: matched.lines });
+                }
+                self.cut |= matched.cut;
+            }
+            Answer::Binary => self.left_out.binary.note(path),
+            Answer::TooLong => self.left_out.too_long.note(path),
+            Answer::Unreadable => self.left_out.unreadable.note(path),
+            Answer::Special | Answer::Stopped => {}
+        }
     }
 }
 
@@ -241,14 +283,22 @@ impl Hunt<'_> {
 struct Gathered {
     batches: Vec<(u64, Vec<MatchedFile>)>,
     left_out: LeftOut,
+    /// Matches and files with matches of the batches that are searched in any case.
+    counted: (u64, u64),
+    cut: bool,
 }
 
 impl Gathered {
-    fn take(&mut self, batch: u64, found: Vec<MatchedFile>, left_out: LeftOut) {
-        if !found.is_empty() {
-            self.batches.push((batch, found));
+    fn take(&mut self, batch: u64, haul: Haul) {
+        if batch < COUNTED_BATCHES {
+            self.counted.0 += haul.matches();
+            self.counted.1 += haul.found.len() as u64;
         }
-        self.left_out.add(left_out);
+        if !haul.found.is_empty() {
+            self.batches.push((batch, haul.found));
+        }
+        self.left_out.add(haul.left_out);
+        self.cut |= haul.cut;
     }
 
     /// Forgets what cannot be among the first files any more, now and then.
@@ -261,70 +311,72 @@ impl Gathered {
         self.batches.truncate(most);
     }
 
-    fn into_searched(mut self, request: &SearchRequest, watch: &Watch) -> Searched {
+    fn into_searched(mut self, request: &SearchRequest, (watch, is_counted): (&Watch, bool)) -> Searched {
         self.batches.sort_unstable_by_key(|(number, _)| *number);
         let mut files = Vec::new();
+        let mut skip = request.skip as u64;
         let mut room = request.most as u64;
         for mut file in self.batches.into_iter().flat_map(|(_, files)| files) {
+            let here = if request.wanted == Wanted::Lines { file.matches } else { 1 };
+            if here <= skip {
+                skip -= here;
+                continue;
+            }
+            let passed = std::mem::take(&mut skip);
+            let taken = (here - passed).min(room);
+            if request.wanted == Wanted::Lines {
+                keep_matches(&mut file, (passed, taken), request.context as u64);
+            }
+            room -= taken;
+            files.push(file);
             if room == 0 {
                 break;
             }
-            match request.wanted {
-                Wanted::Lines => {
-                    if file.matches > room {
-                        keep_first_matches(&mut file, room, request.context as u64);
-                    }
-                    room -= file.matches.min(room);
-                }
-                Wanted::Files | Wanted::Counts => room -= 1,
-            }
-            files.push(file);
         }
-        let reach = if watch.has_enough(request) { Reach::StoppedEarly } else { Reach::Whole };
-        Searched {
+        let mut searched = Searched {
             files,
             matches: watch.matches.load(Ordering::Relaxed),
             matched_files: watch.matched_files.load(Ordering::Relaxed),
             searched: watch.files.load(Ordering::Relaxed),
-            reach,
+            reach: Reach::Whole,
             left_out: self.left_out,
+        };
+        if watch.has_enough(request) && (!is_counted || self.cut) {
+            searched.reach = Reach::StoppedEarly;
+            // Searchers may have come further by chance; that says nothing that would be the same the next time.
+            let at_least = through(request) + 1;
+            (searched.matches, searched.matched_files) = match request.wanted {
+                Wanted::Lines => (self.counted.0.max(at_least), self.counted.1),
+                Wanted::Files | Wanted::Counts => (self.counted.0, self.counted.1.max(at_least)),
+            };
         }
+        searched
     }
 }
 
-/// Cuts a file behind so many of its matches and their context.
-fn keep_first_matches(file: &mut MatchedFile, most: u64, context: u64) {
-    let is_match = |line: &FoundLine| line.kind == LineKind::Match;
-    let mut begins = file.lines.iter().enumerate().filter(|(_, line)| is_match(line)).map(|(index, _)| index);
-    let behind = begins.nth(usize::try_from(most).unwrap_or(usize::MAX));
-    file.lines.truncate(behind.unwrap_or(file.lines.len()));
-    // What stands before the next match is context of that one, not of the last.
-    let last = file.lines.iter().rev().find(|line| line.kind != LineKind::Context).map_or(0, |line| line.number);
-    file.lines.retain(|line| line.number <= last.saturating_add(context));
+/// Keeps so many matches of a file behind those that are passed over, with their context.
+fn keep_matches(file: &mut MatchedFile, (skip, most): (u64, u64), context: u64) {
+    let begins: Vec<usize> = file
+        .lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.kind == LineKind::Match)
+        .map(|(index, _)| index)
+        .collect();
+    let place = |number: u64| usize::try_from(number).ok().and_then(|number| begins.get(number).copied());
+    if let Some(behind) = place(skip.saturating_add(most)) {
+        file.lines.truncate(behind);
+        // What stands before the next match is context of that one, not of the last.
+        let last = file.lines.iter().rev().find(|line| line.kind != LineKind::Context).map_or(0, |line| line.number);
+        file.lines.retain(|line| line.number <= last.saturating_add(context));
+    }
+    if let Some(first) = place(skip).filter(|_| skip > 0) {
+        let number = file.lines[first].number;
+        let before = file.lines[..first].iter().rposition(|line| line.kind != LineKind::Context).map_or(0, |at| at + 1);
+        file.lines.drain(..before);
+        file.lines.retain(|line| line.number.saturating_add(context) >= number);
+    }
     file.matches = most;
-}
-
-/// Notes what came of a file.
-fn note(
-    answer: Answer,
-    path: impl FnOnce() -> String,
-    (found, left_out): (&mut Vec<MatchedFile>, &mut LeftOut),
-    watch: &Watch,
-) {
-    match answer {
-        Answer::Searched(matched) => {
-            watch.files.fetch_add(1, Ordering::Relaxed);
-            if matched.matches > 0 {
-                watch.matches.fetch_add(matched.matches, Ordering::Relaxed);
-                watch.matched_files.fetch_add(1, Ordering::Relaxed);
-                found.push(MatchedFile { path: path(), matches: matched.matches, lines: matched.lines });
-            }
-        }
-        Answer::Binary => left_out.binary += 1,
-        Answer::TooLong => left_out.too_long += 1,
-        Answer::Unreadable => left_out.note_unreadable(path),
-        Answer::Special | Answer::Stopped => {}
-    }
 }
 
 fn stopped(watch: &Watch) -> Result<(), ToolError> {

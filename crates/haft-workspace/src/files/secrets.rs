@@ -15,7 +15,7 @@ use haft::door::{Breadth, SecretFile, SecretLook};
 use haft::guarded::{SecretKind, is_secret, may_hold_secrets, secret_kind};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, RawPath, Target};
-use haft::search::Hidden;
+use haft::search::{Hidden, Ignored};
 use haft::stamp::Stamp;
 use rustix::fs::{FileType, OFlags};
 use tokio_util::sync::CancellationToken;
@@ -177,7 +177,7 @@ fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Op
     let target = Target::Inside(Place::new(folder, Extent::Tree));
     let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
     let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
-    let options = WalkOptions { depth: DEEPEST, hidden, exclude, only: Vec::new() };
+    let options = WalkOptions { depth: DEEPEST, hidden, ignored: Ignored::Skip, exclude, only: Vec::new() };
     let stop = CancellationToken::new();
     let mut walk = Walk::new(root, (&target, opened), options, &stop).ok()?;
     let mut met = HashSet::new();
@@ -373,6 +373,7 @@ mod tests {
     #[test]
     fn what_a_program_reads_depends_on_what_it_leaves_out() {
         let scene = Scene::new();
+        scene.write(".git/HEAD", "ref: refs/heads/main\n");
         scene.write(".gitignore", ".env\n");
         for file in [".env", "sub/.env.local", "sub/prod.env", "sub/main.rs"] {
             scene.write(file, "A=1");

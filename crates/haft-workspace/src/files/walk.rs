@@ -19,7 +19,7 @@ use haft::door::FileKind;
 use haft::error::{Operation, ToolError};
 use haft::kinds::ErrorKind;
 use haft::path::{Extent, Place, Target};
-use haft::search::{Hidden, LeftOut};
+use haft::search::{Hidden, Ignored, LeftOut};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ use super::facts::kind_of_type;
 use super::folder::{Names, OpenFolder, is_made_up, stat_name};
 use super::names::NameGlobs;
 use super::open::{Root, open_name};
-use super::rules::{Present, Rules, Verdict};
+use super::rules::{By, Present, Rules, Verdict};
 use super::system_error;
 
 /// Deepest folder that is entered: every level holds a descriptor.
@@ -43,6 +43,8 @@ pub(super) struct WalkOptions {
     pub(super) depth: usize,
     /// Whether names that begin with a dot are met.
     pub(super) hidden: Hidden,
+    /// Whether names that ignore files name are met.
+    pub(super) ignored: Ignored,
     /// Names and paths to leave out.
     pub(super) exclude: NameGlobs,
     /// Names that the first levels are limited to, from the top.
@@ -64,6 +66,8 @@ pub(super) struct Walk<'a> {
     left_out: LeftOut,
     /// Whether the entry met last is a folder that is entered next.
     descend: bool,
+    /// Whether git ignores the entry met last, but for what it tracks.
+    in_ignored: bool,
     steps: u32,
     spare: Vec<Names>,
 }
@@ -76,6 +80,8 @@ struct Level {
     path_length: usize,
     /// How many folders had rules before this one was entered.
     rules_before: usize,
+    /// Whether git ignores the folder: then only what it tracks is met in it.
+    only_tracked: bool,
     device: u64,
 }
 
@@ -110,6 +116,7 @@ impl<'a> Walk<'a> {
             off_limits: root.off_limits_as_places(),
             left_out: LeftOut::default(),
             descend: false,
+            in_ignored: false,
             steps: 0,
             spare: Vec::new(),
         };
@@ -194,20 +201,36 @@ impl<'a> Walk<'a> {
 
     /// Judges the entry whose path stands in `self.path`.
     fn admits(&mut self, kind: FileType) -> bool {
-        let name = self.name();
-        let is_hidden = name.starts_with(b".");
-        match self.rules.verdict(&self.path, kind) {
-            Verdict::Ignored => {
-                self.left_out.ignored += 1;
+        let verdict = self.verdict(kind);
+        let end = if kind == FileType::Directory { "/" } else { "" };
+        let path = &self.path;
+        let path = || String::from_utf8_lossy(path).into_owned() + end;
+        match verdict {
+            Verdict::Ignored(_) => {
+                self.left_out.ignored.note(path);
                 return false;
             }
-            Verdict::Open if is_hidden && self.options.hidden == Hidden::Skip => {
-                self.left_out.hidden += 1;
+            Verdict::Open if self.options.hidden == Hidden::Skip && self.name().starts_with(b".") => {
+                self.left_out.hidden.note(path);
                 return false;
             }
-            Verdict::Open | Verdict::Kept => {}
+            Verdict::Open | Verdict::Kept(_) => {}
         }
         !self.options.exclude.fit(self.path_below())
+    }
+
+    /// Says what becomes of the entry: what git tracks it does not ignore, and of an ignored folder it keeps nothing else.
+    fn verdict(&mut self, kind: FileType) -> Verdict {
+        let verdict = self.rules.verdict(&self.path, kind);
+        let from_above = self.levels.last().is_some_and(|level| level.only_tracked);
+        self.in_ignored = verdict == Verdict::Ignored(By::Git)
+            || (from_above && !matches!(verdict, Verdict::Ignored(By::IgnoreFile) | Verdict::Kept(By::IgnoreFile)));
+        match verdict {
+            Verdict::Ignored(_) if self.options.ignored == Ignored::Show => Verdict::Open,
+            _ if self.options.ignored == Ignored::Show || !self.in_ignored => verdict,
+            _ if self.rules.tracks(&self.path) => Verdict::Open,
+            _ => Verdict::Ignored(By::Git),
+        }
     }
 
     /// Enters the folder met last.
@@ -228,7 +251,7 @@ impl<'a> Walk<'a> {
         if opened.and_then(|folder| self.enter(folder)).is_err() {
             self.path.truncate(length);
             let path = &self.path;
-            self.left_out.note_unreadable(|| String::from_utf8_lossy(path).into_owned());
+            self.left_out.unreadable.note(|| String::from_utf8_lossy(path).into_owned());
         }
     }
 
@@ -242,9 +265,11 @@ impl<'a> Walk<'a> {
         let contents = names.read(&folder)?;
         self.left_out.beyond += contents.beyond;
         let rules_before = self.rules.len();
-        self.rules.enter(folder.as_fd(), contents.present, self.path.len());
-        let path_length = self.path.len();
-        self.levels.push(Level { folder: OpenFolder::new(folder), names, next: 0, path_length, rules_before, device });
+        let is_repository = self.rules.enter(folder.as_fd(), contents.present, &self.path);
+        let (folder, path_length) = (OpenFolder::new(folder), self.path.len());
+        // What a repository below ignores is its own matter.
+        let only_tracked = self.in_ignored && !is_repository;
+        self.levels.push(Level { folder, names, next: 0, path_length, rules_before, only_tracked, device });
         Ok(())
     }
 
@@ -258,20 +283,28 @@ impl<'a> Walk<'a> {
 
 /// The rules of the folders above the target. Whoever names an ignored folder wants it: then they do not count.
 fn rules_above(root: &Root, target: &Target) -> Rules {
-    let mut rules = Rules::default();
     let path = target.place().path();
     // The rules of the workspace do not reach into folders that were added.
     let mut above = root.root_of(path).to_owned();
     let below = path.strip_prefix(&above).unwrap_or(path).to_owned();
+    let with_slash = |path: &Path| {
+        let end: &[u8] = if path.as_os_str().is_empty() { b"" } else { b"/" };
+        [path.as_os_str().as_bytes(), end].concat()
+    };
+    let mut rules = Rules::beneath(root.path(), &with_slash(&above));
+    let mut in_ignored = false;
     for part in &below {
-        let length = if above.as_os_str().is_empty() { 0 } else { above.as_os_str().len() + 1 };
         let place = Target::Inside(Place::new(&above, Extent::Tree));
         if let Ok(folder) = root.open_target(&place, OFlags::DIRECTORY | OFlags::RDONLY) {
-            rules.enter(folder.as_fd(), Present::PERHAPS, length);
+            in_ignored &= !rules.enter(folder.as_fd(), Present::PERHAPS, &with_slash(&above));
         }
         above.push(part);
-        if rules.verdict(above.as_os_str().as_bytes(), FileType::Directory) == Verdict::Ignored {
-            return Rules::default();
+        let path = above.as_os_str().as_bytes();
+        let verdict = rules.verdict(path, FileType::Directory);
+        in_ignored |= verdict == Verdict::Ignored(By::Git);
+        if verdict == Verdict::Ignored(By::IgnoreFile) || (in_ignored && !rules.tracks(path)) {
+            rules.forget();
+            in_ignored = false;
         }
     }
     rules

@@ -33,6 +33,11 @@ pub(crate) fn paths(index: &[u8]) -> Option<Vec<PathBuf>> {
     Some(index.entries.into_iter().map(|entry| PathBuf::from(OsString::from_vec(entry.path))).collect())
 }
 
+/// Passes on the paths that an index lists, in its order; nothing when it is not understood, perhaps after some.
+pub(crate) fn each_path(index: &[u8], hash: usize, take: &mut dyn FnMut(&[u8])) -> Option<()> {
+    scan(index, hash, &mut |_, path| take(path)).map(drop)
+}
+
 /// Returns the paths that an index lists, with the names of their contents; nothing when it is not understood.
 pub(crate) fn contents(index: &[u8]) -> Option<HashMap<PathBuf, Vec<u8>>> {
     let index = [20, 32].into_iter().find_map(|hash| Index::read(index, hash))?;
@@ -82,40 +87,16 @@ const CONTENT: usize = 40;
 const FLAGS: u16 = 0xf000;
 /// The flag that more flags follow.
 const EXTENDED: u16 = 0x4000;
+/// Longest list of paths that is read, in bytes.
+const LONGEST: usize = 256 << 20;
 /// Extensions that git makes anew whenever it likes.
 const CACHES: [&[u8]; 5] = [b"TREE", b"UNTR", b"FSMN", b"EOIE", b"IEOT"];
 
 impl<'a> Index<'a> {
     /// Reads an index whose names of contents have so many bytes; nothing where it is not one.
     fn read(index: &'a [u8], hash: usize) -> Option<Self> {
-        // A checksum as long as the names of contents ends it.
-        let mut reader = Reader { bytes: index.get(..index.len().checked_sub(hash)?)?, at: 0 };
-        if reader.take(4)? != b"DIRC" {
-            return None;
-        }
-        let version = reader.number()?;
-        let count = reader.number()?;
         let mut entries: Vec<Entry<'a>> = Vec::new();
-        for _ in 0..count {
-            let last = entries.last().map_or(&[][..], |entry| &entry.path);
-            let entry = match version {
-                2 | 3 => reader.entry(hash)?,
-                4 => reader.compressed_entry(hash, last)?,
-                _ => return None,
-            };
-            entries.push(entry);
-        }
-        let mut extensions = Vec::new();
-        while reader.at < reader.bytes.len() {
-            let name = reader.take(4)?;
-            let length = usize::try_from(reader.number()?).ok()?;
-            let content = reader.take(length)?;
-            // The entries are elsewhere.
-            if name == b"link" {
-                return None;
-            }
-            extensions.push((name, content));
-        }
+        let extensions = scan(index, hash, &mut |entry, path| entries.push(Entry { path: path.to_vec(), ..entry }))?;
         Some(Self { entries, extensions })
     }
 
@@ -123,6 +104,40 @@ impl<'a> Index<'a> {
     fn lasting(&self) -> impl Iterator<Item = &(&'a [u8], &'a [u8])> {
         self.extensions.iter().filter(|(name, _)| !CACHES.contains(name))
     }
+}
+
+/// Passes all entries on, in order, each without its path and with it beside; returns the extensions.
+fn scan<'a>(index: &'a [u8], hash: usize, take: &mut dyn FnMut(Entry<'a>, &[u8])) -> Option<Vec<(&'a [u8], &'a [u8])>> {
+    // A checksum as long as the names of contents ends it.
+    let mut reader = Reader { bytes: index.get(..index.len().checked_sub(hash)?)?, at: 0 };
+    if reader.take(4)? != b"DIRC" {
+        return None;
+    }
+    let version = reader.number()?;
+    let count = reader.number()?;
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut path = Vec::new();
+    let mut length = 0_usize;
+    for _ in 0..count {
+        let entry = reader.entry((version, hash), &mut path)?;
+        // A path of version 4 repeats the one before it, so a small index can list very long ones.
+        length = length.checked_add(path.len()).filter(|length| *length <= LONGEST)?;
+        take(entry, &path);
+    }
+    let mut extensions = Vec::new();
+    while reader.at < reader.bytes.len() {
+        let name = reader.take(4)?;
+        let length = usize::try_from(reader.number()?).ok()?;
+        let content = reader.take(length)?;
+        // The entries are elsewhere.
+        if name == b"link" {
+            return None;
+        }
+        extensions.push((name, content));
+    }
+    Some(extensions)
 }
 
 struct Reader<'a> {
@@ -145,13 +160,34 @@ impl<'a> Reader<'a> {
         Some(u16::from_be_bytes(*self.take(2)?.first_chunk()?))
     }
 
-    /// Reads an entry up to its path, which is empty yet.
+    /// Reads an entry up to its path, which is empty yet; its flags still have the length of the path.
     fn beginning(&mut self, hash: usize) -> Option<Entry<'a>> {
         let facts = self.take(CONTENT)?;
         let content = self.take(hash)?;
         let flags = self.short()?;
         let extended = if flags & EXTENDED == 0 { 0 } else { self.short()? };
-        Some(Entry { mode: &facts[MODE..MODE + 4], content, flags: flags & FLAGS, extended, path: Vec::new() })
+        Some(Entry { mode: &facts[MODE..MODE + 4], content, flags, extended, path: Vec::new() })
+    }
+
+    /// Reads an entry. In version 4 it says how much of the last path is dropped and what follows instead, else the path
+    /// is written out.
+    fn entry(&mut self, (version, hash): (u32, usize), path: &mut Vec<u8>) -> Option<Entry<'a>> {
+        let begin = self.at;
+        let mut entry = self.beginning(hash)?;
+        let kept = if version == 4 { path.len().checked_sub(self.dropped()?)? } else { 0 };
+        path.truncate(kept);
+        path.extend_from_slice(self.path()?);
+        if version != 4 {
+            // It is filled up with zeros to a multiple of eight bytes; one of them ended the path.
+            let length = self.at - begin;
+            self.take(length.next_multiple_of(8) - length)?;
+        }
+        // Where the names of contents have another length, this does not fit.
+        if usize::from(entry.flags & !FLAGS) != path.len().min(usize::from(!FLAGS)) {
+            return None;
+        }
+        entry.flags &= FLAGS;
+        Some(entry)
     }
 
     /// Reads the rest of a path, to its end mark.
@@ -160,25 +196,6 @@ impl<'a> Reader<'a> {
         let path = self.take(length)?;
         self.take(1)?;
         Some(path)
-    }
-
-    /// Reads an entry whose path is written out.
-    fn entry(&mut self, hash: usize) -> Option<Entry<'a>> {
-        let begin = self.at;
-        let mut entry = self.beginning(hash)?;
-        entry.path = self.path()?.to_owned();
-        // It is filled up with zeros to a multiple of eight bytes; one of them ended the path.
-        let length = self.at - begin;
-        self.take(length.next_multiple_of(8) - length)?;
-        Some(entry)
-    }
-
-    /// Reads an entry that says how much of the last path is dropped, and what follows instead.
-    fn compressed_entry(&mut self, hash: usize, last: &[u8]) -> Option<Entry<'a>> {
-        let mut entry = self.beginning(hash)?;
-        let kept = last.len().checked_sub(self.dropped()?)?;
-        entry.path = [&last[..kept], self.path()?].concat();
-        Some(entry)
     }
 
     /// Reads a number in sevens of bits, the highest first, each but the last one less than it says.
@@ -300,6 +317,20 @@ mod tests {
         assert!(says_the_same(&plain, &with(b"TREE", b"anything")));
         assert!(!says_the_same(&plain, &with(b"REUC", b"resolved")));
         assert!(!says_the_same(&with(b"link", b"shared"), &with(b"link", b"shared")));
+    }
+
+    #[test]
+    fn a_small_index_cannot_list_endlessly_long_paths() {
+        let mut index = [*b"DIRC", 4_u32.to_be_bytes(), 20_000_u32.to_be_bytes()].concat();
+        for number in 1..=20_000_usize {
+            index.extend([1; 60]);
+            index.extend(u16::try_from((number * 8).min(0xfff)).unwrap().to_be_bytes());
+            index.extend(b"\0aaaaaaaa\0");
+        }
+        index.extend([7; 20]);
+        let mut length = 0;
+        assert_eq!(each_path(&index, 20, &mut |path| length += path.len()), None);
+        assert!(length > LONGEST / 2 && length <= LONGEST);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Ground {
 
     /// Reads a file as `read_file` does.
     pub(crate) fn read(&self, name: &str) -> Result<String, ToolError> {
-        let request = PageRequest { first_line: 1, lines: 100, line_length: 1000 };
+        let request = PageRequest { first_line: 1, lines: 100, column: 1, line_length: 1000 };
         let permit = permit(Vec::new(), &CancellationToken::new());
         let page = run(self.doors().files.page(&permit, &target(name), request))?;
         Ok(page.lines.into_iter().map(|line| line.text + "\n").collect())

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::scene::call;
 
-const ONE_LINE: PageRequest = PageRequest { first_line: 1, lines: 1, line_length: 100 };
+const ONE_LINE: PageRequest = PageRequest { first_line: 1, lines: 1, column: 1, line_length: 100 };
 
 /// Returns the first line of a file.
 #[haft::tool(reads = path)]

@@ -113,7 +113,7 @@ impl Files for OneFile {
     ) -> BoxFuture<'a, Result<Page, ToolError>> {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.clone()))?;
-            let lines = vec![PageLine { text: "hello".into(), cut: 0 }];
+            let lines = vec![PageLine { text: "hello".into(), before: 0, cut: 0 }];
             let (form, line_ends) = (TextForm::utf8(), LineEnds::Newline);
             Ok(Page { lines, first_line: 1, more: false, total_lines: Some(1), form, line_ends, lossy: false })
         })

@@ -7,6 +7,7 @@ use super::super::Place;
 fn place() -> Place {
     let place = Place::new();
     place.put("ws/.env", "API_KEY=canary-4f9d27ab\n");
+    place.put("ws/.git/HEAD", "ref: refs/heads/main\n");
     place.put("ws/.gitignore", "/.env\n");
     place.put("ws/conf/prod.env", "API_KEY=canary-4f9d27ab\n");
     place.put("ws/src/lib.rs", "");

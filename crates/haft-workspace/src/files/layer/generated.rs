@@ -1,7 +1,7 @@
 //! Ignored trees that programs fill by themselves, as `target` and `node_modules`: they are committed by rename.
 //!
 //! A tree counts when its name is in the list, the ignore rules of the workspace leave it out, git tracks nothing in it
-//! and it has no history of its own. Everything else is journalled file by file, which undo can merge with later work.
+//! and it has no history of its own. Outside a repository `.gitignore` says nothing, so only `.ignore` counts there. Everything else is journalled file by file, which undo can merge with later work.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use rustix::fs::{FileType, OFlags};
 
 use super::super::open::open_name;
 use super::super::rules::{Present, Rules, Verdict};
-use super::index::{self, Tracked};
+use super::super::tracked::Tracked;
 use super::settle::OpenRoot;
 
 /// Names of folders that programs fill by themselves.
@@ -81,7 +81,7 @@ impl OpenRoot {
             || self.stat_below(&path.join(".git")).is_some() || self.stat_layered(&path.join(".git")).is_some();
         haft::guarded::protected(&self.place_of(path)).is_none()
             && !self.holds_off_limits(path)
-            && is_ignored(self.folder.as_fd(), path)
+            && is_ignored((self.folder.as_fd(), &self.real), path)
             && !is_in_a_repository()
             && !has_history()
             && !self.is_tracked(path)
@@ -91,22 +91,24 @@ impl OpenRoot {
         let real = self.real.join(path);
         let mut tracked = self.generated.tracked.borrow_mut();
         real.ancestors().skip(1).any(|repository| {
-            let tracked = tracked.entry(repository.to_owned()).or_insert_with(|| index::tracked_by(repository));
-            real.strip_prefix(repository).is_ok_and(|folder| tracked.holds(folder.as_os_str().as_bytes()))
+            let tracked = tracked.entry(repository.to_owned()).or_insert_with(|| Tracked::by(repository));
+            // What is not clear counts as tracked, because what is tracked gets the better protection.
+            let holds = |folder: &Path| tracked.holds(folder.as_os_str().as_bytes()).unwrap_or(true);
+            real.strip_prefix(repository).is_ok_and(holds)
         })
     }
 }
 
 /// Returns whether the rules leave a folder out, which need not exist.
-fn is_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
-    let mut rules = Rules::default();
+fn is_ignored((root, real): (BorrowedFd<'_>, &Path), place: &Path) -> bool {
+    let mut rules = Rules::beneath(real, b"");
     let mut path: Vec<u8> = Vec::new();
     let mut folder = open_name(root, b".", OFlags::DIRECTORY | OFlags::RDONLY).ok();
-    rules.enter(root, Present::PERHAPS, 0);
+    rules.enter(root, Present::PERHAPS, b"");
     for part in place.iter() {
         path.extend_from_slice(part.as_bytes());
-        // What lies in an ignored folder is ignored, whatever else is said of it.
-        if rules.verdict(&path, FileType::Directory) == Verdict::Ignored {
+        // What lies in an ignored folder is ignored, whatever else is said of it; whether it is tracked is asked later.
+        if matches!(rules.verdict(&path, FileType::Directory), Verdict::Ignored(_)) {
             return true;
         }
         path.push(b'/');
@@ -114,7 +116,7 @@ fn is_ignored(root: BorrowedFd<'_>, place: &Path) -> bool {
         // Below a folder that is not there nothing is, and there are no rules.
         folder = above.and_then(|above| open_name(above, part.as_bytes(), OFlags::DIRECTORY | OFlags::RDONLY).ok());
         if let Some(opened) = &folder {
-            rules.enter(opened.as_fd(), Present::PERHAPS, path.len());
+            rules.enter(opened.as_fd(), Present::PERHAPS, &path);
         }
     }
     false

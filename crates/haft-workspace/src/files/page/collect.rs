@@ -1,7 +1,7 @@
 //! Collects the lines of a page out of steps that end anywhere.
 
 use haft::door::{Page, PageLine, PageRequest};
-use haft::encoding::{TextForm, Whole};
+use haft::encoding::{PieceDecoder, TextForm, Whole};
 use haft::lines::LineEnds;
 
 /// How the lines of a text are found in its bytes.
@@ -89,9 +89,49 @@ pub(super) struct Collected {
     number: u64,
     lines: Vec<PageLine>,
     line: OpenLine,
+    /// The first line of the page, where not all of it is wanted.
+    part: Option<PartOfLine>,
     /// Whether anything of the line was read.
     open: bool,
     lossy: bool,
+}
+
+/// A line that is read from one of its characters on. It is decoded to know which one that is.
+struct PartOfLine {
+    decoder: PieceDecoder,
+    /// How many characters are passed over.
+    skip: usize,
+    /// How many were seen.
+    seen: usize,
+    /// Those that are shown.
+    text: String,
+}
+
+impl PartOfLine {
+    /// Takes the next piece of the line; keeps at most so many characters. Returns whether bytes were no text.
+    fn take(&mut self, piece: &[u8], whole: Whole, most: usize) -> bool {
+        let shown = self.decoder.take(piece, whole);
+        let has_skipped = self.skip.min(self.seen);
+        let kept = self.seen - has_skipped;
+        let characters = shown.text.chars().count();
+        let wanted = shown.text.chars().skip(self.skip - has_skipped);
+        // Those between the first that is kept and the last that was seen are kept already.
+        self.text.extend(wanted.take(most.saturating_sub(kept)));
+        self.seen += characters;
+        shown.lossy
+    }
+
+    /// Ends the line, whose last character may belong to its end.
+    fn end(mut self, has_return: bool) -> PageLine {
+        self.seen -= usize::from(has_return && self.seen > 0);
+        let before = self.skip.min(self.seen);
+        let (kept, room) = (self.text.chars().count(), self.seen - before);
+        if kept > room {
+            self.text.pop();
+        }
+        let cut = room.saturating_sub(kept);
+        PageLine { text: self.text, before, cut }
+    }
 }
 
 /// A line that is being read.
@@ -110,7 +150,11 @@ struct OpenLine {
 impl Collected {
     pub(super) fn new(mut request: PageRequest, units: LineUnits) -> Self {
         request.first_line = request.first_line.max(1);
-        Self { request, units, number: 1, lines: Vec::new(), line: OpenLine::default(), open: false, lossy: false }
+        let skip = usize::try_from(request.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let decoder = units.form.in_pieces();
+        let part = (skip > 0).then(|| PartOfLine { decoder, skip, seen: 0, text: String::new() });
+        let (lines, line) = (Vec::new(), OpenLine::default());
+        Self { request, units, number: 1, lines, line, part, open: false, lossy: false }
     }
 
     /// Returns how long the mark at the beginning of the first step is.
@@ -163,6 +207,12 @@ impl Collected {
     }
 
     fn add(&mut self, piece: &[u8]) {
+        if let Some(part) = &mut self.part {
+            self.lossy |= part.take(piece, Whole::No, self.request.line_length);
+            self.line.has_return = if piece.is_empty() { self.line.has_return } else { self.units.has_return(piece) };
+            self.open = true;
+            return;
+        }
         // Four bytes a character are enough for every character that may be shown.
         let most = self.request.line_length.saturating_mul(4).saturating_add(4);
         let room = most.saturating_sub(self.line.kept.len()) & !1;
@@ -176,6 +226,12 @@ impl Collected {
     }
 
     fn end_line(&mut self) {
+        if let Some(mut part) = self.part.take() {
+            self.lossy |= part.take(b"", Whole::Yes, self.request.line_length);
+            let has_return = std::mem::take(&mut self.line).has_return && self.units.end == b'\n';
+            self.push(part.end(has_return));
+            return;
+        }
         let OpenLine { kept, length, mut characters, has_return } = std::mem::take(&mut self.line);
         let is_whole = kept.len() == length;
         let mut bytes = &kept[..];
@@ -198,9 +254,29 @@ impl Collected {
             None => characters.saturating_sub(text.chars().count()).max(1),
         };
         text.shrink_to_fit();
-        self.lines.push(PageLine { text, cut });
+        self.push(PageLine { text, before: 0, cut });
+    }
+
+    fn push(&mut self, line: PageLine) {
+        self.lines.push(line);
         self.open = false;
         self.number += 1;
+    }
+
+    /// Counts lines behind the page.
+    pub(super) fn count(&mut self, step: &[u8]) {
+        if step.is_empty() {
+            return;
+        }
+        self.number += self.units.count(step) as u64;
+        let last = step.len().saturating_sub(self.units.width());
+        self.open = self.units.find(&step[last..]).is_none();
+    }
+
+    /// Finishes a page behind which the lines were counted to the end.
+    pub(super) fn into_counted_page(self) -> Page {
+        let total_lines = Some(self.number - u64::from(!self.open));
+        Page { total_lines, ..self.into_page(false) }
     }
 
     /// Finishes the page; `ended` says whether all of the text was taken.

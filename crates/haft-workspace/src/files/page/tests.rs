@@ -1,11 +1,13 @@
+use std::io::{Seek, Write};
+
 use haft::door::PageLine;
 use haft::lines::LineEnds;
 
 use super::*;
 
 fn read(text: impl Read, first_line: u64, lines: usize) -> Text {
-    let request = PageRequest { first_line, lines, line_length: 10 };
-    page_of(text, request, &|| false).expect("memory can be read")
+    let request = PageRequest { first_line, lines, column: 1, line_length: 10 };
+    page_in(Steps::new(text, &|| false, u64::MAX), request).expect("memory can be read")
 }
 
 fn page(text: &[u8], first_line: u64, lines: usize) -> Page {
@@ -41,7 +43,7 @@ fn a_long_line_is_cut_and_its_rest_counted_in_characters() {
     let text = format!("{}\nshort\n{}\r\n", "ö".repeat(200_000), "y".repeat(300_000));
     let page = page(text.as_bytes(), 1, 9);
     assert_eq!((page.lines[0].text.as_str(), page.lines[0].cut), ("öööööööööö", 199_990));
-    assert_eq!(page.lines[1], PageLine { text: "short".into(), cut: 0 });
+    assert_eq!(page.lines[1], PageLine { text: "short".into(), before: 0, cut: 0 });
     assert_eq!((page.lines[2].text.as_str(), page.lines[2].cut), ("yyyyyyyyyy", 299_990));
     assert!(!page.lossy);
 }
@@ -110,8 +112,10 @@ fn a_return_ends_a_line_only_where_there_is_no_newline() {
 
 #[test]
 fn what_haft_wrote_is_text_whatever_is_in_it() {
-    let request = PageRequest { first_line: 1, lines: 9, line_length: 10 };
-    let own = page_of_own(&b"a\0b\rc\nd\n"[..], request).expect("memory can be read");
+    let request = PageRequest { first_line: 1, lines: 9, column: 1, line_length: 10 };
+    let mut file = tempfile::tempfile().expect("a file can be made");
+    file.write_all(b"a\0b\rc\nd\n").and_then(|()| file.rewind()).expect("it can be written");
+    let own = page_of_own(file, request).expect("it can be read");
     let Text::Page(own) = own else { panic!("it is text") };
     assert_eq!(texts(&own), ["a\0b\rc", "d"]);
 }
@@ -126,6 +130,43 @@ fn an_endless_source_is_read_no_further_than_the_page_and_stops_when_told() {
         asked.set(asked.get() + 1);
         asked.get() > 100
     };
-    let request = PageRequest { first_line: u64::MAX, lines: 1, line_length: 10 };
-    assert!(matches!(page_of(endless(), request, &stopped), Ok(Text::Stopped)));
+    let request = PageRequest { first_line: u64::MAX, lines: 1, column: 1, line_length: 10 };
+    assert!(matches!(page_in(Steps::new(endless(), &stopped, u64::MAX), request), Ok(Text::Stopped)));
+}
+
+#[test]
+fn the_lines_of_a_small_text_are_counted_behind_the_page() {
+    let total = |text: &[u8], size: u64| {
+        let request = PageRequest { first_line: 2, lines: 1, column: 1, line_length: 10 };
+        match page_in(Steps::new(text, &|| false, size), request).expect("memory can be read") {
+            Text::Page(page) => (page.more, page.total_lines),
+            Text::Binary { .. } | Text::Foreign { .. } | Text::Stopped => panic!("it is text"),
+        }
+    };
+    for (text, lines) in [("a\nb\nc\n", 3), ("a\nb\nc", 3), ("a\nb\nc\n\n", 4), ("a\nb\r\n\r\n", 3)] {
+        assert_eq!(total(text.as_bytes(), text.len() as u64), (true, Some(lines)), "{text:?}");
+        assert_eq!(total(text.as_bytes(), COUNTED + 1), (true, None), "{text:?}");
+    }
+    let many = "line\n".repeat(200_000);
+    assert_eq!(total(many.as_bytes(), many.len() as u64), (true, Some(200_000)));
+    let wide: Vec<u8> = many.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert_eq!(total(&[b"\xfe\xff", &wide[..]].concat(), 1), (true, Some(200_000)));
+}
+
+#[test]
+fn a_line_can_be_read_from_any_of_its_characters_on() {
+    let line: String = ('\u{4e00}'..'\u{9f00}').cycle().take(300_000).collect();
+    let wide: Vec<u8> = format!("\u{feff}a\n{line}\r\nb").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for text in [format!("a\n{line}\r\nb").into_bytes(), wide] {
+        for column in [2_usize, 11, 100_000, 299_985, 299_995, 300_000, 300_001, 300_500] {
+            let request = PageRequest { first_line: 2, lines: 9, column: column as u64, line_length: 10 };
+            let Ok(Text::Page(page)) = page_in(Steps::new(&text[..], &|| false, 1), request) else {
+                panic!("it is text")
+            };
+            let wanted: String = line.chars().skip(column - 1).take(10).collect();
+            let (before, cut) = ((column - 1).min(300_000), 300_000_usize.saturating_sub(column + 9));
+            assert_eq!(page.lines[0], PageLine { text: wanted, before, cut }, "{column}");
+            assert_eq!(page.lines[1], PageLine { text: "b".into(), before: 0, cut: 0 });
+        }
+    }
 }

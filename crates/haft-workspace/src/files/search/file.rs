@@ -19,11 +19,14 @@ use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
 use super::searchers::Searchers;
+use super::through;
 
 /// Files up to this size are read whole, in bytes.
 const SMALL: usize = 256 * 1024;
 /// Longest line, or longest content in a search across lines, in bytes.
 pub(super) const LONGEST: usize = 64 << 20;
+/// How far into a file matches are counted when enough were found, in bytes.
+const COUNTED: u64 = 4 << 20;
 /// Most lines of one match that are kept.
 const MOST_LINES: usize = 100;
 
@@ -55,8 +58,10 @@ pub(super) enum Answer {
 /// The matches of a file.
 #[derive(Default)]
 pub(super) struct Matched {
-    /// How many; at most one more than wanted.
+    /// How many.
     pub(super) matches: u64,
+    /// Whether there may be more.
+    pub(super) cut: bool,
     /// Their lines, where wanted.
     pub(super) lines: Vec<FoundLine>,
 }
@@ -176,7 +181,7 @@ impl Taken<'_> {
             kind = LineKind::MatchGoesOn;
         }
         if let Some(last) = self.matched.lines.last_mut() {
-            last.cut_after += left;
+            last.cut_below = left;
         }
     }
 }
@@ -190,13 +195,21 @@ impl Sink for &mut Taken<'_> {
             Wanted::Files => Ok(false),
             Wanted::Counts => Ok(true),
             Wanted::Lines => {
-                self.keep_lines(found);
-                Ok(self.matched.matches <= self.request.most as u64)
+                let has_enough = self.matched.matches > through(self.request);
+                // One more is kept: its context tells where that of the last one ends.
+                if self.matched.matches <= through(self.request).saturating_add(1) {
+                    self.keep_lines(found);
+                }
+                self.matched.cut = has_enough && found.absolute_byte_offset() >= COUNTED;
+                Ok(!self.matched.cut)
             }
         }
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
+        if self.matched.matches > through(self.request) {
+            return Ok(true);
+        }
         let number = found.line_number().unwrap_or(1);
         self.matched.lines.push(cut(found.bytes(), 0, (number, LineKind::Context), self.request.line_length));
         Ok(true)
@@ -231,13 +244,15 @@ fn cut(line: &[u8], at: usize, (number, kind): (u64, LineKind), length: usize) -
     let wanted_behind = length.saturating_sub(wanted_before).min(behind_length);
     let mut text: String = before.chars().skip(before_length - wanted_before).collect();
     text.extend(behind.chars().take(wanted_behind));
+    let characters = |part: &[u8]| String::from_utf8_lossy(part).chars().count();
     FoundLine {
         number,
         kind,
         text,
         match_at: wanted_before,
-        cut_before: start + before_length - wanted_before,
-        cut_after: line.len() - end + behind_length - wanted_behind,
+        cut_before: characters(&line[..start]) + before_length - wanted_before,
+        cut_after: characters(&line[end..]) + behind_length - wanted_behind,
+        cut_below: 0,
     }
 }
 

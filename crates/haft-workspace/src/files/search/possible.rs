@@ -70,7 +70,7 @@ fn not_ascii() -> Hir {
 #[cfg(test)]
 mod tests {
     use grep_matcher::Matcher;
-    use haft::search::{Span, Wanted};
+    use haft::search::{Ignored, Span, Wanted};
 
     use super::*;
 
@@ -84,6 +84,8 @@ mod tests {
             exclude: Vec::new(),
             context: 0,
             wanted: Wanted::Lines,
+            ignored: Ignored::Skip,
+            skip: 0,
             most: 1,
             line_length: 100,
         }

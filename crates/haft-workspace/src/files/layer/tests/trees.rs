@@ -9,6 +9,7 @@ use crate::history::TakenBack;
 
 fn target_scene() -> Scene {
     let files = [
+        (".git/HEAD", "ref: refs/heads/main\n"),
         (".gitignore", "target\nnode_modules\n"),
         ("src/a", "source"),
         ("target/debug/app", "old app"),

@@ -4,9 +4,11 @@ use haft::process::ChangeCounts;
 
 use super::*;
 
+const HEAD: (&str, &str) = (".git/HEAD", "ref: refs/heads/main\n");
+
 #[test]
 fn a_new_ignored_folder_of_the_list_comes_in_as_a_whole_and_is_named() {
-    let scene = Scene::new(&[(".gitignore", "node_modules\n/secret\n"), ("web/a", "")]);
+    let scene = Scene::new(&[HEAD, (".gitignore", "node_modules\n/secret\n"), ("web/a", "")]);
     let settled = scene.run(|upper| {
         upper.write("node_modules/a/index.js", "a");
         upper.mode("node_modules/a/index.js", 0o4755);
@@ -23,8 +25,29 @@ fn a_new_ignored_folder_of_the_list_comes_in_as_a_whole_and_is_named() {
 }
 
 #[test]
+fn an_ignored_folder_comes_in_as_a_whole_only_where_its_ignore_file_counts() {
+    let fill = |upper: &Upper| upper.write("target/a", "a");
+    let whole = ["create target"];
+    let each = ["create target/a"];
+    let gitignore = (".gitignore", "target\n");
+    let check = |files: &[(&str, &str)], wanted: [&str; 1]| {
+        let scene = Scene::new(files);
+        let before = scene.tree();
+        assert_eq!(changed(&scene.run(fill)), wanted, "{files:?}");
+        scene.undo();
+        assert_eq!(scene.tree(), before, "{files:?}");
+    };
+    check(&[HEAD, gitignore], whole);
+    check(&[("../.git/HEAD", HEAD.1), gitignore], whole);
+    check(&[(".ignore", "target\n")], whole);
+    check(&[gitignore], each);
+    check(&[("sub/.git/HEAD", HEAD.1), gitignore], each);
+    check(&[HEAD, (".git/index", "not one"), gitignore], each);
+}
+
+#[test]
 fn a_whole_folder_comes_into_one_that_is_new_itself() {
-    let scene = Scene::new(&[(".gitignore", "node_modules\n")]);
+    let scene = Scene::new(&[HEAD, (".gitignore", "node_modules\n")]);
     let settled = scene.run(|upper| {
         upper.write("app/node_modules/b", "b");
         upper.write("app/package.json", "{}");
@@ -37,7 +60,7 @@ fn a_whole_folder_comes_into_one_that_is_new_itself() {
 
 #[test]
 fn what_makes_programs_run_does_not_come_in_with_a_whole_folder() {
-    let scene = Scene::new(&[(".gitignore", "build/\nout/\ndeps/\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let scene = Scene::new(&[HEAD, (".gitignore", "build/\nout/\ndeps/\n")]);
     let evil = "[core]\n\tfsmonitor = evil\n";
     let settled = scene.run(|upper| {
         upper.write(".git/modules/build/config", evil);
@@ -66,7 +89,7 @@ fn what_makes_programs_run_does_not_come_in_with_a_whole_folder() {
 
 #[test]
 fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
-    let scene = Scene::new(&[(".gitignore", "target\n")]);
+    let scene = Scene::new(&[HEAD, (".gitignore", "target\n")]);
     scene.run(|upper| {
         upper.write("target/a", "a");
         upper.opaque("target/d");
@@ -105,7 +128,7 @@ fn a_layer_has_the_mode_of_its_folder_and_is_gone_afterwards() {
 
 #[test]
 fn a_layer_in_memory_is_committed_by_copying() {
-    let scene = Scene::new(&[("a", "a"), (".gitignore", "target\n")]);
+    let scene = Scene::new(&[HEAD, ("a", "a"), (".gitignore", "target\n")]);
     let before = scene.tree();
     let wanted = Wanted::LayeredInMemory("the disk does not".into());
     let ground = scene.layers.prepare(wanted).expect("it can be prepared");
