@@ -13,9 +13,11 @@
 
 mod check;
 mod dropped;
+mod envelope;
 mod example;
 mod fault;
 mod fit;
+mod literal;
 mod outline;
 mod repair;
 mod strict;
@@ -27,6 +29,7 @@ mod tests;
 
 pub use check::Checker;
 pub use dropped::drop_unknown;
+pub use envelope::out_of_envelope;
 pub use example::minimal_example;
 pub use fault::Fault;
 pub use fit::{fit, fit_as};
