@@ -1,11 +1,14 @@
 //! Searches what is in files.
 
+mod other_shapes;
+
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
 use haft::path::one_line;
 use haft::prelude::*;
 use haft::search::FoundLine;
+use haft::shape::Shape;
 
 use crate::left_out::{Ways, words};
 
@@ -81,13 +84,25 @@ impl Tool for Grep {
         ("file_path", "path"),
         ("glob", "include"),
         ("include_pattern", "include"),
+        ("includes", "include"),
+        ("file_pattern", "include"),
         ("exclude_pattern", "exclude"),
+        ("excludes", "exclude"),
         ("fixed_strings", "literal"),
         ("context_lines", "context"),
-        ("output_mode", "mode"),
+        ("search_pattern", "pattern"),
+        ("search_term", "pattern"),
+        ("dir_path", "path"),
+        ("directory_path", "path"),
+        ("search_path", "path"),
         ("max_results", "limit"),
         ("head_limit", "limit"),
+        ("max_matches", "limit"),
     ];
+    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const OTHER_NAMES: &'static [&'static str] =
+        &["grep_search", "search_file_content", "search_in_files", "search_text", "ripgrep", "rg"];
+    const PATHS: &'static [&'static str] = &["path"];
     type Args = Args;
     type Draft = Target;
 

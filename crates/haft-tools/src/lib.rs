@@ -18,6 +18,7 @@ mod left_out;
 pub mod list_dir;
 pub mod prompt_file;
 pub mod read_file;
+mod shapes;
 pub mod write_file;
 
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use super::repair;
 use super::strict::{self, Refusal};
 
 /// What a text in the place of a list or an object turns out to be.
-pub(super) enum Literal {
+pub(crate) enum Literal {
     /// A list or an object.
     Container(Value),
     /// It begins like one, but has no single reading.
@@ -21,7 +21,7 @@ pub(super) enum Literal {
 }
 
 /// Reads a text as a list or an object.
-pub(super) fn read(text: &str) -> Literal {
+pub(crate) fn read(text: &str) -> Literal {
     let text = out_of_fence(text.trim());
     let begins = text.chars().next();
     if !matches!(begins, Some('[' | '{' | '(')) {
