@@ -58,10 +58,7 @@ pub(crate) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let toolbox = server.toolbox(&context).await?;
-    let catalog = toolbox.runtime.catalog();
-    let arguments = RawArguments::Object(request.arguments.clone().unwrap_or_default());
-    let meant = || catalog.meant(&request.name, &arguments).map(|(entry, _)| entry);
-    let Some(entry) = catalog.find(&request.name).or_else(meant) else {
+    let Some(entry) = toolbox.runtime.catalog().find(&request.name) else {
         return Err(no_such_tool(toolbox, &request.name));
     };
     let way = server.asking.way(&request, &context)?;
@@ -77,6 +74,7 @@ pub(crate) async fn call(
         toolbox.session.set_agent(&client);
     }
     let about = server.asking.about(&id, way);
+    let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
     let call = ToolCall::new(request.name, arguments).with_id(id.as_str()).by(Origin::Model);
     let result = run(server, toolbox, (call, &context)).await;
     if let Some(mut question) = about.question() {

@@ -11,10 +11,10 @@ use haft::closest::closest;
 use haft::schema_rules::{BrokenRule, check};
 use haft::tool::AnyTool;
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
 
 use crate::entry::Entry;
 use crate::toolset::{ToolList, Toolset, ToolsetError};
+pub use names::Meant;
 
 /// All tools, in the order of their registration.
 #[derive(Default)]
@@ -119,8 +119,8 @@ impl Catalog {
     }
 
     /// Finds the tool that is meant by another name: in another case or spelling, or what other agents call it. Where the
-    /// name stands for several tools, the arguments say which; they are returned without what says it.
-    pub fn meant(&self, name: &str, arguments: &RawArguments) -> Option<(Arc<Entry>, Option<Map<String, Value>>)> {
+    /// name stands for several tools, the arguments say which.
+    pub fn meant(&self, name: &str, arguments: &RawArguments) -> Option<Meant> {
         names::meant(&self.read(), name, arguments)
     }
 

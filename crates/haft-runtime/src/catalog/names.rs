@@ -20,12 +20,16 @@ const CHAT_TOKEN: &str = "<|";
 /// Longest name that is compared.
 const LONGEST: usize = 128;
 
-/// Returns the one tool that is meant, and the arguments where they had to say which.
-pub(super) fn meant(
-    entries: &IndexMap<String, Arc<Entry>>,
-    name: &str,
-    arguments: &RawArguments,
-) -> Option<(Arc<Entry>, Option<Map<String, Value>>)> {
+/// A tool that was called by another name.
+pub struct Meant {
+    /// The tool.
+    pub entry: Arc<Entry>,
+    /// The arguments without the one that said which tool is meant, where one had to.
+    pub arguments: Option<Map<String, Value>>,
+}
+
+/// Returns the one tool that is meant.
+pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, arguments: &RawArguments) -> Option<Meant> {
     let bare = name.split(CHAT_TOKEN).next().unwrap_or(name).trim();
     let bare = BEFORE.iter().find_map(|before| bare.strip_prefix(before)).unwrap_or(bare);
     if bare.len() > LONGEST {
@@ -35,7 +39,7 @@ pub(super) fn meant(
     let is_spelled = |other: &str| !letters.is_empty() && folded(other) == letters;
     let shown = only(entries.values().filter(|entry| entry.is_shown && is_spelled(&entry.shown.name)));
     if let Some(entry) = shown {
-        return Some((entry, None));
+        return Some(Meant { entry, arguments: None });
     }
     let native = || entries.values().filter(|entry| entry.is_shown && entry.way_in().is_none());
     let conditions = |entry: &Arc<Entry>| -> Vec<Condition> {
@@ -51,11 +55,11 @@ pub(super) fn meant(
             if let Some(Condition::Is(key, _)) = holds(&entry) {
                 fields.shift_remove(key);
             }
-            return Some((entry, Some(fields)));
+            return Some(Meant { entry, arguments: Some(fields) });
         }
     }
     let named = native().filter(|entry| entry.shown.other_names.iter().any(|other| is_spelled(other)));
-    Some((only(named)?, None))
+    Some(Meant { entry: only(named)?, arguments: None })
 }
 
 /// What the arguments of a call say when a name means a tool.

@@ -8,7 +8,7 @@ use haft::kinds::ErrorKind;
 use haft_policy::decision::Decision;
 use haft_policy::policy::Policy;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Meant};
 use crate::entry::Entry;
 
 /// Most characters of an unknown name that are quoted.
@@ -34,7 +34,8 @@ pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, mut call: ToolCa
     if let Some(ruling) = policy.judge_tool(&call.name).filter(|ruling| ruling.decision == Decision::Deny) {
         return Err(super::authorize::denied(&ruling));
     }
-    let (entry, arguments) = catalog.meant(&call.name, &call.arguments).ok_or_else(|| unknown(catalog, &call.name))?;
+    let Meant { entry, arguments } =
+        catalog.meant(&call.name, &call.arguments).ok_or_else(|| unknown(catalog, &call.name))?;
     let written: String = call.name.chars().take(MOST_LETTERS).collect();
     let repair = Some(format!("$: the tool \"{written}\" read as \"{}\"", entry.shown.name));
     if let Some(arguments) = arguments {

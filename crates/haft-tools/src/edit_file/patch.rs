@@ -199,7 +199,10 @@ fn block<'t>(lines: &mut impl Iterator<Item = &'t str>, until: &[(char, &str)]) 
 mod tests {
     use super::*;
 
-    fn check(text: &str, expected: &[(Option<&str>, &[(&str, &str)])]) {
+    /// A file, and the old and new texts of its edits.
+    type Expected<'a> = (Option<&'a str>, &'a [(&'a str, &'a str)]);
+
+    fn check(text: &str, expected: &[Expected<'_>]) {
         let read = read(text).unwrap_or_default();
         let read: Vec<_> = read
             .iter()

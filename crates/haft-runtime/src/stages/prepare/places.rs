@@ -26,12 +26,8 @@ pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading 
     let Value::Object(mut fields) = arguments else { return Reading { value: arguments, repairs } };
     for shape in spec.shapes.0 {
         let Meaning::Glob(convert) = shape.meaning else { continue };
-        let Some(glob) = fields.get(shape.written).and_then(|given| unnamed_glob(given.as_str()?, look)) else {
+        let Some(written) = fields.get(shape.written).and_then(|given| unnamed_glob(given.as_str()?, look)) else {
             continue;
-        };
-        let written = match read_literal(&glob) {
-            Literal::Container(list) => list,
-            Literal::Plain | Literal::Broken => Value::String(glob),
         };
         let meant = convert(&written, &Given(&fields));
         repairs.extend(meant.and_then(|meant| set(&mut fields, shape.written, meant)));
@@ -43,18 +39,23 @@ pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading 
     Reading { value: Value::Object(fields), repairs }
 }
 
-/// Returns a path that names nothing and has the letters of a glob, from the root of the workspace.
-fn unnamed_glob(text: &str, look: &dyn Look) -> Option<String> {
-    let is_glob = text.contains(['*', '?', '[', '{']) && RawPath::new(text).spill_id().is_none();
-    if !is_glob || names_something(text, look) {
+/// Returns a path that names nothing as the glob that it is, from the root of the workspace, or as the list of paths.
+fn unnamed_glob(text: &str, look: &dyn Look) -> Option<Value> {
+    // Brackets alone are no glob: names of routes have them, and a missing one is told as missing.
+    let is_glob = text.contains(['*', '?']) && RawPath::new(text).spill_id().is_none();
+    let list = match read_literal(text) {
+        Literal::Container(list) => Some(list),
+        Literal::Plain | Literal::Broken => None,
+    };
+    if !is_glob && list.is_none() || names_something(text, look) {
         return None;
     }
     let (folder, glob) = folder_and_glob(text);
-    if !folder.starts_with('/') {
-        return Some(text.to_owned());
+    if list.is_some() || !folder.starts_with('/') {
+        return Some(list.unwrap_or_else(|| text.into()));
     }
     let inside = located(folder, look).map(|target| target.to_string()).or_else(|| meant_by(folder, look))?;
-    Some(if inside == "." { glob.to_owned() } else { format!("{inside}/{glob}") })
+    Some(if inside == "." { glob.into() } else { format!("{inside}/{glob}").into() })
 }
 
 /// Changes the paths at one place of the arguments: `path`, `paths[]`, `files[].path`.
