@@ -163,8 +163,12 @@ fn joined(value: &Value, given: &Given<'_>) -> Option<Arguments> {
     (!pattern.starts_with('/')).then(meant)
 }
 
-/// Reads a pattern from the root of the system, which is given without that root, as one of the workspace.
+/// Reads a pattern from the root of the system, which is given without that root, as one of the workspace; and a list of
+/// patterns that came as text.
 fn from_root(value: &Value, given: &Given<'_>) -> Option<Arguments> {
+    if value.is_array() {
+        return either(value, given);
+    }
     let is_changed = value.is_string() && given.get("pattern").is_some_and(|written| written != value);
     (is_changed && given.get("path").is_none()).then(|| vec![("pattern", value.clone())])
 }

@@ -103,7 +103,10 @@ impl Tool for ListDir {
 }
 
 /// Reads `src/*` as the folder.
-fn all_of_folder(value: &Value, _: &Given<'_>) -> Option<Arguments> {
+fn all_of_folder(value: &Value, given: &Given<'_>) -> Option<Arguments> {
+    if value.is_array() {
+        return only_path(value, given);
+    }
     match folder_and_glob(value.as_str()?) {
         (folder, "*") => Some(vec![("path", json!(folder))]),
         _ => None,

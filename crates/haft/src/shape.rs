@@ -28,7 +28,8 @@ pub enum Meaning {
     Anyway(&'static [&'static str]),
     /// Arguments that code makes of it.
     Code(Convert),
-    /// Arguments that code makes of a path inside the workspace that names nothing and has the letters of a glob.
+    /// Arguments that code makes of a text that names nothing in the workspace: of a glob, from the root of the workspace,
+    /// or of the list that was written as text.
     Glob(Convert),
     /// The whole text of a call that is no JSON, where it looks like this argument.
     Raw(fn(&str) -> bool),

@@ -16,6 +16,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("args", Meaning::Code(with_arguments)),
     Shape::new("argv", Meaning::Code(words)),
     Shape::new("command", Meaning::Code(words)),
+    Shape::new("command", Meaning::Glob(words)),
     Shape::new("cmd", Meaning::Code(words)),
     Shape::new("run_in_background", Meaning::Anyway(&["false"])),
     Shape::new("run_in_background", Meaning::Without(BACKGROUND)),

@@ -36,6 +36,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape::new("case_sensitive", Meaning::Words("case", &[(YES, SENSITIVE), (NO, INSENSITIVE)])),
     Shape::new("-F", Meaning::Words("literal", &[(YES, YES), (NO, NO)])),
     Shape::new("is_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    Shape::new("is_regexp", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
     Shape::new("use_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
     Shape::new("-l", Meaning::Words("mode", &[(YES, "\"files\"")])),
     Shape::new("-c", Meaning::Words("mode", &[(YES, "\"count\"")])),
@@ -124,6 +125,9 @@ fn globs(value: &Value, given: &Given<'_>) -> Option<Arguments> {
 
 /// Reads a glob that came as the folder to search.
 fn included(value: &Value, given: &Given<'_>) -> Option<Arguments> {
+    if value.is_array() {
+        return only_path(value, given);
+    }
     (value.is_string() && given.get("include").is_none())
         .then(|| vec![("include", json!([value])), ("path", Value::Null)])
 }

@@ -9,6 +9,8 @@ use crate::shapes::{ENCODING, EXPLANATION, texts};
 pub(super) const SHAPES: &[Shape] = &[
     Shape::new("path", Meaning::Code(paths)),
     Shape::new("path", Meaning::Glob(globs)),
+    Shape::new("files", Meaning::Code(paths_in)),
+    Shape::new("paths", Meaning::Code(paths_in)),
     Shape::new("view_range", Meaning::Code(range)),
     Shape::new("line_range", Meaning::Code(range)),
     Shape::new("lines", Meaning::Code(range)),
@@ -40,6 +42,16 @@ fn paths(value: &Value, _: &Given<'_>) -> Option<Arguments> {
         [path] => vec![("path", json!(path))],
         ref paths => vec![("paths", json!(paths)), ("path", Value::Null)],
     })
+}
+
+/// Reads a list of objects that have a path each and nothing else.
+fn paths_in(value: &Value, _: &Given<'_>) -> Option<Arguments> {
+    let path = |file: &Value| match file.as_object()?.iter().collect::<Vec<_>>()[..] {
+        [(key, path)] if ["path", "file_path"].contains(&key.as_str()) => Some(path.clone()),
+        _ => None,
+    };
+    let paths: Vec<Value> = value.as_array()?.iter().map(path).collect::<Option<_>>()?;
+    Some(vec![("paths", paths.into())])
 }
 
 /// Reads a glob, or a list that came as text.
