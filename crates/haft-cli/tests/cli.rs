@@ -125,7 +125,7 @@ fn a_missing_file_exits_1_with_what_is_missing_what_is_near_and_the_next_step() 
 
 #[test]
 fn an_unknown_tool_exits_1_and_names_the_nearest() {
-    let said = Place::new().haft(&["call", "readfile", "path=x"], "");
+    let said = Place::new().haft(&["call", "reed_file", "path=x"], "");
     assert_eq!((said.code, said.err.contains("\"read_file\"")), (1, true), "{}", said.err);
 }
 

@@ -13,11 +13,14 @@
 
 mod check;
 mod dropped;
+mod envelope;
 mod example;
 mod fault;
 mod fit;
+mod literal;
 mod outline;
 mod repair;
+mod shapes;
 mod strict;
 mod times;
 mod words;
@@ -27,13 +30,21 @@ mod tests;
 
 pub use check::Checker;
 pub use dropped::drop_unknown;
+pub use envelope::out_of_envelope;
 pub use example::minimal_example;
 pub use fault::Fault;
+pub(crate) use fault::{key_path, shown};
 pub use fit::{fit, fit_as};
+pub(crate) use literal::{Literal, read as read_literal};
+pub use shapes::read_shapes;
+pub(crate) use shapes::{Advice, advice, set};
 pub use times::read_times;
 pub use words::read_words;
 
 use serde_json::{Map, Value};
+
+/// The hint for an argument that has no counterpart at all.
+const LEAVE_OUT: &str = "leave it out";
 
 /// Arguments that were read and what had to be mended, in lines for the model.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,11 @@
 //!
 //! Not here: how one runs (`runtime`), what a provider is shown (`haft-model`).
 
+mod names;
+
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
+use haft::call::RawArguments;
 use haft::closest::closest;
 use haft::schema_rules::{BrokenRule, check};
 use haft::tool::AnyTool;
@@ -11,6 +14,7 @@ use indexmap::IndexMap;
 
 use crate::entry::Entry;
 use crate::toolset::{ToolList, Toolset, ToolsetError};
+pub use names::Meant;
 
 /// All tools, in the order of their registration.
 #[derive(Default)]
@@ -112,6 +116,12 @@ impl Catalog {
     /// Finds a tool by the name it is shown under.
     pub fn find(&self, name: &str) -> Option<Arc<Entry>> {
         self.read().get(name).cloned()
+    }
+
+    /// Finds the tool that is meant by another name: in another case or spelling, or what other agents call it. Where the
+    /// name stands for several tools, the arguments say which.
+    pub fn meant(&self, name: &str, arguments: &RawArguments) -> Option<Meant> {
+        names::meant(&self.read(), name, arguments)
     }
 
     /// Returns all tools in order, without those that are only understood.

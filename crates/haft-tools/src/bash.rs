@@ -8,6 +8,7 @@
 
 mod data;
 pub(crate) mod listening;
+mod other_shapes;
 pub mod reading;
 pub(crate) mod report;
 mod room;
@@ -22,6 +23,7 @@ use haft::effect::Exposure;
 use haft::prelude::*;
 use haft::process::{Command, HowEnded, Ran};
 use haft::result::ToolResult;
+use haft::shape::Shape;
 
 use listening::Listening;
 use reading::read_command;
@@ -69,7 +71,24 @@ impl Tool for Bash {
         ("directory", "working_dir"),
         ("workdir", "working_dir"),
         ("working_directory", "working_dir"),
+        ("explanation", "description"),
+        ("justification", "description"),
     ];
+    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const OTHER_NAMES: &'static [&'static str] = &[
+        "shell",
+        "run_shell_command",
+        "run_command",
+        "execute_command",
+        "execute_bash",
+        "run_terminal_cmd",
+        "run_in_terminal",
+        "terminal",
+        "local_shell",
+        "shell_command",
+        "container.exec",
+    ];
+    const PATHS: &'static [&'static str] = &["working_dir"];
     const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
     type Args = Args;
     type Draft = Draft;

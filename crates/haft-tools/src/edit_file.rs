@@ -1,5 +1,8 @@
 //! Replaces parts of files: all edits in the right place, or none.
 
+mod other_shapes;
+mod patch;
+
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -14,6 +17,7 @@ use haft::lines::LineBreak;
 use haft::merge::{NotMerged, merge};
 use haft::plan::FileDiff;
 use haft::prelude::*;
+use haft::shape::Shape;
 use serde_json::{Value, json};
 
 use crate::change::{
@@ -103,8 +107,54 @@ pub struct NewText {
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
     const DOES: AtMost = AtMost::Changes;
-    const ALIASES: &'static [(&'static str, &'static str)] =
-        &[("file_path", "path"), ("filepath", "path"), ("filename", "path"), ("file", "path")];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("filepath", "path"),
+        ("filename", "path"),
+        ("file", "path"),
+        ("absolute_path", "path"),
+        ("target_file", "path"),
+        ("edit", "edits"),
+        ("changes", "edits"),
+        ("replacements", "edits"),
+        ("old_string", "old_text"),
+        ("old_str", "old_text"),
+        ("old_content", "old_text"),
+        ("old_code", "old_text"),
+        ("old", "old_text"),
+        ("search", "old_text"),
+        ("search_text", "old_text"),
+        ("find", "old_text"),
+        ("original", "old_text"),
+        ("new_string", "new_text"),
+        ("new_str", "new_text"),
+        ("new_content", "new_text"),
+        ("new_code", "new_text"),
+        ("new", "new_text"),
+        ("replace", "new_text"),
+        ("replace_text", "new_text"),
+        ("replace_with", "new_text"),
+        ("replacement", "new_text"),
+        ("expected_replacements", "count"),
+    ];
+    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const OTHER_NAMES: &'static [&'static str] = &[
+        "edit",
+        "multi_edit",
+        "str_replace",
+        "replace",
+        "replace_in_file",
+        "search_replace",
+        "search_and_replace",
+        "apply_patch",
+        "apply_diff",
+        "update_file",
+        "str_replace_editor command=str_replace",
+        "str_replace_editor command=insert",
+        "str_replace_based_edit_tool command=str_replace",
+        "str_replace_based_edit_tool command=insert",
+    ];
+    const PATHS: &'static [&'static str] = &["path", "files[].path"];
     type Args = Args;
     type Draft = Draft;
 

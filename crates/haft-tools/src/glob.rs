@@ -7,9 +7,12 @@ use haft::output::Limited;
 use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
+use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
 use crate::paged::Paged;
+use crate::shapes::{EXPLANATION, NOT_BELOW, RECURSIVE, only_path, texts};
 
 const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "a pattern with the dot finds them: \".*\", \".github/**\"" };
 
@@ -69,11 +72,33 @@ impl Tool for Glob {
         ("dir", "path"),
         ("folder", "path"),
         ("dir_path", "path"),
+        ("directory_path", "path"),
+        ("search_path", "path"),
+        ("root", "path"),
         ("max_results", "limit"),
+        ("head_limit", "limit"),
         ("sort_by", "sort"),
         ("skip", "offset"),
         ("include_ignored", "ignored"),
     ];
+    const SHAPES: &'static [Shape] = &[
+        Shape::new("path", Meaning::Code(only_path)),
+        Shape::new("pattern", Meaning::Code(either)),
+        Shape::new("patterns", Meaning::Code(either)),
+        Shape::new("path", Meaning::Code(pattern_alone)),
+        Shape::new("path", Meaning::Glob(joined)),
+        Shape::new("pattern", Meaning::Glob(from_root)),
+        Shape::new(
+            "case_sensitive",
+            Meaning::Words("case", &[("true", "\"sensitive\""), ("false", "\"insensitive\"")]),
+        ),
+        RECURSIVE,
+        NOT_BELOW,
+        EXPLANATION,
+    ];
+    const OTHER_NAMES: &'static [&'static str] =
+        &["find_files", "file_search", "glob_search", "glob_file_search", "find_by_name", "search_by_name"];
+    const PATHS: &'static [&'static str] = &["path"];
     type Args = Args;
     type Draft = Target;
 
@@ -112,6 +137,50 @@ impl Tool for Glob {
         let text = shown(&found, (skip as u64, limited), cx.limits().page_style.arguments);
         Ok(ToolOutput::text(text).with_limited(limited))
     }
+}
+
+/// Reads several patterns as one that fits either.
+fn either(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+    let pattern = match (value, texts(value)) {
+        (Value::String(pattern), _) => pattern.clone(),
+        (_, Some(patterns)) if patterns.len() == 1 => patterns[0].to_owned(),
+        (_, Some(patterns)) => {
+            // Where a "/" stands decides what a pattern is compared with.
+            let is_plain = |pattern: &&str| !pattern.contains(['{', '}', ',']);
+            let are_alike = patterns.iter().all(|pattern| pattern.contains('/') == patterns[0].contains('/'));
+            if !are_alike || !patterns.iter().all(is_plain) {
+                return None;
+            }
+            format!("{{{}}}", patterns.join(","))
+        }
+        (_, None) => return None,
+    };
+    (value.as_str() != Some(&pattern)).then(|| vec![("pattern", json!(pattern))])
+}
+
+/// Reads a glob that came as the folder, where there is no pattern.
+fn pattern_alone(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let is_glob = value.as_str()?.contains(['*', '?']);
+    let has_pattern = ["pattern", "glob", "glob_pattern"].iter().any(|name| given.get(name).is_some());
+    (is_glob && !has_pattern).then(|| vec![("pattern", value.clone()), ("path", Value::Null)])
+}
+
+/// Reads a folder with the letters of a glob as the beginning of the pattern.
+fn joined(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let (path, pattern) = (value.as_str()?, given.get("pattern")?.as_str()?);
+    let joined = format!("{}/{pattern}", path.trim_end_matches('/'));
+    let meant = || vec![("pattern", Value::Null), ("path", Value::Null), ("pattern", json!(joined))];
+    (!pattern.starts_with('/')).then(meant)
+}
+
+/// Reads a pattern from the root of the system, which is given without that root, as one of the workspace; and a list of
+/// patterns that came as text.
+fn from_root(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    if value.is_array() {
+        return either(value, given);
+    }
+    let is_changed = value.is_string() && given.get("pattern").is_some_and(|written| written != value);
+    (is_changed && given.get("path").is_none()).then(|| vec![("pattern", value.clone())])
 }
 
 fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Arguments) -> String {

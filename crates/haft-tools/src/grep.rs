@@ -1,5 +1,7 @@
 //! Searches what is in files.
 
+mod other_shapes;
+
 use std::fmt::Write;
 
 use haft::grouped::Grouped;
@@ -8,6 +10,7 @@ use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
 use haft::search::FoundLine;
+use haft::shape::Shape;
 
 use crate::left_out::{Ways, only_ignored, words};
 use crate::paged::Paged;
@@ -90,15 +93,27 @@ impl Tool for Grep {
         ("file_path", "path"),
         ("glob", "include"),
         ("include_pattern", "include"),
+        ("includes", "include"),
+        ("file_pattern", "include"),
         ("exclude_pattern", "exclude"),
+        ("excludes", "exclude"),
         ("fixed_strings", "literal"),
         ("context_lines", "context"),
-        ("output_mode", "mode"),
+        ("search_pattern", "pattern"),
+        ("search_term", "pattern"),
+        ("dir_path", "path"),
+        ("directory_path", "path"),
+        ("search_path", "path"),
         ("max_results", "limit"),
         ("head_limit", "limit"),
         ("skip", "offset"),
         ("include_ignored", "ignored"),
+        ("max_matches", "limit"),
     ];
+    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const OTHER_NAMES: &'static [&'static str] =
+        &["grep_search", "search_file_content", "search_in_files", "search_text", "ripgrep", "rg"];
+    const PATHS: &'static [&'static str] = &["path"];
     type Args = Args;
     type Draft = Target;
 

@@ -19,6 +19,7 @@ pub mod list_dir;
 mod paged;
 pub mod prompt_file;
 pub mod read_file;
+mod shapes;
 pub mod undo;
 pub mod write_file;
 

@@ -6,8 +6,11 @@ use haft::grouped::Grouped;
 use haft::page_style::Arguments;
 use haft::path::one_line;
 use haft::prelude::*;
+use haft::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
+use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};
+use crate::shapes::{EXPLANATION, only_path};
 
 const WAYS: Ways = Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them" };
 
@@ -52,7 +55,26 @@ impl Tool for ListDir {
         ("folder", "path"),
         ("dir_path", "path"),
         ("include_ignored", "ignored"),
+        ("directory_path", "path"),
+        ("relative_workspace_path", "path"),
+        ("target_directory", "path"),
+        ("file_path", "path"),
+        ("max_depth", "depth"),
+        ("show_hidden", "hidden"),
+        ("include_hidden", "hidden"),
+        ("all", "hidden"),
+        ("exclude", "ignore"),
+        ("ignore_patterns", "ignore"),
     ];
+    const SHAPES: &'static [Shape] = &[
+        Shape::new("path", Meaning::Code(only_path)),
+        Shape::new("path", Meaning::Glob(all_of_folder)),
+        Shape::new("recursive", Meaning::Words("depth", &[("true", "20"), ("false", "1")])),
+        Shape::new("-a", Meaning::Words("hidden", &[("true", "true"), ("false", "false")])),
+        EXPLANATION,
+    ];
+    const OTHER_NAMES: &'static [&'static str] = &["ls", "list_directory", "list_files", "list_folder"];
+    const PATHS: &'static [&'static str] = &["path"];
     type Args = Args;
     type Draft = Target;
 
@@ -64,7 +86,7 @@ impl Tool for ListDir {
         let root = RawPath::new(".");
         let target = cx.locate_tree(args.path.as_ref().unwrap_or(&root))?;
         if target.is_inside() {
-            cx.look().facts(&target)?;
+            cx.look().facts(&target).map_err(|error| no_glob(error, args.path.as_ref()))?;
         }
         Ok((Plan::new([Effect::Read(target.clone())]), target))
     }
@@ -85,6 +107,26 @@ impl Tool for ListDir {
             cx.limits().page_style.arguments,
         )))
     }
+}
+
+/// Reads `src/*` as the folder.
+fn all_of_folder(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    if value.is_array() {
+        return only_path(value, given);
+    }
+    match folder_and_glob(value.as_str()?) {
+        (folder, "*") => Some(vec![("path", json!(folder))]),
+        _ => None,
+    }
+}
+
+/// Names the tool that reads globs, where a glob was given as a folder.
+fn no_glob(mut error: ToolError, path: Option<&RawPath>) -> ToolError {
+    if let Some(path) = path.filter(|path| path.as_str().contains(['*', '?'])) {
+        let call = json!({ "pattern": path.as_str() });
+        error.next = Next::UseInstead { tool: "glob".into(), to: format!("with {call}, which reads globs") };
+    }
+    error
 }
 
 fn shown(listing: &Listing, (depth, view): (usize, View), arguments: Arguments) -> String {

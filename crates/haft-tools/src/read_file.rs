@@ -7,6 +7,7 @@
 //! (`source`), globs (`globs`), how several files share one result (`several`).
 
 mod globs;
+mod other_shapes;
 mod several;
 mod shown_page;
 mod source;
@@ -16,6 +17,7 @@ use haft::grouped::Grouped;
 use haft::output::{Image, Limited};
 use haft::path::one_line;
 use haft::prelude::*;
+use haft::shape::Shape;
 use serde_json::json;
 
 use globs::everything;
@@ -57,9 +59,31 @@ impl Tool for ReadFile {
         ("filepath", "path"),
         ("filename", "path"),
         ("file", "path"),
+        ("absolute_path", "path"),
+        ("target_file", "path"),
         ("file_paths", "paths"),
         ("files", "paths"),
+        ("start_line", "offset"),
+        ("line_start", "offset"),
+        ("from_line", "offset"),
+        ("first_line", "offset"),
+        ("max_lines", "limit"),
+        ("num_lines", "limit"),
+        ("line_count", "limit"),
     ];
+    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const OTHER_NAMES: &'static [&'static str] = &[
+        "read",
+        "view",
+        "view_file",
+        "open_file",
+        "cat",
+        "read_files",
+        "read_many_files",
+        "str_replace_editor command=view",
+        "str_replace_based_edit_tool command=view",
+    ];
+    const PATHS: &'static [&'static str] = &["path", "paths[]"];
     type Args = Args;
     type Draft = Vec<Source>;
 

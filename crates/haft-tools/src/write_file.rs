@@ -12,16 +12,25 @@ use haft::grouped::Grouped;
 use haft::limits::WriteMode;
 use haft::plan::FileDiff;
 use haft::prelude::*;
-use serde_json::json;
+use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use serde_json::{Value, json};
 
 use crate::change::{
     CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
     not_read, stale, told, unencodable,
 };
+use crate::shapes::{ENCODING, EXPLANATION, only_path};
 use line_ends::with_line_ends_of;
 
 /// How a caller replaces a file that it has not read.
 const OR_OVERWRITE: &str = ", or give write_mode \"overwrite\"";
+
+/// How text is added to a file.
+const APPEND: &str = "a file is written whole here; to add to its end, call edit_file with its last line as \"old_text\", and \
+                      that line and the new ones as \"new_text\"";
+
+/// How a patch is sent that adds a file and does something else too.
+const ONE_FILE: &str = "call write_file({\"path\": …, \"content\": …}) for each new file, and edit_file for changes";
 
 /// Writes a whole file.
 pub struct WriteFile;
@@ -66,9 +75,39 @@ impl Tool for WriteFile {
         ("filepath", "path"),
         ("filename", "path"),
         ("file", "path"),
+        ("absolute_path", "path"),
+        ("target_file", "path"),
         ("contents", "content"),
         ("text", "content"),
+        ("file_text", "content"),
+        ("file_content", "content"),
+        ("mode", "write_mode"),
     ];
+    const SHAPES: &'static [Shape] = &[
+        Shape::new("path", Meaning::Code(only_path)),
+        Shape::new("input", Meaning::Code(added_file)),
+        Shape::new("patch", Meaning::Code(added_file)),
+        Shape::new("input", Meaning::Instead(ONE_FILE)),
+        Shape::new("patch", Meaning::Instead(ONE_FILE)),
+        Shape::new("overwrite", Meaning::Words("write_mode", &[("true", "\"overwrite\""), ("false", "\"create\"")])),
+        Shape::new("create_dirs", Meaning::Anyway(&["true"])),
+        Shape::new("create_directories", Meaning::Anyway(&["true"])),
+        Shape::new("append", Meaning::Anyway(&["false"])),
+        Shape::new("append", Meaning::Instead(APPEND)),
+        ENCODING,
+        EXPLANATION,
+    ];
+    const OTHER_NAMES: &'static [&'static str] = &[
+        "write",
+        "create_file",
+        "write_to_file",
+        "save_file",
+        "apply_patch input^=*** Begin Patch\n*** Add File: ",
+        "apply_patch patch^=*** Begin Patch\n*** Add File: ",
+        "str_replace_editor command=create",
+        "str_replace_based_edit_tool command=create",
+    ];
+    const PATHS: &'static [&'static str] = &["path"];
     type Args = Args;
     type Draft = Draft;
 
@@ -148,6 +187,19 @@ pub struct New {
     bytes: Bytes,
     diff: Diff,
     notes: Vec<String>,
+}
+
+/// Reads a patch that adds one file, and does nothing else, as that file.
+fn added_file(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+    let mut lines = value.as_str()?.trim_start().lines().skip(1);
+    let path = lines.next()?.strip_prefix("*** Add File: ")?.trim();
+    let mut content = String::new();
+    for line in lines.by_ref().take_while(|line| line.trim_end() != "*** End Patch") {
+        content.push_str(line.strip_prefix('+')?);
+        content.push('\n');
+    }
+    let is_all = lines.all(|line| line.trim().is_empty());
+    is_all.then(|| vec![("path", json!(path)), ("content", json!(content)), ("write_mode", json!("create"))])
 }
 
 fn write(target: &Target, effects: Vec<Effect>, new: New) -> (Plan, Draft) {

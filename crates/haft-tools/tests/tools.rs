@@ -7,6 +7,8 @@
 
 #[path = "tools/bash.rs"]
 mod bash;
+#[path = "tools/broken_calls.rs"]
+mod broken_calls;
 #[path = "tools/conformance.rs"]
 mod conformance;
 #[path = "tools/definitions.rs"]

@@ -213,6 +213,10 @@ impl Look for Workspace {
         path.is_file()
     }
 
+    fn is_there(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok()
+    }
+
     fn way_to(&self, path: &Path) -> Vec<PathBuf> {
         locate::way_to(path)
     }

@@ -95,6 +95,11 @@ pub trait Look: Send + Sync {
         false
     }
 
+    /// Returns whether anything is at a real path, wherever it lies; yes where that is not known.
+    fn is_there(&self, _path: &Path) -> bool {
+        true
+    }
+
     /// Returns the paths that a path leads through by links, itself first and the real one last, wherever they lie.
     fn way_to(&self, path: &Path) -> Vec<PathBuf> {
         vec![path.to_owned()]

@@ -43,6 +43,7 @@ pub mod schema;
 pub mod schema_rules;
 pub mod search;
 pub mod session_state;
+pub mod shape;
 pub mod spec;
 pub mod stamp;
 pub mod tool;

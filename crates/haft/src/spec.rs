@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::manual::Manual;
+use crate::shape::Shapes;
 
 /// Describes a tool: what the catalogue lists and a model is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,12 @@ pub struct Spec {
     pub aliases: Vec<(String, String)>,
     /// Arguments that are times in seconds, each with its name in milliseconds.
     pub times: Vec<(String, String)>,
+    /// Other shapes in which models write arguments.
+    pub shapes: Shapes,
+    /// Other names of the tool that models call.
+    pub other_names: &'static [&'static str],
+    /// Arguments that are paths.
+    pub paths: &'static [&'static str],
     /// The schema of the data of results that worked, where the tool promises one.
     pub output_schema: Option<Arc<Value>>,
     /// The most that its calls can do.
@@ -55,6 +62,9 @@ impl Spec {
             input_schema: Arc::new(input_schema),
             aliases: Vec::new(),
             times: Vec::new(),
+            shapes: Shapes::default(),
+            other_names: &[],
+            paths: &[],
             output_schema: None,
             does: AtMost::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -15,6 +15,7 @@ use crate::output::ToolOutput;
 use crate::plan::Plan;
 use crate::result::ToolResult;
 use crate::schema;
+use crate::shape::{Shape, Shapes};
 use crate::spec::{AtMost, Spec};
 
 /// What a tool author writes. Put it into a catalogue with [`Typed`].
@@ -28,6 +29,16 @@ pub trait Tool: Send + Sync + 'static {
     /// Arguments that are times in seconds, each with the name under which milliseconds are converted; what is no number
     /// is left out, and the default holds. Both is told.
     const TIMES: &'static [(&'static str, &'static str)] = &[];
+
+    /// Other shapes in which models write arguments, in the order in which they are read.
+    const SHAPES: &'static [Shape] = &[];
+
+    /// Other names of the tool that models call. `name key=value` counts only for calls with that argument, which is
+    /// taken out; `name key^=text` for calls in which that argument begins with the text.
+    const OTHER_NAMES: &'static [&'static str] = &[];
+
+    /// Arguments that are paths: `path`, `paths[]` for a list, `files[].path` for one in each object of a list.
+    const PATHS: &'static [&'static str] = &[];
 
     /// The most that calls can do.
     const DOES: AtMost = AtMost::Anything;
@@ -98,6 +109,9 @@ impl<T: Tool> Typed<T> {
         let owned = |(one, other): &(&str, &str)| (one.to_string(), other.to_string());
         spec.aliases = T::ALIASES.iter().map(owned).collect();
         spec.times = T::TIMES.iter().map(owned).collect();
+        spec.shapes = Shapes(T::SHAPES);
+        spec.other_names = T::OTHER_NAMES;
+        spec.paths = T::PATHS;
         spec.does = T::DOES;
         Self { tool, spec }
     }

@@ -68,7 +68,7 @@ async fn a_model_reads_what_its_calls_came_to_and_has_the_last_word() {
 #[tokio::test]
 async fn every_call_has_an_answer_however_it_ended() {
     let worked = check([calls([
-        call("1", "readfile", json!({})),
+        call("1", "reed_file", json!({})),
         call_text("2", "add", "{\"a\": 1, \"b\": "),
         call_text("3", "add", "rubbish"),
         call_text("4", "add", ""),
@@ -85,7 +85,7 @@ async fn every_call_has_an_answer_however_it_ended() {
         format!("{id}: {line}\n")
     });
     snapshot!(firsts.collect::<String>(), @r#"
-    1: There is no tool "readfile".
+    1: There is no tool "reed_file".
     2: add: $.b: expected a complete JSON object, received text that ends where a value belongs: "{\"a\": 1, \"b\": "
     3: add: $: expected one JSON object, received "rubbish"; nothing was run; send the arguments as {"name": value, …
     4: add: $.a: expected the property "a" (a whole number), received nothing.

@@ -40,7 +40,7 @@ impl fmt::Display for Fault {
 }
 
 /// Writes a value as JSON, cut after some 70 bytes.
-pub(super) fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     let mut start = Start { bytes: Vec::with_capacity(SHOWN_BYTES), cut: false };
     // The only error is our own "enough", which stops the serialiser early.
     let written = serde_json::to_writer(&mut start, value);
@@ -110,7 +110,7 @@ pub(super) fn push_index(path: &mut String, index: usize) {
 }
 
 /// Returns the path of a property below `path`.
-pub(super) fn key_path(path: &str, key: &str) -> String {
+pub(crate) fn key_path(path: &str, key: &str) -> String {
     let mut path = path.to_owned();
     push_key(&mut path, key);
     path

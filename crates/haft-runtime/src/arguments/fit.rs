@@ -8,6 +8,8 @@
 
 mod coerce;
 mod keys;
+mod lists;
+mod nesting;
 mod site;
 mod wide;
 
@@ -21,7 +23,7 @@ use serde_json::{Map, Value};
 
 use super::Reading;
 use super::fault::shown;
-use super::outline::{Outline, item_schema, parts, property_schema};
+use super::outline::{Outline, item_schema, parts, property_schema, types};
 use site::Site;
 
 /// Deepest nesting that is fitted; below it values stay as they are.
@@ -43,9 +45,8 @@ pub fn fit(value: Value, schema: &Value, aliases: &[(String, String)]) -> Readin
 #[must_use]
 pub fn fit_as(mut value: Value, schema: &Value, aliases: &[(String, String)], coercion: Coercion) -> Reading {
     let outline = Outline::new(schema);
-    let mut fitting = Fitting { outline: &outline, repairs: Vec::new(), steps: &Cell::new(0), coercion };
-    fitting.rename_keys(&mut value, schema, aliases, &Site::ROOT);
-    fitting.fit_values(&mut value, schema, &Site::ROOT);
+    let mut fitting = Fitting { outline: &outline, aliases, repairs: Vec::new(), steps: &Cell::new(0), coercion };
+    fitting.fit_part(&mut value, schema, &Site::ROOT);
     Reading { value, repairs: fitting.repairs }
 }
 
@@ -53,7 +54,7 @@ pub fn fit_as(mut value: Value, schema: &Value, aliases: &[(String, String)], co
 pub(super) fn fit_values(mut value: Value, schema: &Value) -> Value {
     let outline = Outline::new(schema);
     let coercion = Coercion::Careful;
-    let mut fitting = Fitting { outline: &outline, repairs: Vec::new(), steps: &Cell::new(0), coercion };
+    let mut fitting = Fitting { outline: &outline, aliases: &[], repairs: Vec::new(), steps: &Cell::new(0), coercion };
     fitting.fit_values(&mut value, schema, &Site::ROOT);
     value
 }
@@ -61,6 +62,8 @@ pub(super) fn fit_values(mut value: Value, schema: &Value) -> Value {
 /// One run over a value, or a trial on a copy of a part.
 struct Fitting<'o, 's> {
     outline: &'o Outline<'s>,
+    /// Pairs of another name and the property that it stands for.
+    aliases: &'o [(String, String)],
     repairs: Vec<String>,
     steps: &'o Cell<u32>,
     coercion: Coercion,
@@ -76,7 +79,8 @@ impl<'s> Fitting<'_, 's> {
         if site.depth > DEEPEST || self.is_spent() {
             return;
         }
-        self.rename_keys(value, schema, &[], site);
+        self.rename_keys(value, schema, site);
+        self.renest_keys(value, schema, site);
         self.fit_values(value, schema, site);
     }
 
@@ -87,6 +91,7 @@ impl<'s> Fitting<'_, 's> {
     fn fit_values(&mut self, value: &mut Value, schema: &'s Value, site: &Site<'_, 's>) {
         let layers = self.outline.layers(schema);
         self.coerce(value, schema, &layers, site);
+        self.renest(value, schema, &layers, site);
         for layer in &layers {
             for keyword in ["anyOf", "oneOf"] {
                 self.fit_union(value, schema, parts(layer, keyword), site);
@@ -126,29 +131,40 @@ impl<'s> Fitting<'_, 's> {
 
     /// Fits a copy, without telling.
     fn trial(&self, mut value: Value, schema: &'s Value, site: &Site<'_, 's>) -> Reading {
-        let Fitting { outline, steps, coercion, .. } = *self;
-        let mut fitting = Fitting { outline, repairs: Vec::new(), steps, coercion };
+        let Fitting { outline, aliases, steps, coercion, .. } = *self;
+        let mut fitting = Fitting { outline, aliases, repairs: Vec::new(), steps, coercion };
         fitting.fit_part(&mut value, schema, site);
         Reading { value, repairs: fitting.repairs }
     }
 
     fn fit_properties(&mut self, entries: &mut Map<String, Value>, layers: Layers<'_, 's>, site: &Site<'_, 's>) {
-        let mut left_out: Vec<String> = Vec::new();
+        let mut left_out: Vec<(String, String)> = Vec::new();
         for layer in layers {
             for (key, entry) in entries.iter_mut() {
                 let Some(property) = property_schema(layer, key) else { continue };
-                if entry.is_null() && is_optional(layer, key) && !self.outline.admits(entry, property) {
-                    left_out.push(key.clone());
+                if is_optional(layer, key) && self.is_no_value(entry, property) {
+                    left_out.push((key.clone(), shown(entry)));
                 } else {
                     self.fit_part(entry, property, &site.at_key(key));
                 }
             }
         }
-        for key in left_out {
+        for (key, written) in left_out {
             if entries.shift_remove(&key).is_some() {
-                self.repairs.push(format!("{}: null left out", site.at_key(&key).path()));
+                self.repairs.push(format!("{}: {written} left out", site.at_key(&key).path()));
             }
         }
+    }
+
+    /// Whether a value is null, or the word for it, where the schema wants neither null nor a text, nor a list of texts.
+    fn is_no_value(&self, value: &Value, schema: &'s Value) -> bool {
+        let lists = || self.outline.layers(schema).iter().any(|layer| types(layer).contains(&"array"));
+        let is_null = match value {
+            Value::Null => true,
+            Value::String(text) => coerce::is_null_in_text(text) && !lists(),
+            _ => false,
+        };
+        is_null && !self.outline.admits(value, schema) && !self.outline.admits(&Value::Null, schema)
     }
 
     fn fit_items(&mut self, items: &mut [Value], layers: Layers<'_, 's>, site: &Site<'_, 's>) {

@@ -73,6 +73,11 @@ pub(super) fn read_encoded(inner: &str) -> Result<Reading, Fault> {
     })
 }
 
+/// Reads a text that is one list or object, as JSON with slips or as Python writes it, and nothing else.
+pub(super) fn read_literal(text: &str) -> Option<Value> {
+    Parser::read_literal(text)
+}
+
 /// Says that the text holds something else than an object.
 pub(super) fn no_object(received: &str) -> Fault {
     Fault {

@@ -27,6 +27,12 @@ pub fn read_times(mut value: Value, times: &[(String, String)]) -> Reading {
                 None => repairs.push(no_time(milliseconds, &given)),
             }
         }
+        if let Some(given) = entries.get(seconds)
+            && let Some(converted) = given.as_str().and_then(with_unit).and_then(in_seconds)
+        {
+            repairs.push(format!("$.{seconds}: {} → {converted} s", shown(given)));
+            entries.insert(seconds.clone(), Value::Number(converted));
+        }
         if entries.get(seconds).is_some_and(|given| !given.is_null() && number_in(given).is_none())
             && let Some(given) = entries.shift_remove(seconds)
         {
@@ -41,6 +47,25 @@ fn in_seconds(seconds: f64) -> Option<Number> {
     #[allow(clippy::cast_possible_truncation)] // whole and small, as is seen in the same line
     let whole = (seconds.fract() == 0.0 && seconds.abs() < 1e15).then_some(seconds as i64);
     whole.map(Number::from).or_else(|| Number::from_f64(seconds))
+}
+
+/// Reads a number with its unit behind it: `10s`, `500 ms`, `2m`.
+fn with_unit(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 9] = [
+        ("ms", 0.001),
+        ("milliseconds", 0.001),
+        ("seconds", 1.0),
+        ("sec", 1.0),
+        ("s", 1.0),
+        ("minutes", 60.0),
+        ("min", 60.0),
+        ("m", 60.0),
+        ("h", 3600.0),
+    ];
+    let digits = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text.trim()[digits.len()..];
+    let (_, seconds) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    digits.trim_end().parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * seconds)
 }
 
 fn no_time(name: &str, given: &Value) -> String {
@@ -69,6 +94,15 @@ mod tests {
     fn milliseconds_become_seconds_and_that_is_told() {
         let (value, told) = read(json!({ "a": 1, "timeout_ms": 1500 }));
         assert_eq!((value, told.as_str()), (json!({ "a": 1, "timeout": 1.5 }), "$.timeout_ms: 1500 → timeout 1.5 s"));
+    }
+
+    #[test]
+    fn a_number_with_its_unit_is_that_time() {
+        for (text, seconds) in [("10s", json!(10)), ("500 ms", json!(0.5)), ("2m", json!(120)), ("1.5 sec", json!(1.5))]
+        {
+            assert_eq!(read(json!({ "timeout": text })).0, json!({ "timeout": seconds }), "{text}");
+        }
+        assert_eq!(read(json!({ "timeout": "10 x" })).0, json!({}));
     }
 
     #[test]

@@ -71,11 +71,15 @@ impl Entry {
         arguments: Value,
         (coercion, unknown_keys): (Coercion, UnknownKeys),
     ) -> Fit {
-        let timed = arguments::read_times(arguments, &self.shown.times);
-        let mut reading = arguments::fit_as(timed.value, &self.shown.input_schema, &self.shown.aliases, coercion);
-        reading.repairs.splice(0..0, timed.repairs);
+        let schema = &self.shown.input_schema;
+        let opened = arguments::out_of_envelope(arguments, schema, &[&self.shown.name, self.native_name()]);
+        let timed = arguments::read_times(opened.value, &self.shown.times);
+        let shaped = arguments::read_shapes(timed.value, self.shown.shapes);
+        let mut reading = arguments::fit_as(shaped.value, schema, &self.shown.aliases, coercion);
+        let before = opened.repairs.into_iter().chain(timed.repairs).chain(shaped.repairs);
+        reading.repairs.splice(0..0, before);
         let dropped = match unknown_keys {
-            UnknownKeys::Dropped => arguments::drop_unknown(&mut reading.value, &self.shown.input_schema),
+            UnknownKeys::Dropped => arguments::drop_unknown(&mut reading.value, schema),
             UnknownKeys::Refused => Vec::new(),
         };
         let verdict = checker.check(&reading.value);

@@ -6,11 +6,12 @@ use haft::call::RawArguments;
 use haft::dialect::Dialect;
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
+use haft::shape::{Meaning, Shape};
 use serde_json::Value;
 
 use super::prepare::{describe, example_call, sentence};
 use super::resolve::Resolved;
-use crate::arguments;
+use crate::arguments::{self, Reading};
 use crate::call_context::CallContext;
 use crate::entry::Entry;
 
@@ -22,8 +23,9 @@ pub(crate) struct Parsed {
 
 /// Reads the arguments and turns them back from a provider's schema.
 pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
-    let Resolved { entry, call } = resolved;
+    let Resolved { entry, call, repair } = resolved;
     cx.note(|notes| {
+        notes.repairs.extend(repair);
         notes.tool = entry.shown.name.clone();
         notes.entry = Some(entry.clone());
     });
@@ -31,7 +33,7 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
         RawArguments::Object(fields) => Value::Object(fields),
         RawArguments::Words(words) => arguments::read_words(&words, &entry.shown.input_schema)
             .map_err(|faults| describe(cx.dialect(), &entry, &faults))?,
-        RawArguments::Text(text) => match arguments::read_text(&text) {
+        RawArguments::Text(text) => match read(&text, &entry) {
             Ok(reading) => {
                 cx.note(|notes| notes.repairs.extend(reading.repairs));
                 reading.value
@@ -53,6 +55,18 @@ pub(crate) async fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Pa
         cx.note(|notes| notes.arguments = arguments.clone());
     }
     Ok(Parsed { entry, arguments })
+}
+
+/// Reads the text as an object, or as the one argument that it looks like where it is no JSON.
+fn read(text: &str, entry: &Entry) -> Result<Reading, arguments::Fault> {
+    let looks_like = |shape: &&Shape| matches!(shape.meaning, Meaning::Raw(looks_like) if looks_like(text));
+    match entry.shown.shapes.0.iter().find(looks_like) {
+        None => arguments::read_text(text),
+        Some(shape) => {
+            let value = serde_json::json!({ shape.written: text });
+            Ok(Reading { value, repairs: vec![format!("json: the text read as \"{}\"", shape.written)] })
+        }
+    }
 }
 
 pub(crate) fn unreadable(dialect: Option<&dyn Dialect>, entry: &Entry, fault: &arguments::Fault) -> ToolError {

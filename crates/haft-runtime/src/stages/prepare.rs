@@ -1,5 +1,7 @@
 //! Fits the arguments to the schema that was shown, then takes them inward and binds them.
 
+mod places;
+
 use std::sync::Arc;
 
 use haft::dialect::Dialect;
@@ -9,7 +11,7 @@ use haft::tool::Bound;
 use serde_json::Value;
 
 use super::parse::Parsed;
-use crate::arguments::{self, Checker, Fault};
+use crate::arguments::{self, Advice, Checker, Fault};
 use crate::call_context::CallContext;
 use crate::entry::{Entry, Fit};
 use crate::hooks::HookedCall;
@@ -29,7 +31,11 @@ pub(crate) async fn prepare(cx: &CallContext<'_>, parsed: Parsed) -> Result<Prep
     let Parsed { entry, arguments } = parsed;
     let fitted = fitted(cx, &entry, entry.with_shown_names(arguments))?;
     let (entry, fitted) = match entry.way_in() {
-        None => (entry, fitted),
+        None => {
+            let placed = places::placed(fitted, entry.shown(), &*cx.session.ground.doors.look);
+            cx.note(|notes| notes.repairs.extend(placed.repairs));
+            (entry, placed.value)
+        }
         Some(way) => {
             cx.note(|notes| notes.key = Some(cx.session.memory.key(entry.tool.spec(), &fitted)));
             // What another system takes may still be more than is there.
@@ -70,7 +76,8 @@ fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value)
             // An excerpt may cut a secret in two, so it is taken from a value that has none.
             let mut redacted = reading.value;
             cx.session.ground.redactor.redact_value(&mut redacted);
-            Err(describe(cx.dialect(), entry, &checker.check(&redacted).err().unwrap_or(faults)))
+            let faults = checker.check(&redacted).err().unwrap_or(faults);
+            Err(advised(cx.dialect(), entry, faults, &redacted))
         }
     }
 }
@@ -118,6 +125,31 @@ pub(crate) fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -
     })
 }
 
+/// Says what does not fit; where it fits without the arguments that are too many, the call that is shown is the model's own.
+fn advised(dialect: Option<&dyn Dialect>, entry: &Entry, mut faults: Vec<Fault>, given: &Value) -> ToolError {
+    /// More than that is not worth repeating.
+    const LONGEST_CALL: usize = 400;
+    let mut own = given.clone();
+    for fault in &mut faults {
+        match arguments::advice(&entry.shown, fault) {
+            None => {}
+            Some(Advice::Instead(advice)) => fault.hint = Some(advice),
+            Some(Advice::Without(advice)) => {
+                fault.hint = Some(advice.to_owned());
+                if let Value::Object(fields) = &mut own {
+                    fields.retain(|key, _| arguments::key_path("$", key) != fault.path);
+                }
+            }
+        }
+    }
+    let mut error = describe(dialect, entry, &faults);
+    let fits = entry.checker().as_ref().is_ok_and(|checker| checker.accepts(&own));
+    if fits && own.to_string().len() <= LONGEST_CALL {
+        error.next = Next::FixArguments(format!("a call that fits: {}", written_call(dialect, entry, &own)));
+    }
+    error
+}
+
 /// Says what does not fit, and shows a call that does.
 pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[Fault]) -> ToolError {
     let tool = &entry.shown.name;
@@ -138,8 +170,12 @@ pub(crate) fn example_call(dialect: Option<&dyn Dialect>, entry: &Entry) -> Stri
     let fits = |example: &Value| entry.checker().as_ref().is_ok_and(|checker| checker.check(example).is_ok());
     let manual = entry.shown.manual.examples.first().map(|example| example.arguments.clone()).filter(fits);
     let example = manual.unwrap_or_else(|| arguments::minimal_example(&entry.shown.input_schema));
+    written_call(dialect, entry, &example)
+}
+
+fn written_call(dialect: Option<&dyn Dialect>, entry: &Entry, arguments: &Value) -> String {
     match dialect {
-        Some(dialect) => dialect.call(&entry.shown.name, &example),
-        None => format!("{}({example})", entry.shown.name),
+        Some(dialect) => dialect.call(&entry.shown.name, arguments),
+        None => format!("{}({arguments})", entry.shown.name),
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use haft::call::ToolCall;
+use haft::call::{RawArguments, ToolCall};
 use haft::error::{Next, ToolError};
 use haft::kinds::ErrorKind;
 use haft_policy::decision::Decision;
 use haft_policy::policy::Policy;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Meant};
 use crate::entry::Entry;
 
 /// Most characters of an unknown name that are quoted.
@@ -20,19 +20,28 @@ const MOST_NAMES: usize = 40;
 pub(crate) struct Resolved {
     pub(crate) entry: Arc<Entry>,
     pub(crate) call: ToolCall,
+    /// The line that tells of a name that was read as another.
+    pub(crate) repair: Option<String>,
 }
 
 /// Finds the tool by the name it is shown under.
 ///
 /// A rule that denies a name is told even when there is no such tool: the rule is the better answer.
-pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, call: ToolCall) -> Result<Resolved, ToolError> {
-    match catalog.find(&call.name) {
-        Some(entry) => Ok(Resolved { entry, call }),
-        None => match policy.judge_tool(&call.name).filter(|ruling| ruling.decision == Decision::Deny) {
-            Some(ruling) => Err(super::authorize::denied(&ruling)),
-            None => Err(unknown(catalog, &call.name)),
-        },
+pub(crate) async fn resolve(catalog: &Catalog, policy: &Policy, mut call: ToolCall) -> Result<Resolved, ToolError> {
+    if let Some(entry) = catalog.find(&call.name) {
+        return Ok(Resolved { entry, call, repair: None });
     }
+    if let Some(ruling) = policy.judge_tool(&call.name).filter(|ruling| ruling.decision == Decision::Deny) {
+        return Err(super::authorize::denied(&ruling));
+    }
+    let Meant { entry, arguments } =
+        catalog.meant(&call.name, &call.arguments).ok_or_else(|| unknown(catalog, &call.name))?;
+    let written: String = call.name.chars().take(MOST_LETTERS).collect();
+    let repair = Some(format!("$: the tool \"{written}\" read as \"{}\"", entry.shown.name));
+    if let Some(arguments) = arguments {
+        call.arguments = RawArguments::Object(arguments);
+    }
+    Ok(Resolved { entry, call, repair })
 }
 
 fn unknown(catalog: &Catalog, name: &str) -> ToolError {

@@ -1,6 +1,7 @@
 //! What a model sends, and what it is told.
 
 use haft::call::{RawArguments, ToolCall};
+use haft::prelude::*;
 use haft::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -77,14 +78,56 @@ async fn an_exact_repeat_of_a_failing_call_is_told_so() {
 #[tokio::test]
 async fn an_unknown_tool_is_answered_with_the_nearest_one_or_all() {
     let scene = Scene::new();
-    snapshot!(scene.told("readfile", json!({})).await, @r#"
-    failed at resolve (unknown_tool): There is no tool "readfile".
+    snapshot!(scene.told("reed_file", json!({})).await, @r#"
+    failed at resolve (unknown_tool): There is no tool "reed_file".
     next: call "read_file" instead
     did: nothing
     "#);
     let told = scene.told("launch_rocket", json!({})).await;
     assert!(told.contains("next: call one of read_file, write_file, edit_file, list_dir, glob, grep"), "{told}");
 }
+
+#[tokio::test]
+async fn a_tool_in_another_spelling_or_by_the_name_of_another_agent_is_found_and_told() {
+    for name in ["Read", "READ_FILE", "readFile", "functions.read_file", "read_file<|channel|>commentary", "view"] {
+        let result = Scene::sample().call(name, json!({ "path": "notes.txt" })).await;
+        assert_eq!((&*result.tool, result.status), ("read_file", Status::Ok), "{name}");
+        assert_eq!(result.repairs, [format!("$: the tool \"{name}\" read as \"read_file\"")]);
+    }
+    let without_command = Scene::sample().call("str_replace_editor", json!({ "path": "notes.txt" })).await;
+    assert_eq!(without_command.status, Status::Failed);
+}
+
+#[tokio::test]
+async fn a_tool_of_that_very_name_is_called_whatever_other_agents_mean_by_it() {
+    let scene = Scene::new().tool(Add).tool(View);
+    assert_eq!(scene.told("view", json!({})).await, "ok: seen\ndid: nothing");
+    assert!(scene.told("ADD", json!({ "a": 1, "b": 2 })).await.starts_with("ok: 3\n"));
+}
+
+/// A tool that has the name which another agent has for "read_file".
+struct View;
+
+impl Tool for View {
+    const NAME: &'static str = "view";
+    type Args = NoArgs;
+    type Draft = ();
+
+    fn manual(&self) -> Manual {
+        Manual::plain(Self::NAME, "Sees.")
+    }
+
+    async fn plan(&self, _args: &NoArgs, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
+        Ok((Plan::nothing(), ()))
+    }
+
+    async fn run(&self, _args: NoArgs, _draft: (), _cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("seen"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NoArgs {}
 
 #[tokio::test]
 async fn words_of_a_command_line_are_read_by_the_schema_without_repair() {

@@ -405,13 +405,53 @@ async fn a_file_with_damaged_utf_8_is_not_edited_in_another_encoding() {
 }
 
 #[tokio::test]
-async fn arguments_of_other_edit_tools_are_told_where_they_belong() {
+async fn one_edit_beside_the_path_is_made_and_told() {
+    let scene = scene().file("a.txt", "x x\n");
+    scene.call("read_file", json!({ "path": "a.txt" })).await;
+    let flat = json!({ "path": "a.txt", "old_string": "x", "new_string": "y", "replace_all": true });
+    let result = scene.call("edit_file", flat).await;
+    assert_eq!(scene.read("a.txt"), "y y\n");
+    assert_eq!(
+        result.repairs,
+        [
+            r#"$.replace_all: true → {"count":"all"}"#,
+            r#"$.old_string: read as "edits[0].old_text""#,
+            r#"$.new_string: read as "edits[0].new_text""#,
+            r#"$.count: read as "edits[0].count""#,
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_edit_that_lacks_something_is_told_where_it_belongs_and_never_to_leave_it_out() {
     let scene = scene().file("a.txt", "x\n");
-    let flat = json!({ "path": "a.txt", "old_text": "x", "new_text": "y", "replace_all": true });
-    let told = scene.told("edit_file", flat).await;
+    let told = scene.told("edit_file", json!({ "path": "a.txt", "old_text": "x" })).await;
     assert!(told.contains(r#"put it into "edits": [{"old_text": …, "new_text": …}]."#), "{told}");
-    assert!(told.contains(r#"give "count": "all" in "edits" instead."#), "{told}");
+    let told = scene.told("edit_file", json!({ "path": "a.txt", "insert_line": 1, "new_str": "y" })).await;
+    assert!(!told.contains("leave it out") && told.contains("\"new_text\" has the line that is there"), "{told}");
     scene.assert_untouched();
+}
+
+#[tokio::test]
+async fn patches_and_blocks_of_other_agents_are_edits_here() {
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** End Patch\n";
+    let blocks = "a.txt\n<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE\n";
+    let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
+    for (tool, arguments) in [
+        ("apply_patch", json!({ "input": patch })),
+        ("edit_file", json!({ "patch": patch })),
+        ("edit_file", json!({ "path": "a.txt", "edits": blocks })),
+        ("edit_file", json!({ "path": "a.txt", "diff": "<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE" })),
+        ("edit_file", json!({ "diff": diff })),
+        ("edit_file", json!(patch)),
+        ("edit_file", json!(blocks)),
+    ] {
+        let scene = scene().file("a.txt", "one\ntwo\nthree");
+        scene.call("read_file", json!({ "path": "a.txt" })).await;
+        let result = scene.call(tool, arguments).await;
+        assert_eq!(scene.read("a.txt"), "one\n2\nthree", "{}", result.text());
+        assert!(!result.repairs.is_empty());
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::{Map, Value};
 
 use super::super::fault::{Fault, key_path, push_index, push_key, shown, shown_text};
-use super::super::outline::{Outline, property_schema};
+use super::super::outline::{Outline, item_schema, property_schema, types};
 use super::shortened;
 use super::union::{Telling, choices_of, worth_telling};
 use super::unknown::{Unknown, names};
@@ -127,6 +127,7 @@ impl<'s> Report<'s> {
             _ => wanted(&self.outline, self.parent(error)),
         };
         let hint = did_you_mean(error.instance(), &self.choices_at(error));
+        let hint = hint.or_else(|| not_as_text(error.instance(), self.parent(error).as_object()?));
         self.tell(place, expected, received, hint);
     }
 
@@ -203,6 +204,19 @@ impl<'s> Report<'s> {
 
     fn layers_at(&self, error: &ValidationError<'_>) -> Vec<&'s Map<String, Value>> {
         self.outline.layers(self.parent(error))
+    }
+}
+
+/// Says how a list or an object is sent where a text came.
+fn not_as_text(value: &Value, wanted: &Map<String, Value>) -> Option<String> {
+    let text = value.as_str()?;
+    let is_of_texts =
+        || item_schema(wanted, 0).and_then(Value::as_object).is_some_and(|item| types(item) == ["string"]);
+    match types(wanted)[..] {
+        ["array"] if !is_of_texts() => Some("send the list itself, not as text: [item, item]".to_owned()),
+        ["array"] => Some(format!("send the list itself: [{}] for one item, [\"a\", \"b\"] for two", shown_text(text))),
+        ["object"] => Some("send the object itself, not as text: {\"name\": value}".to_owned()),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@
 
 use serde_json::{Map, Value};
 
+use super::super::LEAVE_OUT;
 use super::super::fault::shown_text;
 use super::super::outline::{Outline, item_schema, parts, property_schema};
 use super::union::choices_of;
@@ -30,7 +31,7 @@ impl<'s> Unknown<'_, 's> {
             .or_else(|| self.belongs_into(&deeper))
             .or_else(|| self.is_a_choice(&deeper))
             .or_else(|| self.near_name())
-            .unwrap_or_else(|| "leave it out".to_owned())
+            .unwrap_or_else(|| LEAVE_OUT.to_owned())
     }
 
     fn given_twice(&self) -> Option<String> {

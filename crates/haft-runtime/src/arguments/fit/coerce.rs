@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::super::literal::{self, Literal};
 use super::super::outline::{admits_choice, admits_type, is_whole, parts, types};
-use super::super::strict;
 use super::site::Site;
-use super::{Fitting, Layers, wide};
+use super::{Fitting, Layers, lists, wide};
 use haft::dialect::Coercion;
 
 impl<'s> Fitting<'_, 's> {
@@ -47,32 +47,50 @@ impl<'s> Fitting<'_, 's> {
             return other_spellings(value, layer);
         }
         let types = types(layer);
-        let mut readings = Vec::new();
-        if let Value::String(text) = value {
-            readings.extend(types.iter().filter_map(|name| scalar_in_text(text, name)));
-            if self.coercion == Coercion::Wide && readings.is_empty() {
-                readings.extend(types.iter().filter_map(|name| wide::scalar_in_text(text, name)));
-            }
-            if let Some(decoded) = container_in_text(text, &types) {
-                if self.outline.admits(&decoded, schema) {
-                    // A list written as text is that list, even where a list of that one text would do.
-                    return vec![decoded];
-                }
-                readings.push(self.trial_inside(decoded, schema, site));
-            }
+        let mut readings = match value {
+            Value::String(text) => self.in_text(text, layer, site),
+            Value::Array(items) => only_item(items, layer, site).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        let is_one = !matches!(value, Value::Null | Value::Array(_) | Value::String(_));
+        if is_one && types.contains(&"array") && !site.is_item() {
+            readings.push(Value::Array(vec![value.clone()]));
         }
-        if types.contains(&"array") && !value.is_null() && !value.is_array() {
-            let list = match value {
-                Value::String(text) if self.coercion == Coercion::Wide => wide::list_in_text(text),
-                value => vec![value.clone()],
-            };
-            readings.push(self.trial_inside(Value::Array(list), schema, site));
+        readings.into_iter().map(|reading| self.settled(reading, schema, site)).collect()
+    }
+
+    /// Reads a text as anything else that may be meant by it.
+    fn in_text(&self, text: &str, layer: &'s Map<String, Value>, site: &Site<'_, 's>) -> Vec<Value> {
+        let types = types(layer);
+        let mut readings: Vec<Value> = types.iter().filter_map(|name| scalar_in_text(text, name)).collect();
+        if self.coercion == Coercion::Wide && readings.is_empty() {
+            readings.extend(types.iter().filter_map(|name| wide::scalar_in_text(text, name)));
+        }
+        let [wants_list, wants_object] = ["array", "object"].map(|name| types.contains(&name));
+        if !wants_list && !wants_object {
+            return readings;
+        }
+        match literal::read(text) {
+            Literal::Container(Value::Array(items)) if !wants_list => readings.extend(only_item(&items, layer, site)),
+            Literal::Container(value @ Value::Object(_)) if !wants_object => {
+                readings.extend((!site.is_item()).then(|| Value::Array(vec![value])));
+            }
+            Literal::Container(value) => readings.push(value),
+            Literal::Plain if wants_list && !site.is_item() => match self.coercion {
+                Coercion::Wide => readings.push(wide::list_in_text(text).into()),
+                Coercion::Careful => readings.extend(lists::in_text(text)),
+            },
+            Literal::Plain | Literal::Broken => {}
         }
         readings
     }
 
-    fn trial_inside(&self, value: Value, schema: &'s Value, site: &Site<'_, 's>) -> Value {
-        self.trial(value, schema, &site.in_branch(site.known)).value
+    /// Fits the parts of a reading, where it does not fit as it is.
+    pub(super) fn settled(&self, reading: Value, schema: &'s Value, site: &Site<'_, 's>) -> Value {
+        if self.outline.admits(&reading, schema) {
+            return reading;
+        }
+        self.trial(reading, schema, &site.in_branch(site.known)).value
     }
 
     /// Returns `5` for `5.0` where only whole numbers are wanted: typed tools do not read the other form.
@@ -119,15 +137,29 @@ fn other_spellings(value: &Value, layer: &Map<String, Value>) -> Vec<Value> {
 /// Reads a number or a truth value written as text, in the one way it is usually written.
 fn scalar_in_text(text: &str, wanted: &str) -> Option<Value> {
     match wanted {
-        "integer" => whole_in_text(text),
+        "integer" => whole_in_text(text).or_else(|| whole_in_text(text.strip_suffix(".0")?).filter(|_| text != "-0.0")),
         "number" => whole_in_text(text).or_else(|| decimal_in_text(text)),
         "boolean" => match text {
-            "true" | "True" => Some(Value::Bool(true)),
-            "false" | "False" => Some(Value::Bool(false)),
+            "true" | "True" | "TRUE" => Some(Value::Bool(true)),
+            "false" | "False" | "FALSE" => Some(Value::Bool(false)),
             _ => None,
         },
+        "null" => is_null_in_text(text).then_some(Value::Null),
         _ => None,
     }
+}
+
+/// Whether a text is the word for no value, in JSON or in Python.
+pub(super) fn is_null_in_text(text: &str) -> bool {
+    matches!(text, "null" | "None")
+}
+
+/// The item of a list of one, where neither a list nor free text belongs: file content is never unwrapped.
+fn only_item(items: &[Value], layer: &Map<String, Value>, site: &Site<'_, '_>) -> Option<Value> {
+    let is_choice = layer.contains_key("enum") || layer.contains_key("const");
+    let [item] = items else { return None };
+    let may_be = !site.is_item() && (is_choice || !types(layer).contains(&"string"));
+    may_be.then(|| item.clone())
 }
 
 fn whole_in_text(text: &str) -> Option<Value> {
@@ -146,18 +178,4 @@ fn decimal_in_text(text: &str) -> Option<Value> {
         return None;
     }
     Number::from_f64(text.parse().ok()?).map(Value::Number)
-}
-
-/// Reads a list or an object written as JSON text. Broken JSON inside a value is not mended.
-fn container_in_text(text: &str, types: &[&str]) -> Option<Value> {
-    let wanted = match text.trim_start().chars().next()? {
-        '[' => "array",
-        '{' => "object",
-        _ => return None,
-    };
-    // An object may still become a list of one.
-    if !types.contains(&wanted) {
-        return None;
-    }
-    strict::parse(text).ok()
 }

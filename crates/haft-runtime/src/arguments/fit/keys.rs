@@ -17,11 +17,11 @@ use haft::closest::folded;
 #[derive(Default)]
 pub(super) struct Names<'s> {
     /// Those a key may be renamed to: they apply whatever else the object holds.
-    targets: Vec<&'s str>,
+    pub(super) targets: Vec<&'s str>,
     /// All of them, also those of branches that may not apply.
     pub(super) known: Vec<&'s str>,
     /// Whether the schema says that other keys are welcome, or leads to one that may.
-    is_open: bool,
+    pub(super) is_open: bool,
     /// How many branches were looked at.
     branches: usize,
 }
@@ -30,14 +30,8 @@ pub(super) struct Names<'s> {
 const MOST_BRANCHES: usize = 200;
 
 impl<'s> Fitting<'_, 's> {
-    /// Renames the keys of an object; `aliases` count only where they are given, at the root.
-    pub(super) fn rename_keys(
-        &mut self,
-        value: &mut Value,
-        schema: &'s Value,
-        aliases: &[(String, String)],
-        site: &Site<'_, 's>,
-    ) {
+    /// Renames the keys of an object; an alias counts wherever the property is known that it stands for.
+    pub(super) fn rename_keys(&mut self, value: &mut Value, schema: &'s Value, site: &Site<'_, 's>) {
         let Value::Object(entries) = value else { return };
         if has_only_own_keys(entries, schema) {
             return;
@@ -46,7 +40,7 @@ impl<'s> Fitting<'_, 's> {
         if names.is_open {
             return;
         }
-        let spellings = Spellings::new(&names, aliases);
+        let spellings = Spellings::new(&names, self.aliases);
         // The one key that stands for a property; nothing where several do.
         let mut renames: BTreeMap<&str, Option<String>> = BTreeMap::new();
         for key in entries.keys() {
@@ -126,7 +120,7 @@ impl<'s> Fitting<'_, 's> {
 }
 
 /// The names that a key may stand for, each with its letters. They are folded once: a call may have many keys.
-struct Spellings<'s> {
+pub(super) struct Spellings<'s> {
     /// Listed aliases with the property that each of them means, if the schema has it.
     aliases: Vec<(Vec<char>, Option<&'s str>)>,
     targets: Vec<(Vec<char>, &'s str)>,
@@ -135,7 +129,7 @@ struct Spellings<'s> {
 }
 
 impl<'s> Spellings<'s> {
-    fn new(names: &Names<'s>, aliases: &[(String, String)]) -> Self {
+    pub(super) fn new(names: &Names<'s>, aliases: &[(String, String)]) -> Self {
         let meant = |name: &String| names.targets.iter().copied().find(|target| target == name);
         let aliases: Vec<_> = aliases.iter().map(|(alias, name)| (folded(alias), meant(name))).collect();
         let targets: Vec<_> = names.targets.iter().map(|target| (folded(target), *target)).collect();
@@ -145,7 +139,7 @@ impl<'s> Spellings<'s> {
     }
 
     /// The property a key stands for: a listed alias, or the only one with the same letters.
-    fn target(&self, key: &str) -> Option<&'s str> {
+    pub(super) fn target(&self, key: &str) -> Option<&'s str> {
         // A key of a megabyte is no spelling of anything. Dashes do not count as letters, but so many are none either.
         if key.len() > 8 * self.longest {
             return None;

@@ -43,6 +43,15 @@ impl<'p, 's> Site<'p, 's> {
         Site { parent: Some(self), step, depth: self.depth + 1, known }
     }
 
+    /// Whether the value is an item of a list.
+    pub(super) fn is_item(&self) -> bool {
+        match (self.step, self.parent) {
+            (Step::Index(_), _) => true,
+            (Step::Key(_), _) | (Step::Same, None) => false,
+            (Step::Same, Some(around)) => around.is_item(),
+        }
+    }
+
     /// Writes the path: `$.edits[1].old_text`.
     pub(super) fn path(&self) -> String {
         let mut chain = vec![self.step];

@@ -26,6 +26,11 @@ fn left_alone(schema: Value, value: Value) {
     property(schema, value.clone(), value);
 }
 
+fn with(mut schema: Value, more: Value) -> Value {
+    schema.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    schema
+}
+
 fn closed(properties: Value) -> Value {
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
@@ -94,6 +99,58 @@ fn a_key_the_schema_welcomes_is_not_renamed() {
 }
 
 #[test]
+fn keys_that_belong_one_level_deeper_go_there_when_one_place_takes_them_all() {
+    let edit =
+        closed(json!({"old_text": {"type": "string"}, "new_text": {"type": "string"}, "count": {"type": "integer"}}));
+    let edit = with(edit, json!({"required": ["old_text", "new_text"]}));
+    let schema = closed(json!({"path": {"type": "string"}, "edits": {"type": "array", "items": edit}}));
+    check(
+        &schema,
+        json!({"path": "a", "oldText": "x", "new_text": "y", "count": "2"}),
+        &json!({"path": "a", "edits": [{"old_text": "x", "new_text": "y", "count": 2}]}),
+        &[
+            "$.oldText: read as \"edits[0].old_text\"",
+            "$.new_text: read as \"edits[0].new_text\"",
+            "$.count: read as \"edits[0].count\"",
+            "$.edits[0].count: \"2\" → 2",
+        ],
+    );
+    for value in [
+        json!({"path": "a", "old_text": "x"}),
+        json!({"path": "a", "old_text": "x", "new_text": "y", "edits": []}),
+        json!({"path": "a", "old_text": "x", "new_text": "y", "other": 1}),
+        json!({"path": "a", "count": 1}),
+    ] {
+        check(&schema, value.clone(), &value, &[]);
+    }
+    let place = json!({"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}, "required": ["city"]});
+    let one = json!({"type": "object", "properties": {"at": place, "n": {"type": "integer"}}, "required": ["at"]});
+    let moved = ["$.city: read as \"at.city\"", "$.zip: read as \"at.zip\""];
+    check(
+        &one,
+        json!({"city": "Rome", "n": 1, "zip": "1"}),
+        &json!({"n": 1, "at": {"city": "Rome", "zip": "1"}}),
+        &moved,
+    );
+    let two = json!({"type": "object", "properties": {"from": place, "to": place}, "required": ["from", "to"]});
+    check(&two, json!({"city": "Rome"}), &json!({"city": "Rome"}), &[]);
+}
+
+#[test]
+fn a_required_key_that_lies_one_level_too_deep_is_taken_out() {
+    let edit = json!({"type": "object", "properties": {"old": {"type": "string"}}, "required": ["old"]});
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "edit": edit}, "required": ["path", "edit"]});
+    check(
+        &schema,
+        json!({"edit": {"path": "a", "old": "x"}}),
+        &json!({"edit": {"old": "x"}, "path": "a"}),
+        &["$.edit.path: read as \"path\""],
+    );
+    let value = json!({"path": "b", "edit": {"path": "a", "old": "x"}});
+    check(&schema, value.clone(), &value, &[]);
+}
+
+#[test]
 fn a_number_in_quotes_is_a_number_when_it_is_written_plainly() {
     let whole = json!({"type": "integer"});
     property(whole.clone(), json!("5"), json!(5));
@@ -102,7 +159,8 @@ fn a_number_in_quotes_is_a_number_when_it_is_written_plainly() {
     property(json!({"$ref": "#/$defs/count"}), json!("5"), json!(5));
     property(json!({"type": "number"}), json!("2.5"), json!(2.5));
     property(json!({"type": "number"}), json!("5"), json!(5));
-    for text in ["007", " 5 ", "1e3", "5,000", "5.0", "+5", "-0", "", "five", "99999999999999999999"] {
+    property(whole.clone(), json!("5.0"), json!(5));
+    for text in ["007", " 5 ", "1e3", "5,000", "5.5", "+5", "-0", "-0.0", "", "five", "99999999999999999999"] {
         left_alone(whole.clone(), json!(text));
     }
     left_alone(json!({"type": "number"}), json!("1.23456789012345678"));
@@ -114,7 +172,8 @@ fn a_number_in_quotes_is_a_number_when_it_is_written_plainly() {
 fn true_and_false_in_quotes_are_truth_values_but_numbers_are_not() {
     property(json!({"type": "boolean"}), json!("true"), json!(true));
     property(json!({"type": "boolean"}), json!("False"), json!(false));
-    for value in [json!(1), json!(0), json!("yes"), json!("TRUE"), json!("1")] {
+    property(json!({"type": "boolean"}), json!("TRUE"), json!(true));
+    for value in [json!(1), json!(0), json!("yes"), json!("tRUE"), json!("1")] {
         left_alone(json!({"type": "boolean"}), value);
     }
 }
@@ -139,7 +198,6 @@ fn nothing_becomes_a_text_because_file_content_is_one() {
 fn a_single_value_becomes_a_list_of_one() {
     let texts = json!({"type": "array", "items": {"type": "string"}});
     property(texts.clone(), json!("*.py"), json!(["*.py"]));
-    property(texts.clone(), json!("[a-z]"), json!(["[a-z]"]));
     property(json!({"type": "array", "items": {"type": "integer"}}), json!("5"), json!([5]));
     property(json!({"type": "array"}), json!({"a": 1}), json!([{"a": 1}]));
     left_alone(json!({"type": "array", "items": {"type": "integer"}}), json!("x"));
@@ -156,9 +214,130 @@ fn json_in_a_text_is_decoded_where_a_list_or_an_object_belongs() {
         json!("{\"n\":\"5\"}"),
         json!({"n": 5}),
     );
-    left_alone(json!({"type": "object"}), json!("{\"a\":1,}"));
     left_alone(json!({"type": "object"}), json!("{\"a\":1,\"a\":2}"));
     left_alone(json!({"type": "object"}), json!("[1]"));
+}
+
+#[test]
+fn a_list_or_an_object_as_python_writes_it_is_decoded() {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let numbers = json!({"type": "array", "items": {"type": "number"}});
+    let any = json!({"type": "object"});
+    for (schema, text, expected) in [
+        (&texts, "['*.rs','*.md']", json!(["*.rs", "*.md"])),
+        (&texts, "['it\\'s', \"it's\", 'a,b',]", json!(["it's", "it's", "a,b"])),
+        (&texts, " [ 'a' ,\n 'b' ] ", json!(["a", "b"])),
+        (&texts, "('a', 'b')", json!(["a", "b"])),
+        (&texts, "('a',)", json!(["a"])),
+        (&texts, "[]", json!([])),
+        (&texts, "```json\n[\"a\"]\n```", json!(["a"])),
+        (&texts, r"['\d+', '\w']", json!([r"\d+", r"\w"])),
+        (&numbers, "[1, 2.5, -3,]", json!([1, 2.5, -3])),
+        (&numbers, "(1, 2)", json!([1, 2])),
+        (
+            &any,
+            "{'a': True, 'b': None, 'c': [1, (2, 3)], 'd': {'e': 'f'}}",
+            json!({"a": true, "b": null, "c": [1, [2, 3]], "d": {"e": "f"}}),
+        ),
+        (&any, "{\"a\":1,}", json!({"a": 1})),
+        (&any, "{a: 1}", json!({"a": 1})),
+    ] {
+        property(schema.clone(), json!(text), expected);
+    }
+    let rows = json!({"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}});
+    property(rows.clone(), json!("[{'n': '1'}, {'n': 2}]"), json!([{"n": 1}, {"n": 2}]));
+    property(rows.clone(), json!("{'n': 1}"), json!([{"n": 1}]));
+    property(rows, json!(["{'n': 1}", "{\"n\": \"2\"}"]), json!([{"n": 1}, {"n": 2}]));
+    property(json!({"type": ["object", "null"]}), json!("{'a': 1}"), json!({"a": 1}));
+    property(json!({"anyOf": [{"type": "object"}, {"type": "null"}]}), json!("{'a': 1}"), json!({"a": 1}));
+}
+
+#[test]
+fn a_text_that_begins_like_a_list_or_an_object_is_read_or_refused_but_never_wrapped() {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    for text in [
+        "[a-z]",
+        "[a-z]*.rs",
+        "{a,b}.rs",
+        "['a', 'b'",
+        "['a' 'b']",
+        "['a'] and more",
+        "[a, b]",
+        "{'a', 'b'}",
+        "[r'a']",
+        r"['\x41']",
+        r"['\U0001f600']",
+        r"['\0']",
+        "['a', NaN]",
+        "[1, 2]",
+        "[['a'], ['b']]",
+    ] {
+        left_alone(texts.clone(), json!(text));
+    }
+    for text in ["{a", "{'a': 1, 'a': 2}", "{'a': 1} {'b': 2}", "{1: 2}", "{'a': x}", "[1]", "{'a': f(1)}"] {
+        left_alone(json!({"type": "object"}), json!(text));
+    }
+    // A text that only begins with a parenthesis is a text.
+    property(texts, json!("(a|b)"), json!(["(a|b)"]));
+}
+
+#[test]
+fn a_text_that_may_be_one_item_or_several_is_not_taken_for_one() {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    for text in ["a, b", "*.rs,*.md", "a; b", "a\nb", "'a', 'b'", "'a'", "\"a\"", "", "  ", "null", "None"] {
+        left_alone(texts.clone(), json!(text));
+    }
+    property(texts.clone(), json!("*.{rs,md}"), json!(["*.{rs,md}"]));
+    property(texts, json!("New York"), json!(["New York"]));
+    let whole = json!({"type": "array", "items": {"type": "integer"}});
+    property(whole.clone(), json!("1, 2, 3"), json!([1, 2, 3]));
+    property(whole.clone(), json!("1,2,3"), json!([1, 2, 3]));
+    left_alone(whole.clone(), json!("1,234"));
+    left_alone(whole.clone(), json!("1,234,567"));
+    left_alone(whole, json!("1, x"));
+    left_alone(json!({"type": "array", "items": {"type": "number"}}), json!("1,5"));
+    let words = json!({"type": "array", "items": {"enum": ["red", "Blue"]}});
+    property(words.clone(), json!("red, blue"), json!(["red", "Blue"]));
+    property(words, json!("['RED']"), json!(["red"]));
+}
+
+#[test]
+fn a_flat_list_is_not_wrapped_item_by_item() {
+    let rows = json!({"type": "array", "items": {"type": "array", "items": {"type": "number"}}});
+    for value in [json!([1, 2]), json!([[1, 2], 3]), json!("[1, 2]"), json!(5), json!(["1", "2"])] {
+        left_alone(rows.clone(), value);
+    }
+    property(rows.clone(), json!("[[1, 2], [3]]"), json!([[1, 2], [3]]));
+    property(rows.clone(), json!(["[1, 2]", "(3, 4)"]), json!([[1, 2], [3, 4]]));
+    property(rows, json!([["1", 2]]), json!([[1, 2]]));
+    let points =
+        json!({"type": "array", "items": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}});
+    property(points.clone(), json!([1, 2]), json!([[1, 2]]));
+    property(points.clone(), json!(["1", "2"]), json!([[1, 2]]));
+    left_alone(points.clone(), json!([1, 2, 3, 4]));
+    left_alone(points, json!([1]));
+    let flat = json!({"type": "array", "items": {"type": "number"}});
+    property(flat.clone(), json!([[1, 2]]), json!([1, 2]));
+    left_alone(flat, json!([[1], [2]]));
+}
+
+#[test]
+fn a_list_of_one_is_its_item_where_no_list_and_no_text_belongs() {
+    property(json!({"type": "integer"}), json!(["5"]), json!(5));
+    property(json!({"type": "object"}), json!([{"a": 1}]), json!({"a": 1}));
+    property(json!({"type": "string", "enum": ["a", "b"]}), json!(["a"]), json!("a"));
+    left_alone(json!({"type": "integer"}), json!([5, 6]));
+    left_alone(json!({"type": "array", "items": {"type": "integer"}}), json!([[5], [6]]));
+}
+
+#[test]
+fn null_as_text_is_null_where_no_text_belongs() {
+    property(json!({"type": ["integer", "null"]}), json!("null"), json!(null));
+    property(json!({"anyOf": [{"type": "object"}, {"type": "null"}]}), json!("None"), json!(null));
+    left_alone(json!({"type": ["string", "null"]}), json!("None"));
+    let schema = closed(json!({"limit": {"type": "integer"}, "names": {"type": "array"}}));
+    check(&schema, json!({"limit": "None"}), &json!({}), &["$.limit: \"None\" left out"]);
+    check(&schema, json!({"names": "None"}), &json!({"names": "None"}), &[]);
 }
 
 #[test]

@@ -34,12 +34,21 @@ pub(super) struct Parser<'t> {
     repairs: Vec<&'static str>,
     /// Brackets that were closed because the text ended.
     closed: usize,
+    pub(super) notation: Notation,
+}
+
+/// What the text may be, apart from JSON with slips.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notation {
+    Json,
+    /// A literal of Python, which has tuples and escapes of its own.
+    Python,
 }
 
 impl<'t> Parser<'t> {
     /// Reads the object at the start of `text`, which is the end of `whole`.
     pub(super) fn read_object(text: &'t str, whole: &'t str) -> Result<ObjectRead, Fault> {
-        let mut parser = Parser { text, at: 0, whole, path: Vec::new(), depth: 0, repairs: Vec::new(), closed: 0 };
+        let mut parser = Parser::new(text, whole, Notation::Json);
         let value = parser.object()?;
         let mut repairs: Vec<String> = parser.repairs.iter().map(|&line| line.to_owned()).collect();
         match parser.closed {
@@ -48,6 +57,18 @@ impl<'t> Parser<'t> {
             count => repairs.push(format!("{CLOSED}{count} open brackets at the end")),
         }
         Ok(ObjectRead { value, length: parser.at, repairs })
+    }
+
+    /// Reads a text that is one list or object and nothing else, as JSON with slips or as Python writes it.
+    pub(super) fn read_literal(text: &'t str) -> Option<Value> {
+        let mut parser = Parser::new(text, text, Notation::Python);
+        let value = parser.value().ok()?;
+        let is_whole = text[parser.at..].trim().is_empty() && parser.closed == 0;
+        is_whole.then_some(value)
+    }
+
+    fn new(text: &'t str, whole: &'t str, notation: Notation) -> Self {
+        Parser { text, at: 0, whole, path: Vec::new(), depth: 0, repairs: Vec::new(), closed: 0, notation }
     }
 
     fn object(&mut self) -> Result<Value, Fault> {
@@ -96,6 +117,28 @@ impl<'t> Parser<'t> {
                 return Ok(Value::Array(list));
             }
         }
+    }
+
+    /// Reads a tuple as a list; parentheses around one value without a comma are only that.
+    fn tuple(&mut self) -> Result<Value, Fault> {
+        self.enter()?;
+        let mut list = Vec::new();
+        let mut has_comma = false;
+        self.blanks()?;
+        while self.peek() != Some(b')') {
+            list.push(self.value()?);
+            self.blanks()?;
+            match self.peek() {
+                Some(b',') => (has_comma, self.at) = (true, self.at + 1),
+                Some(b')') => break,
+                _ => return Err(self.broken("a comma or ) after the value")),
+            }
+            self.blanks()?;
+        }
+        self.at += 1;
+        self.depth -= 1;
+        let single = if has_comma || list.len() != 1 { None } else { list.pop() };
+        Ok(single.unwrap_or(Value::Array(list)))
     }
 
     fn enter(&mut self) -> Result<(), Fault> {
@@ -150,6 +193,7 @@ impl<'t> Parser<'t> {
             None => Err(self.cut_off("where a value belongs")),
             Some(b'{') => self.object(),
             Some(b'[') => self.array(),
+            Some(b'(') if self.notation == Notation::Python => self.tuple(),
             Some(b'0'..=b'9' | b'-' | b'+' | b'.') => self.number(),
             Some(byte) if byte.is_ascii_alphabetic() => self.word(),
             Some(_) => Err(self.broken("a value")),

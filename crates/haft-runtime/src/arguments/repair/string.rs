@@ -5,7 +5,7 @@
 //! are kept. A string with both kinds has two readings and is refused.
 
 use super::super::fault::Fault;
-use super::object::Parser;
+use super::object::{Notation, Parser};
 
 const DOUBLE_BACKSLASHES: &str = "nothing was run; write every backslash that is text as two (\\\\) and send it again";
 
@@ -128,6 +128,9 @@ impl Parser<'_> {
             'x' if self.is_hex_escape() => {
                 let expected = "\\u00 and two digits for a character, or \\\\x for a backslash and an x";
                 return Err(self.fault(start, expected, DOUBLE_BACKSLASHES));
+            }
+            'a' | 'v' | 'N' | 'U' | '0'..='7' | '\n' if self.notation == Notation::Python => {
+                return Err(self.fault(start, "an escape that JSON has too", DOUBLE_BACKSLASHES));
             }
             _ => {
                 draft.kept_backslash.get_or_insert(start);

@@ -1,0 +1,164 @@
+//! Reads arguments in other shapes than the schema has, as the tool lists them (`haft::shape`).
+//!
+//! Only where the call does not fit as it is. A shape is left alone when what it means is given too and says otherwise.
+
+use haft::closest::folded;
+use haft::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
+use haft::spec::Spec;
+use serde_json::{Map, Value};
+
+use super::LEAVE_OUT;
+use super::Reading;
+use super::fault::{Fault, key_path, shown};
+use super::literal::{self, Literal};
+
+/// Reads all arguments that are in another shape, in the order of the shapes.
+#[must_use]
+pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
+    let Value::Object(mut entries) = value else { return Reading::unchanged(value) };
+    let mut repairs = Vec::new();
+    for shape in shapes.0 {
+        let Some(key) = entries.keys().find(|key| shape.is(key)).cloned() else { continue };
+        let given = entries.get(&key).cloned().unwrap_or_default();
+        let meant = match &shape.meaning {
+            Meaning::Words(argument, words) => in_words(&given, words).map(|value| vec![(*argument, value)]),
+            Meaning::Code(convert) => convert(&given, &Given(&entries)).or_else(|| {
+                let Literal::Container(container) = literal::read(given.as_str()?) else { return None };
+                convert(&container, &Given(&entries))
+            }),
+            Meaning::Anyway(values) => asks_for_nothing(&given, values).then(Vec::new),
+            Meaning::Glob(_) | Meaning::Raw(_) | Meaning::Instead(_) | Meaning::Without(_) => None,
+        };
+        let meant = meant
+            .filter(|meant| !meant.iter().all(|(name, value)| *name == key && *value == given) || meant.is_empty());
+        if let Some(line) = meant.and_then(|meant| set(&mut entries, &key, meant)) {
+            repairs.push(line);
+        }
+    }
+    Reading { value: Value::Object(entries), repairs }
+}
+
+/// Puts arguments in the place of one; returns the line that tells it. Nothing is done where one is given otherwise.
+pub(crate) fn set(entries: &mut Map<String, Value>, key: &str, meant: MeantArguments) -> Option<String> {
+    let says_otherwise = |(name, value): &(&'static str, Value)| {
+        let given = Given(entries).get(name);
+        let is_replaced = *name == key || meant.iter().any(|(other, value)| other == name && value.is_null());
+        given.is_some_and(|given| given != value && !is_replaced)
+    };
+    if meant.iter().any(says_otherwise) {
+        return None;
+    }
+    let written = entries.shift_remove(key)?;
+    let set: Map<String, Value> = meant
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        .collect();
+    for (name, _) in &meant {
+        entries.retain(|key, _| !Shape::new(name, Meaning::Anyway(&[])).is(key));
+    }
+    let told = match (set.len(), set.get(key)) {
+        (0, _) => "left out, it changes nothing".to_owned(),
+        (1, Some(value)) => format!("→ {}", shown(value)),
+        _ => format!("→ {}", shown(&Value::Object(set.clone()))),
+    };
+    entries.extend(set);
+    Some(format!("{}: {} {told}", key_path("$", key), shown(&written)))
+}
+
+/// What to do about an argument that a tool does not have.
+pub(crate) enum Advice {
+    /// Something else than this call.
+    Instead(String),
+    /// The same call without the argument.
+    Without(&'static str),
+}
+
+/// Returns what to do about the argument that a fault complains of, where the tool says it.
+pub(crate) fn advice(spec: &Spec, fault: &Fault) -> Option<Advice> {
+    let place = folded(&fault.path);
+    let is_here = |name: &str| folded(&key_path("$", name)) == place;
+    let known = spec.shapes.0.iter().filter(|shape| is_here(shape.written)).find_map(|shape| match shape.meaning {
+        Meaning::Instead(advice) => Some(Advice::Instead(advice.to_owned())),
+        Meaning::Without(advice) => Some(Advice::Without(advice)),
+        _ => None,
+    });
+    if known.is_some() || fault.hint.as_deref() != Some(LEAVE_OUT) {
+        return known;
+    }
+    // It has a counterpart, but this value has no single reading.
+    let alias = spec.aliases.iter().find(|(alias, _)| is_here(alias)).map(|(_, name)| name.as_str());
+    let shape = spec.shapes.0.iter().find_map(|shape| match shape.meaning {
+        Meaning::Words(name, _) if is_here(shape.written) => Some(name),
+        _ => None,
+    });
+    let words = match alias.or(shape) {
+        Some(name) => format!("it is \"{name}\" here, and needs what belongs to it"),
+        None if spec.shapes.0.iter().any(|shape| is_here(shape.written)) => {
+            "say it with the properties listed".to_owned()
+        }
+        None => return None,
+    };
+    Some(Advice::Instead(words))
+}
+
+fn in_words(given: &Value, words: &[(&str, &str)]) -> Option<Value> {
+    let (_, meant) = words.iter().find(|(written, _)| is_json(given, written))?;
+    serde_json::from_str(meant).ok()
+}
+
+fn asks_for_nothing(given: &Value, values: &[&str]) -> bool {
+    values.is_empty() || values.iter().any(|value| is_json(given, value))
+}
+
+/// Whether a value is this JSON, also as text: `"true"` for `true`.
+fn is_json(given: &Value, json: &str) -> bool {
+    given.as_str().is_some_and(|text| text.eq_ignore_ascii_case(json.trim_matches('"')))
+        || serde_json::from_str::<Value>(json).is_ok_and(|value| value == *given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const SHAPES: Shapes = Shapes(&[
+        Shape::new("-i", Meaning::Words("case", &[("true", "\"any\""), ("false", "\"exact\"")])),
+        Shape::new("recursive", Meaning::Anyway(&["true"])),
+        Shape::new(
+            "range",
+            Meaning::Code(|value, _| Some(vec![("from", value.get(0)?.clone()), ("to", value.get(1)?.clone())])),
+        ),
+        Shape::new("later", Meaning::Instead("do it now")),
+    ]);
+
+    fn check(value: Value, expected: Value, told: &[&str]) {
+        let read = read_shapes(value, SHAPES);
+        assert_eq!(
+            (read.value, read.repairs.iter().map(String::as_str).collect::<Vec<_>>()),
+            (expected, told.to_vec())
+        );
+    }
+
+    #[test]
+    fn each_shape_is_read_as_what_it_means_and_told() {
+        check(json!({ "-i": true }), json!({ "case": "any" }), &["$[\"-i\"]: true → {\"case\":\"any\"}"]);
+        check(json!({ "-i": "False" }), json!({ "case": "exact" }), &["$[\"-i\"]: \"False\" → {\"case\":\"exact\"}"]);
+        check(json!({ "Recursive": true }), json!({}), &["$.Recursive: true left out, it changes nothing"]);
+        check(json!({ "range": [1, 2] }), json!({ "from": 1, "to": 2 }), &["$.range: [1,2] → {\"from\":1,\"to\":2}"]);
+    }
+
+    #[test]
+    fn what_has_no_single_meaning_is_left_alone() {
+        for value in [
+            json!({ "-i": 3 }),
+            json!({ "i": true }),
+            json!({ "recursive": false }),
+            json!({ "range": [1] }),
+            json!({ "range": [1, 2], "to": 3 }),
+            json!({ "later": true }),
+        ] {
+            check(value.clone(), value, &[]);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Other shapes in which models write edits: patches, one edit beside the path, a path in each edit.
+//!
+//! One edit at the top level needs no shape: arguments that belong into `edits` go there by themselves, under any of the
+//! names that `EditFile::ALIASES` lists.
+
+use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use serde_json::{Map, Value, json};
+
+use super::patch::{self, FileEdits};
+use crate::shapes::{EXPLANATION, only_path, texts};
+
+const MORE_THAN_EDITS: &str = "edit_file replaces text that is there; for a new file call write_file({\"path\": …, \"content\": …}), to \
+                               remove or rename one call bash, and else give \"path\" and \"edits\"";
+const BY_LINE: &str = "edit_file finds the text itself: give the lines that are there as \"old_text\" and what shall stand there as \
+                       \"new_text\"; to insert, \"new_text\" has the line that is there and the new ones";
+
+/// What models write instead of `path`, `edits` and `files`.
+pub(super) const SHAPES: &[Shape] = &[
+    Shape::new("patch", Meaning::Raw(is_raw_patch)),
+    Shape::new("path", Meaning::Code(only_path)),
+    Shape::new("patch", Meaning::Code(of_text)),
+    Shape::new("input", Meaning::Code(of_text)),
+    Shape::new("diff", Meaning::Code(of_text)),
+    Shape::new("edits", Meaning::Code(of_edits)),
+    Shape::new("files", Meaning::Code(of_files)),
+    Shape::new("replace_all", Meaning::Code(every_place)),
+    Shape::new("instruction", Meaning::Anyway(&[])),
+    Shape::new("patch", Meaning::Instead(MORE_THAN_EDITS)),
+    Shape::new("input", Meaning::Instead(MORE_THAN_EDITS)),
+    Shape::new("diff", Meaning::Instead(MORE_THAN_EDITS)),
+    Shape::new("insert_line", Meaning::Instead(BY_LINE)),
+    Shape::new("start_line", Meaning::Instead(BY_LINE)),
+    Shape::new("end_line", Meaning::Instead(BY_LINE)),
+    EXPLANATION,
+];
+
+/// Names of the path in an edit.
+const PATH: [&str; 5] = ["path", "file_path", "filepath", "filename", "file"];
+
+/// Whether the text of a call is a patch and no JSON.
+fn is_raw_patch(text: &str) -> bool {
+    !text.trim_start().starts_with(['{', '"']) && patch::looks_like_patch(text)
+}
+
+fn of_text(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let text = value.as_str().filter(|text| patch::looks_like_patch(text))?;
+    arguments(patch::read(text)?, given)
+}
+
+/// Says the edits of files as arguments; one without a path means the file that is given beside it.
+fn arguments(files: Vec<FileEdits>, given: &Given<'_>) -> Option<MeantArguments> {
+    let list = |edits: &[(String, String)]| -> Value {
+        edits.iter().map(|(old, new)| json!({ "old_text": old, "new_text": new })).collect()
+    };
+    if given.first_of(&["files", "old_text", "old_string"]).is_some() {
+        return None;
+    }
+    let beside = given.first_of(&PATH).and_then(|(_, path)| path.as_str());
+    match (&files[..], beside) {
+        ([file], beside) => {
+            let path = file.path.as_deref().or(beside)?;
+            let is_same = beside.is_none_or(|beside| beside == path || beside.ends_with(&format!("/{path}")));
+            let path = beside.unwrap_or(path);
+            let others = PATH.iter().map(|name| (*name, Value::Null));
+            let meant = [("path", json!(path)), ("edits", list(&file.edits))];
+            is_same.then(|| others.chain(meant).collect())
+        }
+        (several, None) => {
+            let of_file = |file: &FileEdits| Some(json!({ "path": file.path.as_ref()?, "edits": list(&file.edits) }));
+            Some(vec![("files", several.iter().map(of_file).collect::<Option<Value>>()?), ("edits", Value::Null)])
+        }
+        _ => None,
+    }
+}
+
+/// Reads `edits` that are a patch, or say in each edit what belongs beside or below.
+fn of_edits(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    if let Some(read) = of_text(value, given) {
+        return Some(read);
+    }
+    if let Some(texts) = texts(value) {
+        return of_text(&json!(texts.join("\n")), given);
+    }
+    let mut edits: Vec<Map<String, Value>> = match value {
+        Value::Array(items) => items.iter().map(|item| item.as_object().cloned()).collect::<Option<_>>()?,
+        Value::Object(edit) => vec![edit.clone()],
+        _ => return None,
+    };
+    edits.iter_mut().for_each(count_in);
+    let paths: Vec<Option<Value>> = edits.iter_mut().map(path_in).collect();
+    let has_path = paths.iter().any(Option::is_some);
+    let changed: Value = edits.iter().cloned().map(Value::Object).collect();
+    if !has_path {
+        return (changed != *value).then(|| vec![("edits", changed)]);
+    }
+    let paths: Vec<Value> = paths.into_iter().collect::<Option<_>>()?;
+    let beside = given.first_of(&PATH).map(|(_, path)| path);
+    if paths.iter().all(|path| *path == paths[0]) {
+        return beside
+            .is_none_or(|beside| *beside == paths[0])
+            .then(|| vec![("edits", changed), ("path", paths[0].clone())]);
+    }
+    if beside.is_some() || given.get("files").is_some() {
+        return None;
+    }
+    let mut files: Vec<(Value, Vec<Value>)> = Vec::new();
+    for (path, edit) in paths.into_iter().zip(edits) {
+        match files.iter_mut().find(|(known, _)| *known == path) {
+            Some((_, edits)) => edits.push(Value::Object(edit)),
+            None => files.push((path, vec![Value::Object(edit)])),
+        }
+    }
+    let files: Value = files.into_iter().map(|(path, edits)| json!({ "path": path, "edits": edits })).collect();
+    Some(vec![("files", files), ("edits", Value::Null)])
+}
+
+/// Reads what each file says of its edits.
+fn of_files(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+    let mut files = value.as_array()?.clone();
+    for file in &mut files {
+        count_in(file.as_object_mut()?);
+        for edit in file.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten() {
+            count_in(edit.as_object_mut()?);
+        }
+    }
+    (files != *value.as_array()?).then(|| vec![("files", files.into())])
+}
+
+fn every_place(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let is_beside = given.get("edits").is_none() && given.get("files").is_none() && given.get("count").is_none();
+    is_beside.then(|| Some(vec![("count", count(value)?)]))?
+}
+
+/// Says `replace_all` of an edit as its `count`.
+fn count_in(edit: &mut Map<String, Value>) {
+    let key = edit.keys().find(|key| Shape::new("replace_all", Meaning::Anyway(&[])).is(key)).cloned();
+    if let Some((key, count)) = key.and_then(|key| Some((key.clone(), count(&edit[&key])?)))
+        && !edit.contains_key("count")
+    {
+        edit.shift_remove(&key);
+        edit.insert("count".to_owned(), count);
+    }
+}
+
+fn count(replaces_all: &Value) -> Option<Value> {
+    match replaces_all {
+        Value::Bool(true) => Some(json!("all")),
+        Value::Bool(false) => Some(json!("unique")),
+        Value::String(word) if word.eq_ignore_ascii_case("true") => Some(json!("all")),
+        Value::String(word) if word.eq_ignore_ascii_case("false") => Some(json!("unique")),
+        _ => None,
+    }
+}
+
+/// Takes the path out of an edit.
+fn path_in(edit: &mut Map<String, Value>) -> Option<Value> {
+    let name = PATH.iter().find(|name| edit.contains_key(**name))?;
+    edit.shift_remove(*name)
+}

@@ -1,0 +1,133 @@
+//! Other shapes in which models search: the options of grep and ripgrep, and the arguments of other agents.
+
+use haft::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use serde_json::{Value, json};
+
+use crate::shapes::{EXPLANATION, NOT_BELOW, RECURSIVE, only_path};
+
+const YES: &str = "true";
+const NO: &str = "false";
+const INSENSITIVE: &str = "\"insensitive\"";
+const SENSITIVE: &str = "\"sensitive\"";
+/// How other agents call what is returned.
+const MODES: &[(&str, &str)] = &[
+    ("\"files_with_matches\"", "\"files\""),
+    ("\"files_only\"", "\"files\""),
+    ("\"files\"", "\"files\""),
+    ("\"content\"", "\"content\""),
+    ("\"lines\"", "\"content\""),
+    ("\"count\"", "\"count\""),
+];
+
+/// What models write instead of the arguments of `grep`.
+pub(super) const SHAPES: &[Shape] = &[
+    Shape::new("path", Meaning::Code(only_path)),
+    Shape::new("path", Meaning::Glob(included)),
+    Shape::new("-A", Meaning::Code(lines_around)),
+    Shape::new("-B", Meaning::Code(lines_around)),
+    Shape::new("-C", Meaning::Code(lines_around)),
+    Shape::new("after_context", Meaning::Code(lines_around)),
+    Shape::new("before_context", Meaning::Code(lines_around)),
+    Shape::new("lines_after", Meaning::Code(lines_around)),
+    Shape::new("lines_before", Meaning::Code(lines_around)),
+    Shape::new("-i", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
+    Shape::new("ignore_case", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
+    Shape::new("case_insensitive", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
+    Shape::new("case_sensitive", Meaning::Words("case", &[(YES, SENSITIVE), (NO, INSENSITIVE)])),
+    Shape::new("-F", Meaning::Words("literal", &[(YES, YES), (NO, NO)])),
+    Shape::new("is_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    Shape::new("is_regexp", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    Shape::new("use_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    Shape::new("-l", Meaning::Words("mode", &[(YES, "\"files\"")])),
+    Shape::new("-c", Meaning::Words("mode", &[(YES, "\"count\"")])),
+    Shape::new("output_mode", Meaning::Words("mode", MODES)),
+    Shape::new("mode", Meaning::Words("mode", MODES)),
+    Shape::new("head_limit", Meaning::Anyway(&["0"])),
+    // Numbers are shown, folders below are searched, and the pattern is an extended one, whatever is asked.
+    Shape::new("-n", Meaning::Anyway(&[])),
+    Shape::new("-r", Meaning::Anyway(&[YES])),
+    Shape::new("-R", Meaning::Anyway(&[YES])),
+    Shape::new("-E", Meaning::Anyway(&[YES])),
+    Shape::new("-w", Meaning::Instead("write the border of a word into the pattern: \\bname\\b")),
+    Shape::new("-v", Meaning::Instead("lines without a match are not searched for; run grep -v with bash")),
+    Shape::new("type", Meaning::Code(of_type)),
+    Shape::new("type", Meaning::Instead("give globs of the files as \"include\", such as [\"*.rs\"]")),
+    Shape::new("glob", Meaning::Code(globs)),
+    Shape::new("include", Meaning::Code(globs)),
+    RECURSIVE,
+    NOT_BELOW,
+    EXPLANATION,
+];
+
+/// Names of lines around a match.
+const AROUND: [&str; 7] = ["-A", "-B", "-C", "after_context", "before_context", "lines_after", "lines_before"];
+
+/// Files of the types that models name, after ripgrep's names for them.
+const TYPES: &[(&[&str], &[&str])] = &[
+    (&["rust", "rs"], &["*.rs"]),
+    (&["py", "python"], &["*.py", "*.pyi"]),
+    (&["js", "javascript"], &["*.js", "*.jsx", "*.mjs", "*.cjs"]),
+    (&["ts", "typescript"], &["*.ts", "*.tsx", "*.mts", "*.cts"]),
+    (&["tsx"], &["*.tsx"]),
+    (&["jsx"], &["*.jsx"]),
+    (&["go"], &["*.go"]),
+    (&["java"], &["*.java"]),
+    (&["kotlin", "kt"], &["*.kt", "*.kts"]),
+    (&["c"], &["*.c", "*.h"]),
+    (&["cpp", "c++"], &["*.cpp", "*.cc", "*.cxx", "*.hpp", "*.hh", "*.hxx", "*.h"]),
+    (&["cs", "csharp"], &["*.cs"]),
+    (&["ruby", "rb"], &["*.rb"]),
+    (&["php"], &["*.php"]),
+    (&["swift"], &["*.swift"]),
+    (&["sh", "bash"], &["*.sh", "*.bash"]),
+    (&["html"], &["*.html", "*.htm"]),
+    (&["css"], &["*.css"]),
+    (&["json"], &["*.json"]),
+    (&["yaml", "yml"], &["*.yaml", "*.yml"]),
+    (&["toml"], &["*.toml"]),
+    (&["md", "markdown"], &["*.md", "*.markdown"]),
+    (&["sql"], &["*.sql"]),
+    (&["xml"], &["*.xml"]),
+    (&["txt"], &["*.txt"]),
+];
+
+/// Reads lines behind and before a match as lines around it: as many on both sides as are wanted on one.
+fn lines_around(_: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let wanted = AROUND.iter().filter_map(|name| Some((*name, given.get(name)?)));
+    let wanted: Vec<(&'static str, i64)> =
+        wanted.map(|(name, lines)| Some((name, whole(lines)?))).collect::<Option<_>>()?;
+    let most = wanted.iter().map(|(_, lines)| *lines).max()?;
+    if given.get("context").is_some() || given.get("context_lines").is_some() {
+        return None;
+    }
+    let others = wanted.iter().map(|(name, _)| (*name, Value::Null));
+    Some(others.chain([("context", json!(most))]).collect())
+}
+
+fn of_type(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let name = value.as_str()?.to_lowercase();
+    let (_, globs) = TYPES.iter().find(|(names, _)| names.contains(&name.trim_start_matches('.')))?;
+    let has_globs = ["include", "glob", "include_pattern"].iter().any(|name| given.get(name).is_some());
+    (!has_globs).then(|| vec![("include", json!(globs))])
+}
+
+/// Reads `*.rs,*.md` as two globs, and `!*.md` as one to leave out.
+fn globs(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    let text = value.as_str()?.trim();
+    if let Some(left_out) = text.strip_prefix('!').filter(|rest| !rest.contains(',')) {
+        return given.get("exclude").is_none().then(|| vec![("exclude", json!([left_out]))]);
+    }
+    let parts: Vec<&str> = text.split([',', ';']).map(str::trim).collect();
+    let is_glob = |part: &&str| part.contains(['*', '?']) && !part.contains(['{', '}', '[', ']', '!', '\'', '"']);
+    let is_list = parts.len() > 1 && parts.iter().all(is_glob);
+    is_list.then(|| vec![("include", json!(parts))])
+}
+
+/// Reads a glob that came as the folder to search.
+fn included(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+    if value.is_array() {
+        return only_path(value, given);
+    }
+    (value.is_string() && given.get("include").is_none())
+        .then(|| vec![("include", json!([value])), ("path", Value::Null)])
+}

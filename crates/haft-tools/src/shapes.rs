@@ -1,0 +1,31 @@
+//! Shapes of arguments that several tools read in the same way.
+
+use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use serde_json::{Value, json};
+
+/// Words about the call, which other agents ask their models for.
+pub(crate) const EXPLANATION: Shape = Shape::new("explanation", Meaning::Anyway(&[]));
+/// The encoding that is found anyway.
+pub(crate) const ENCODING: Shape = Shape::new("encoding", Meaning::Anyway(&["\"utf-8\"", "\"utf8\""]));
+/// Folders below are looked at anyway.
+pub(crate) const RECURSIVE: Shape = Shape::new("recursive", Meaning::Anyway(&["true"]));
+
+/// What to do where folders below shall not be looked at.
+pub(crate) const NOT_BELOW: Shape = Shape::new(
+    "recursive",
+    Meaning::Instead("folders below are always looked at; for the names in one folder call list_dir"),
+);
+
+/// Returns the texts of a list of texts that is not empty.
+pub(crate) fn texts(value: &Value) -> Option<Vec<&str>> {
+    let texts = value.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?;
+    Some(texts).filter(|texts| !texts.is_empty())
+}
+
+/// Reads a list of one path as that path.
+pub(crate) fn only_path(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+    match texts(value)?[..] {
+        [path] => Some(vec![("path", json!(path))]),
+        _ => None,
+    }
+}

@@ -1,0 +1,159 @@
+//! Broken calls as models send them: each has one honest reading, which is found, or none, and then it is refused.
+//!
+//! A call has one honest reading when exactly one value of the schema's type follows from the text without dropping or
+//! inventing anything. What counts is the native call that hooks and rules see.
+
+use std::sync::{Arc, Mutex};
+
+use haft::BoxFuture;
+use haft::call::{RawArguments, ToolCall};
+use haft::manual::Manual;
+use haft::prelude::{ErrorKind, ToolError, ToolOutput};
+use haft::result::Status;
+use haft::spec::Spec;
+use haft::tool::{AnyTool, Bound};
+use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
+use haft_testkit::scene::Scene;
+use serde_json::{Value, json};
+
+const CASES: &str = include_str!("../../../../tests/cases/broken_calls.jsonl");
+/// The least part of the calls with one honest reading that has to be understood.
+const LEAST: f64 = 0.9;
+
+/// Notes the native call and lets nothing happen.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Option<(String, Value)>>>);
+
+impl Hook for Seen {
+    fn name(&self) -> &str {
+        "seen"
+    }
+
+    fn before<'a>(&'a self, call: &'a HookedCall, _cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
+        *self.0.lock().expect("nobody panics with it") = Some((call.tool.clone(), call.arguments.clone()));
+        Box::pin(async { Before::Refuse("it was seen".into()) })
+    }
+}
+
+/// A tool with the schema of a case. It never runs.
+struct AtHand(Spec);
+
+impl AnyTool for AtHand {
+    fn spec(&self) -> &Spec {
+        &self.0
+    }
+
+    fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, ToolError> {
+        Ok(Box::new(Never))
+    }
+}
+
+struct Never;
+
+impl Bound for Never {
+    fn plan<'a>(
+        &'a mut self,
+        _cx: &'a haft::context::PlanContext<'a>,
+    ) -> BoxFuture<'a, Result<haft::plan::Plan, ToolError>> {
+        Box::pin(async { Ok(haft::plan::Plan::nothing()) })
+    }
+
+    fn run<'a>(
+        self: Box<Self>,
+        _cx: &'a haft::context::RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::text("")) })
+    }
+}
+
+/// What became of a case: the native call, if there was one, and all words of the result.
+async fn outcome(case: &Value) -> (Option<(String, Value)>, Vec<String>, String) {
+    let seen = Seen::default();
+    let scene = Scene::sample().hook(seen.clone());
+    let raw = case["raw"].as_str().expect("a case has a text");
+    let (scene, tool) = match case["tool"].as_str() {
+        Some(tool) => (scene, tool),
+        None => {
+            let manual = Manual::plain("At hand", "Does what a case needs, and is there for the tests alone.");
+            let spec = Spec::new("tool_at_hand", manual, case["schema"].clone());
+            (scene.any_tool(Arc::new(AtHand(spec))), "tool_at_hand")
+        }
+    };
+    let result = scene.send(ToolCall::new(tool, RawArguments::Text(raw.to_owned()))).await;
+    let seen = seen.0.lock().expect("nobody panics with it").clone();
+    (seen, result.repairs.clone(), result.text().to_owned())
+}
+
+#[tokio::test]
+async fn no_broken_call_becomes_a_wrong_one_and_most_with_one_honest_reading_are_understood() {
+    let (mut wrong, mut missed, mut readable, mut all) = (Vec::new(), Vec::new(), 0, 0);
+    for line in CASES.lines().filter(|line| !line.trim().is_empty()) {
+        let case: Value = serde_json::from_str(line).expect("a case is one JSON object");
+        let tool = case["native"].as_str().unwrap_or("tool_at_hand");
+        let meant = Some((tool.to_owned(), case["means"].clone())).filter(|(_, means)| !means.is_null());
+        let (seen, repairs, words) = outcome(&case).await;
+        let told = format!("{} {} ({}): {seen:?} {repairs:?} {words}", case["id"], case["class"], case["why"]);
+        all += 1;
+        readable += usize::from(meant.is_some());
+        match (&seen, &meant) {
+            (Some(_), _) if seen != meant => wrong.push(told),
+            (None, Some(_)) => missed.push(told),
+            _ => {}
+        }
+        for repair in &repairs {
+            assert!(repair.starts_with("json: ") || repair.starts_with('$'), "{repair}");
+        }
+    }
+    assert!(all >= 150, "there are only {all} cases");
+    assert_eq!(wrong, Vec::<String>::new(), "wrong values");
+    let understood = readable - missed.len();
+    assert!(understood as f64 >= LEAST * readable as f64, "{understood} of {readable}: {missed:#?}");
+    assert_eq!(missed, Vec::<String>::new(), "calls that were understood before");
+}
+
+#[tokio::test]
+async fn what_has_a_counterpart_is_never_to_be_left_out() {
+    for line in CASES.lines().filter(|line| line.contains("\"built-in tools\"")) {
+        let case: Value = serde_json::from_str(line).expect("a case is one JSON object");
+        let (_, _, words) = outcome(&case).await;
+        assert!(!words.contains("leave it out"), "{}: {words}", case["id"]);
+    }
+}
+
+#[tokio::test]
+async fn paths_and_addresses_inside_the_workspace_are_found_and_others_stay_outside() {
+    let scene = Scene::sample().file("a b.txt", "one\n").file("b.txt", "one\n");
+    let root = scene.root().canonicalize().expect("the workspace is there");
+    let root = root.to_str().expect("it is text");
+    for path in [format!("{root}/notes.txt"), format!("file://{root}/b.txt"), format!("file://{root}/a%20b.txt")] {
+        let told = scene.told("read_file", json!({ "path": path })).await;
+        assert!(told.starts_with("ok:      1\tone"), "{path}: {told}");
+    }
+    let told = scene.told("glob", json!({ "pattern": format!("{root}/src/*.rs") })).await;
+    assert!(told.contains("src/main.rs"), "{told}");
+    for path in ["/etc/notes.txt", "/etc/passwd", "file:///etc/passwd", "/workspace/missing/x.txt", "~/notes.txt"] {
+        let result = scene.call("read_file", json!({ "path": path })).await;
+        assert_ne!(result.status, Status::Ok, "{path}");
+        assert_eq!(result.repairs, Vec::<String>::new(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_names_something_is_never_read_otherwise() {
+    let scene = Scene::sample().file("[a].txt", "class\n").file("a.txt", "plain\n").file("@notes.txt", "at\n");
+    let missing = scene.call("read_file", json!({ "path": "src/[id]/page.rs" })).await;
+    assert_eq!(missing.error.map(|error| error.kind), Some(ErrorKind::MissingFile));
+    for (path, text) in [("[a].txt", "class"), ("@notes.txt", "at"), ("notes.txt", "one")] {
+        let result = scene.call("read_file", json!({ "path": path })).await;
+        assert!(result.text().contains(text) && result.repairs.is_empty(), "{path}: {}", result.text());
+    }
+}
+
+#[tokio::test]
+async fn a_command_in_the_background_is_answered_with_the_call_that_works() {
+    let scene = Scene::new();
+    let told = scene.told("bash", json!({ "command": "npm test", "run_in_background": true })).await;
+    assert!(told.contains(r#"a call that fits: bash({"command":"npm test"})"#), "{told}");
+    assert!(told.contains("start a server with & and use it in the same command"), "{told}");
+    scene.assert_untouched();
+}
