@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use haft::call::{CallId, Origin, RawArguments, ToolCall};
+use haft::change_summary::KindCounts;
 use haft::context::{Hiding, PlanContext, Progress};
 use haft::dialect::Dialect;
 use haft::door::{Errand, Permit, Receipt};
-use haft::effect::Effect;
+use haft::effect::{Change, Effect};
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
 use haft::limits::Limits;
@@ -232,6 +233,20 @@ impl<'a> CallContext<'a> {
         self.session.memory.remember(key, remembered, &receipts);
     }
 
+    /// Returns how many files of each kind the doors changed; nothing where they changed none.
+    pub(crate) fn changes(&self) -> Option<KindCounts> {
+        let mut counts = KindCounts::default();
+        for receipt in self.receipts() {
+            match receipt {
+                Receipt::Changed(_, Change::Remove) => counts.removed += 1,
+                Receipt::Changed(_, Change::Replace) => counts.changed += 1,
+                Receipt::Changed(_, Change::Create) => counts.created += 1,
+                Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {}
+            }
+        }
+        (counts != KindCounts::default()).then_some(counts)
+    }
+
     /// Returns what the doors say was done; what was given up in the middle is not known.
     pub(crate) fn did(&self) -> Did {
         let (abandoned, effects) = self.note(|notes| (notes.abandoned, notes.effects.clone().unwrap_or_default()));
@@ -430,6 +445,7 @@ impl Drop for CallContext<'_> {
             warnings: Vec::new(),
             spilled: None,
             limited: None,
+            changes: None,
             exit_code: None,
             sandbox: self.sandbox(),
             cached: None,

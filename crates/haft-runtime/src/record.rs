@@ -3,6 +3,7 @@
 //! Fields that do not apply are left out. A change that a reader could notice gets a new version.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use haft::change_summary::KindCounts;
 use haft::door::ChangeSetId;
 use haft::output::{Image, Limited};
 use haft::process::Level;
@@ -45,6 +46,8 @@ pub struct ResultRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     limited: Option<LimitedRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<ChangesRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<&'static str>,
     /// How old a result is that was kept from an earlier call.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +63,21 @@ pub struct ResultRecord {
 struct LimitedRecord {
     asked: u64,
     used: u64,
+}
+
+/// How many files of each kind were changed.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct ChangesRecord {
+    removed: u64,
+    replaced: u64,
+    changed: u64,
+    created: u64,
+}
+
+impl From<KindCounts> for ChangesRecord {
+    fn from(KindCounts { removed, replaced, changed, created }: KindCounts) -> Self {
+        Self { removed, replaced, changed, created }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -129,6 +147,7 @@ impl From<&ToolResult> for ResultRecord {
             warnings: result.warnings.clone(),
             spill: result.spilled.clone(),
             limited: result.limited.map(|Limited { asked, used }| LimitedRecord { asked, used }),
+            changes: result.changes.map(ChangesRecord::from),
             sandbox: result.sandbox.map(Level::code),
             cached_ms: result.cached.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
             bits: result.bits.clone(),

@@ -62,6 +62,7 @@ impl Tool for Undo {
     const DOES: AtMost = AtMost::Changes;
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("path", "file"), ("file_path", "file"), ("number", "change_set"), ("id", "change_set")];
+    const PATHS: &'static [&'static str] = &["file"];
     type Args = Args;
     type Draft = Draft;
 

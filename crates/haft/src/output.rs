@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::change_summary::KindCounts;
 use crate::error::{Next, ToolError};
 use crate::grouped::Grouped;
 use crate::kinds::ErrorKind;
@@ -63,6 +64,8 @@ pub struct ToolOutput {
     pub spilled: Option<String>,
     /// A limit that was reduced, where the call asked for more than the profile allows.
     pub limited: Option<Limited>,
+    /// How many files of each kind a command changed.
+    pub changes: Option<KindCounts>,
 }
 
 /// A limit of a call that was reduced.

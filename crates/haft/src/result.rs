@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::call::CallId;
+use crate::change_summary::KindCounts;
 use crate::door::ChangeSetId;
 use crate::effect::Effect;
 use crate::error::ToolError;
@@ -43,6 +44,8 @@ pub struct ToolResult {
     pub spilled: Option<String>,
     /// A limit that was reduced, where the call asked for more than the profile allows.
     pub limited: Option<Limited>,
+    /// How many files of each kind were changed.
+    pub changes: Option<KindCounts>,
     /// The exit status of the command that it ran.
     pub exit_code: Option<i32>,
     /// How strongly that command was confined.
@@ -200,6 +203,7 @@ mod tests {
             warnings: Vec::new(),
             spilled: None,
             limited: None,
+            changes: None,
             exit_code: None,
             sandbox: None,
             cached: None,

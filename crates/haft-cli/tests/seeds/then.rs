@@ -130,6 +130,7 @@ fn preview(record: &Value) -> String {
         warnings: Vec::new(),
         spilled: None,
         limited: None,
+        changes: None,
         exit_code: record["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
         sandbox: None,
         bits: Vec::new(),

@@ -65,6 +65,7 @@ pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Res
         warnings: Vec::new(),
         spilled: output.spilled.clone(),
         limited: output.limited,
+        changes: output.changes.or_else(|| cx.changes()),
         exit_code: cx.exit_code(),
         sandbox: cx.sandbox(),
         cached: cx.note(|notes| notes.cached),

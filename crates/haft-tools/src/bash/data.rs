@@ -1,6 +1,6 @@
 //! What came of a command, as data for programs; bounded like everything that a result holds.
 
-use haft::change_summary::{Importance, KindCounts};
+use haft::change_summary::Importance;
 use haft::prelude::*;
 use haft::process::{HowEnded, Ran, Settlement};
 use serde_json::{Value, json};
@@ -22,10 +22,6 @@ pub(super) fn of(ran: &Ran, notes: &[String], (out, err): (&str, &str), cx: &Run
     });
     if more_files > 0 {
         data["more_files"] = more_files.into();
-    }
-    if !ran.settled.changes.is_empty() {
-        let KindCounts { removed, replaced, changed, created } = ran.settled.summary().counts;
-        data["changes"] = json!({ "removed": removed, "replaced": replaced, "changed": changed, "created": created });
     }
     data
 }

@@ -41,7 +41,8 @@ impl<'a> Report<'a> {
         let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
         let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
         let data = data::of(ran, &notes, (&shown.out, &shown.err), cx);
-        ToolOutput { spilled: shown.spilled, ..ToolOutput::text(printed + &said).with_data(data) }
+        let changes = (!ran.settled.changes.is_empty()).then(|| ran.settled.summary().counts);
+        ToolOutput { spilled: shown.spilled, changes, ..ToolOutput::text(printed + &said).with_data(data) }
     }
 
     /// Says what was printed by a command of which nothing else is known.
