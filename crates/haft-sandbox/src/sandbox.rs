@@ -96,6 +96,8 @@ impl Sandbox {
         if command.code.is_some() {
             // The copy is mounted over folders of the project, and git stops looking for its repository at a mount.
             environment.push(("GIT_DISCOVERY_ACROSS_FILESYSTEM".into(), "1".into()));
+            // What lies compiled beside a module in the project may be planted.
+            environment.push(("PYTHONPYCACHEPREFIX".into(), "/tmp/.haft-pycache".into()));
         }
         let private = match level {
             Level::Partial => Some(self.private_folder(ground, &mut environment)?),

@@ -46,7 +46,7 @@ pub struct Args {
     command: String,
     /// What it does, in five to ten words, for the user.
     description: Option<String>,
-    /// Longest time it may run, in seconds. Default: the profile's (120; at most 600).
+    /// Time limit in seconds. Default 120, at most 600.
     timeout: Option<f64>,
     /// The folder it starts in. Default: the workspace.
     working_dir: Option<RawPath>,

@@ -33,12 +33,12 @@ pub struct EditFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, relative to the workspace.
+    /// The file.
     path: Option<RawPath>,
-    /// The edits of the file.
+    /// Its edits.
     #[schemars(length(min = 1, max = 200))]
     edits: Option<Vec<OneEdit>>,
-    /// Instead of "path" and "edits": several files, changed together or not at all.
+    /// Instead of "path" and "edits": several files, all or none.
     #[schemars(length(min = 1, max = 50))]
     files: Option<Vec<OneFile>>,
 }
@@ -48,9 +48,9 @@ pub struct Args {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct OneFile {
-    /// The file, relative to the workspace.
+    /// The file.
     path: RawPath,
-    /// The edits of the file.
+    /// Its edits.
     #[schemars(length(min = 1, max = 200))]
     edits: Vec<OneEdit>,
 }
@@ -62,9 +62,9 @@ pub struct OneFile {
 pub struct OneEdit {
     /// The text to replace.
     old_text: String,
-    /// What shall stand there instead.
+    /// The new text.
     new_text: String,
-    /// How many places: "unique", "all", "first" or the number. Default "unique".
+    /// Places: "unique", "all", "first" or a number. Default "unique".
     count: Option<HowMany>,
 }
 

@@ -39,11 +39,11 @@ pub struct WriteFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, relative to the workspace.
+    /// The file.
     path: RawPath,
     /// The whole new content.
     content: String,
-    /// When the file exists: "create" fails, "overwrite" replaces it, "overwrite-if-read" does so if you have read it. Default: the profile's (overwrite-if-read).
+    /// If the file exists: "create" fails, "overwrite" replaces it, "overwrite-if-read" only if you have read it. Default "overwrite-if-read".
     write_mode: Option<Mode>,
 }
 

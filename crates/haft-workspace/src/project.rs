@@ -34,6 +34,7 @@ use rustix::io::Errno;
 
 use crate::files::open::{leads_to, open_beneath};
 use crate::state::trust::Trusted;
+use reach::is_script;
 
 /// The folder with what a workspace brings along.
 pub const FOLDER: &str = ".haft";
@@ -137,15 +138,22 @@ impl Project {
             Kind::Words => None,
         };
         let Some(known) = known else { return Standing::New };
-        let (text, now) = match self.read(file) {
+        let (text, own) = match self.read_text(file) {
             Ok(read) => read,
             Err(why) => return Standing::Refused(why),
         };
         // A file that is another one now names what it names; nothing is to be said of that.
-        if known.get(&file.name) != now.get(&file.name) {
+        if known.get(&file.name) != Some(&own) {
             return Standing::Changed { files: vec![file.name.clone()], text: None };
         }
-        let names = known.keys().chain(now.keys().filter(|name| !known.contains_key(*name)));
+        let now = match self.fingerprint(file, &text, own) {
+            Ok(now) => now,
+            // It was trusted, and what it names became something that cannot be.
+            Err(why) => return Standing::Changed { files: vec![why], text: Some(text) },
+        };
+        // A word such as "sh" is a program, whatever file of that name appears.
+        let appeared = now.keys().filter(|name| !known.contains_key(*name) && (name.contains('/') || is_script(name)));
+        let names = known.keys().chain(appeared);
         let files: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
         if files.is_empty() { Standing::Trusted(text) } else { Standing::Changed { files, text: Some(text) } }
     }
@@ -186,6 +194,13 @@ impl Project {
 
     /// Reads a file once: its text, and the hashes of it and of what it names.
     fn read(&self, file: &Brought) -> Result<(String, Fingerprint), String> {
+        let (text, own) = self.read_text(file)?;
+        let fingerprint = self.fingerprint(file, &text, own)?;
+        Ok((text, fingerprint))
+    }
+
+    /// Reads a file: its text, and its hash.
+    fn read_text(&self, file: &Brought) -> Result<(String, String), String> {
         let opened = match open_beneath(self.root.as_fd(), file.name.as_str(), OFlags::RDONLY) {
             Ok(opened) => File::from(opened),
             Err(Errno::LOOP) if file.kind == Kind::Words => self.open_behind_links(&file.name)?,
@@ -200,16 +215,22 @@ impl Project {
         if bytes.len() as u64 > LARGEST {
             return Err("it is larger than 1 MiB".to_owned());
         }
-        let mut fingerprint = Fingerprint::from([(file.name.clone(), blake3::hash(&bytes).to_hex().to_string())]);
+        let own = blake3::hash(&bytes).to_hex().to_string();
         let text = String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())?;
+        Ok((text, own))
+    }
+
+    /// Returns the hashes of a file, which are known, and of what it names.
+    fn fingerprint(&self, file: &Brought, text: &str, own: String) -> Result<Fingerprint, String> {
+        let mut fingerprint = Fingerprint::from([(file.name.clone(), own)]);
         if file.kind == Kind::Code {
-            let bound = runs::that_runs(&file.name, &text);
+            let bound = runs::that_runs(&file.name, text);
             fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
         }
         if file.name == TOOL_LIST {
             self.add_what_definitions_name(&mut fingerprint)?;
         }
-        Ok((text, fingerprint))
+        Ok(fingerprint)
     }
 
     /// Opens words where a link leads to in the end, or says why not.

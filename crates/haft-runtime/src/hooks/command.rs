@@ -193,6 +193,10 @@ impl CommandHook {
         // The second one is what such scripts find themselves by.
         let variables = ["HAFT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
         command.environment = variables.map(|name| (name.into(), workspace.into())).to_vec();
+        if self.holds.is_none() {
+            // A hook of the user imports nothing of the workspace, which is where it runs.
+            command.environment.push(("PYTHONSAFEPATH".into(), "1".into()));
+        }
         command.readable.clone_from(&self.readable);
         command
     }

@@ -57,12 +57,20 @@ impl Program {
         let input = serde_json::to_vec(arguments).unwrap_or_default().into();
         let readable = self.home.readable(outside);
         let reads = self.home.reads(inside, &words);
-        let code = self.home.code.clone();
-        Ok(Command { input, keeps, readable, reads, code, ..Command::new(words, line, folder, time) })
+        let (code, environment) = (self.home.code.clone(), self.home.environment());
+        Ok(Command { input, environment, keeps, readable, reads, code, ..Command::new(words, line, folder, time) })
     }
 }
 
 impl Home {
+    /// Returns the variables of a tool. One of the user imports nothing of the workspace, which is where it runs.
+    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
+        match self.owner {
+            ToolOwner::User => vec![("PYTHONSAFEPATH".into(), "1".into())],
+            ToolOwner::Workspace => Vec::new(),
+        }
+    }
+
     /// Returns what a tool may read beside the workspace: the folder that it comes from, and this.
     pub(super) fn readable(&self, outside: Vec<PathBuf>) -> Vec<PathBuf> {
         let own = Some(self.folder.clone()).filter(|folder| !folder.starts_with(&self.workspace));

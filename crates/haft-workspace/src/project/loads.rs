@@ -117,7 +117,8 @@ impl Loads {
                     "-m" => _ = self.modules.insert((*operand).to_owned()),
                     word if INTERPRETERS.contains(&base_name(word)) => {
                         self.programs.insert(base_name(word).to_owned());
-                        self.add_file(operand, part);
+                        let is_bare = !operand.contains(['/', '$']);
+                        self.add_file(&if is_bare { format!("./{operand}") } else { (*operand).to_owned() }, part);
                     }
                     _ => {}
                 }
@@ -215,7 +216,7 @@ fn literal(word: &str) -> Option<&str> {
 }
 
 fn is_between(c: char) -> bool {
-    c.is_whitespace() || "\"'<>[],".contains(c)
+    c.is_whitespace() || "\"'<>[],\\".contains(c)
 }
 
 fn is_assignment(word: &str) -> bool {

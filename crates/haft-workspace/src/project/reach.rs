@@ -6,6 +6,8 @@
 //!
 //! Not here: files that trust is bound to (`named`), writing the copy (`copy`).
 
+mod follow;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -16,7 +18,7 @@ use std::path::Path;
 use haft::guarded::is_secret;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
-use super::loads::{Loads, loads};
+use super::loads::loads;
 use super::named::{candidates, open, straight, words};
 use super::{FOLDER, Project};
 use crate::files::open::{leads_to, open_beneath};
@@ -38,8 +40,21 @@ const SCRIPT_ENDS: &[&str] = &[
     "jar", "class", "mk", "nix",
 ];
 /// What scripts leave out of the name of a file that they load.
-const LEFT_OUT_ENDS: &[&str] =
-    &[".sh", ".js", ".mjs", ".cjs", ".ts", ".node", ".rb", ".pl", ".lua", "/index.js", "/index.ts", "/__main__.py"];
+const LEFT_OUT_ENDS: &[&str] = &[
+    ".sh",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".node",
+    ".rb",
+    ".pl",
+    ".pm",
+    ".lua",
+    "/index.js",
+    "/index.ts",
+    "/__main__.py",
+];
 /// Programs that run what a file of a fixed name says.
 const FIXED_NAMES: &[(&str, &[&str])] = &[
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
@@ -56,46 +71,6 @@ const FIXED_NAMES: &[(&str, &[&str])] = &[
     ("pre-commit", &[".pre-commit-config.yaml"]),
     ("pytest", &["conftest.py"]),
 ];
-/// Programs that by their nature run or load code of the whole project.
-const RUNS_PROJECT: &[&str] = &[
-    "cargo",
-    "go",
-    "pytest",
-    "tox",
-    "nox",
-    "npm",
-    "npx",
-    "pnpm",
-    "yarn",
-    "bun",
-    "mvn",
-    "gradle",
-    "gradlew",
-    "rake",
-    "bundle",
-    "dotnet",
-    "swift",
-    "cmake",
-    "ctest",
-    "meson",
-    "ninja",
-    "bazel",
-    "jest",
-    "vitest",
-    "mocha",
-    "eslint",
-    "prettier",
-    "mypy",
-    "pylint",
-    "flake8",
-    "pre-commit",
-    "composer",
-    "phpunit",
-    "just",
-    "task",
-];
-/// The modules that Python brings along: one of the same name in the project would be loaded in their place.
-const PYTHON_MODULES: &str = include_str!("python_modules.txt");
 /// Most names of folders that a text enters, joined with its words.
 const MOST_JOINED: usize = 20_000;
 /// Folders with code that others have written: too large to copy.
@@ -145,8 +120,14 @@ pub(super) fn reach<'n>(
     (own, text): (&str, &str),
     named: impl Iterator<Item = &'n String>,
 ) -> Reach {
-    let mut reaching =
-        Reaching { project, reach: Reach::default(), unread: Vec::new(), tried: BTreeSet::new(), bytes: 0 };
+    let mut reaching = Reaching {
+        project,
+        reach: Reach::default(),
+        runs_python: false,
+        unread: Vec::new(),
+        tried: BTreeSet::new(),
+        bytes: 0,
+    };
     for name in named {
         if let Some(place) = reaching.take(name) {
             reaching.take_folder_of(&place);
@@ -154,8 +135,12 @@ pub(super) fn reach<'n>(
     }
     reaching.read(own, text);
     while let Some(path) = reaching.unread.pop() {
+        let is_long = reaching.reach.files.get(&path).is_some_and(|file| file.bytes.len() > LONGEST_SCRIPT);
+        if is_long {
+            reaching.leave_out(&path, "it is longer than 1 MiB, so it was not searched for what it loads".to_owned());
+        }
         let text = reaching.reach.files.get(&path).and_then(|file| {
-            let is_script = file.bytes.len() <= LONGEST_SCRIPT && !file.bytes.contains(&0);
+            let is_script = !is_long && !file.bytes.contains(&0);
             is_script.then(|| String::from_utf8_lossy(&file.bytes).into_owned())
         });
         if let Some(text) = text {
@@ -167,9 +152,20 @@ pub(super) fn reach<'n>(
     reaching.reach
 }
 
+/// Whether a file runs that a text names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runs {
+    /// The text loads it.
+    Surely,
+    /// The text mentions it.
+    Maybe,
+}
+
 struct Reaching<'p> {
     project: &'p Project,
     reach: Reach,
+    /// Whether a text starts Python.
+    runs_python: bool,
     /// Files whose text was not searched yet.
     unread: Vec<String>,
     /// Paths that words stood for so far.
@@ -189,9 +185,13 @@ impl Reaching<'_> {
         let fixed = FIXED_NAMES.iter().filter(|(program, _)| words.contains(program)).flat_map(|(_, names)| *names);
         paths.extend(fixed.map(|name| (*name).to_owned()));
         let above = ancestors(folder);
-        let entered = self.folders_among(folder, &loads.entered);
-        let joined = entered.iter().flat_map(|base| words.iter().map(move |word| format!("{base}/{word}")));
+        // A folder that a text mentions may be put together with the other words.
+        let mentioned: BTreeSet<String> =
+            words.iter().filter(|word| word.len() < LONGEST_NAME).map(|word| (*word).to_owned()).collect();
+        let mentioned = self.folders_among(folder, &mentioned);
+        let joined = mentioned.iter().flat_map(|base| words.iter().map(move |word| format!("{base}/{word}")));
         paths.extend(joined.take(MOST_JOINED).filter_map(|path| straight(&path)));
+        let entered = self.folders_among(folder, &loads.entered);
         for word in words.iter().filter(|word| !word.starts_with('-') && word.len() < LONGEST_NAME) {
             if own.ends_with(".py") {
                 paths.extend(python_modules(word, &above));
@@ -209,99 +209,19 @@ impl Reaching<'_> {
         self.follow(own, &loads, &entered);
     }
 
-    /// Takes the folders that a text searches, and notes what it loads and is not there, or is not known.
-    fn follow(&mut self, own: &str, loads: &Loads, entered: &[String]) {
-        let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for searched in self.folders_among(folder, &loads.searched) {
-            self.take_folder(&searched);
+    /// Takes a file that a text loads, whatever it is called, and its folder: another file there may stand in for it.
+    fn take_loaded(&mut self, name: &str) {
+        if let Some(place) = self.take_as(name, Runs::Surely) {
+            self.take_folder_of(&place);
         }
-        let bases = [folder, ""].into_iter().chain(entered.iter().map(String::as_str));
-        for base in bases {
-            let names = loads.files.iter().filter(|name| name.contains('/') || is_script(name));
-            let of_system = |name: &&String| name.starts_with('/') && Path::new(name).exists();
-            for name in names.filter(|name| !of_system(name)) {
-                let ends: &[&str] = if is_script(name) { &[] } else { LEFT_OUT_ENDS };
-                self.note_absent(base, ends.iter().map(|end| format!("{name}{end}")).chain([name.clone()]));
-            }
-            self.note_absent(base, loads.searched.iter().cloned());
-            self.note_absent_modules(base, &loads.modules);
-        }
-        let starts = |program: &&str| loads.programs.contains(*program);
-        let fixed = FIXED_NAMES.iter().filter(|(program, _)| starts(program) && *program != "pytest");
-        let fixed = fixed.flat_map(|(_, names)| *names).map(|name| (*name).to_owned());
-        self.note_absent("", fixed);
-        let whole = RUNS_PROJECT
-            .iter()
-            .filter(|program| starts(program))
-            .map(|name| format!("{name}, which {own} starts, runs code of the project as it is then"));
-        self.reach.not_covered.extend(whole);
-        let unknown =
-            loads.unknown.iter().map(|part| format!("{own} loads a file by a name that it puts together: {part}"));
-        self.reach.not_covered.extend(unknown);
-    }
-
-    /// Notes paths at which nothing lies.
-    fn note_absent(&mut self, base: &str, names: impl Iterator<Item = String>) {
-        for path in names.filter_map(|name| straight(&format!("{base}/{name}"))) {
-            if self.reach.absent.len() < MOST_FILES && is_ordinary(&path) && !self.exists(&path) {
-                self.reach.absent.insert(path);
-            }
-        }
-    }
-
-    /// Notes modules that no file of a folder holds.
-    fn note_absent_modules(&mut self, base: &str, modules: &BTreeSet<String>) {
-        for module in modules {
-            let name = module.trim_start_matches('.').replace('.', "/");
-            let Some(path) = straight(&format!("{base}/{name}")).filter(|path| is_ordinary(path)) else { continue };
-            let is_there = ["", ".py", "/__init__.py"].iter().any(|end| self.exists(&format!("{path}{end}")));
-            if !is_there {
-                let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-                self.reach.absent_modules.entry(folder.to_owned()).or_default().insert(name.to_owned());
-            }
-        }
-    }
-
-    /// A module of the project with the name of one of Python's own is loaded in its place: none may appear in a folder
-    /// from which Python loads.
-    fn keep_python_modules(&mut self) {
-        let is_python = |path: &&String| path.ends_with(".py");
-        let folders = self
-            .reach
-            .files
-            .keys()
-            .filter(is_python)
-            .map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
-        let mut folders: BTreeSet<String> = folders.map(str::to_owned).collect();
-        if !folders.is_empty() || !self.reach.absent_modules.is_empty() {
-            folders.insert(String::new());
-        }
-        let names: BTreeSet<String> = PYTHON_MODULES.split_whitespace().map(str::to_owned).collect();
-        folders.iter().for_each(|folder| self.note_absent_modules(folder, &names));
-    }
-
-    /// A file that is added to a folder that is copied as a whole is not visible.
-    fn drop_absent_in_folders(&mut self) {
-        let Reach { folders, absent, absent_modules, .. } = &mut self.reach;
-        absent.retain(|path| !folders.iter().any(|folder| Path::new(path).starts_with(folder)));
-        absent_modules.retain(|place, _| !folders.iter().any(|folder| Path::new(place).starts_with(folder)));
-    }
-
-    /// Returns those of the names that are folders of the project, from a folder of it or from its root.
-    fn folders_among(&self, folder: &str, names: &BTreeSet<String>) -> Vec<String> {
-        let paths = names.iter().flat_map(|name| [format!("{folder}/{name}"), name.clone()]);
-        let paths: BTreeSet<String> =
-            paths.filter_map(|path| straight(&path)).filter(|path| is_ordinary(path)).collect();
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        paths.into_iter().filter(|path| open_beneath(self.project.root.as_fd(), path.as_str(), flags).is_ok()).collect()
-    }
-
-    fn exists(&self, path: &str) -> bool {
-        rustix::fs::statat(self.project.root.as_fd(), path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Takes a file if it is one that runs; returns where it really lies.
     fn take(&mut self, name: &str) -> Option<String> {
+        self.take_as(name, Runs::Maybe)
+    }
+
+    fn take_as(&mut self, name: &str, runs: Runs) -> Option<String> {
         self.reach.beside.remove(name);
         if self.reach.files.contains_key(name) {
             return Some(name.to_owned());
@@ -311,7 +231,13 @@ impl Reaching<'_> {
         let is_program = facts.permissions().mode() & 0o111 != 0;
         let mut head = [0_u8; 2];
         let starts = file.read(&mut head).is_ok_and(|count| count == 2 && &head == b"#!");
-        if !(is_program || starts || is_script(name)) || is_secret(Path::new(name)) {
+        if is_secret(Path::new(name)) {
+            if runs == Runs::Surely {
+                self.leave_out(name, "it may hold secrets, so it runs as it is then".to_owned());
+            }
+            return None;
+        }
+        if !(is_program || starts || is_script(name)) && runs == Runs::Maybe {
             return None;
         }
         let place = leads_to(&self.project.path, name).ok().flatten()?.to_str()?.to_owned();
