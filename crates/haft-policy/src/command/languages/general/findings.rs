@@ -6,6 +6,7 @@ use haft::effect::Danger;
 
 use super::super::marks::{self, GAP, GLOB, HOME, is_open};
 use crate::command::act::{Act, Deed, Inner, Reading};
+use crate::command::programs::address;
 use crate::command::value::Value;
 
 /// What was found.
@@ -24,6 +25,10 @@ pub(super) struct Findings {
     pub(super) removes: Is,
     pub(super) writes: Is,
     pub(super) connects: bool,
+    /// A connection leads to this machine, to another one, or nobody knows where.
+    connects_here: bool,
+    connects_away: bool,
+    connects_somewhere: bool,
     /// Text is decoded by something that is there for it.
     pub(super) decodes: bool,
     /// Text is spelled out or turned around.
@@ -121,7 +126,18 @@ impl Findings {
 
     pub(super) fn connect(&mut self, host: Option<String>) {
         self.connects = true;
+        match &host {
+            Some(host) if address::is_here(&Value::text(host)) => self.connects_here = true,
+            Some(_) => self.connects_away = true,
+            None => self.connects_somewhere = true,
+        }
         self.act(Act::Connect(host));
+    }
+
+    /// Returns whether something may come from another machine. A server on this one runs what the workspace holds; where
+    /// an address is not known, it is that of the server that the program speaks of.
+    fn downloads(&self) -> bool {
+        self.connects_away || (self.connects_somewhere && !self.connects_here)
     }
 
     /// Says what was found, and what it means together.
@@ -130,10 +146,11 @@ impl Findings {
         let danger = |danger, words: &str| Act::Danger(danger, words.to_owned());
         if self.connects && self.hands_over {
             self.act(danger(Danger::DownloadedCode, "give a shell to another machine"));
-        } else if self.connects && acts_on_text > Is::Not {
+        } else if self.downloads() && acts_on_text > Is::Not {
             self.act(danger(Danger::DownloadedCode, "run something in a program that downloads"));
         }
-        if (self.decodes && acts_on_text > Is::Not) || (self.spells && acts_on_text == Is::Open) {
+        let runs_decoded = self.evaluates > Is::Not || self.runs == Is::Open;
+        if (self.decodes && runs_decoded) || (self.spells && acts_on_text == Is::Open) {
             self.act(danger(Danger::HiddenCode, "run text that it decodes"));
         }
         if acts_on_text == Is::Open {

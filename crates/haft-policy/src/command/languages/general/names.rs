@@ -91,6 +91,17 @@ pub(super) fn sort_of_mention(name: &str) -> Option<Sort> {
     }
 }
 
+/// Says that a name that ends so is more often that of something else, unless it is one of a module that does it.
+pub(super) fn is_vague(last: &str) -> bool {
+    is_in(VAGUE, last)
+}
+
+/// Says that a module has functions that run commands or change files.
+pub(super) fn is_acting_module(module: &str) -> bool {
+    let last = module.rsplit('.').next().unwrap_or(module);
+    is_in(ACTING_MODULES, last.trim_start_matches("node:"))
+}
+
 /// Says that a name turns text into other text that can be code, and says nothing else.
 pub(super) fn is_decoder(word: &str) -> bool {
     is_in(DECODERS, word)
@@ -107,6 +118,13 @@ fn is_in(list: &str, word: &str) -> bool {
 
 /// Harmless ones whose last part is a name of others.
 const HARMLESS: &str = "re.compile regex.compile sqlite3.connect";
+
+/// `asyncio.run(main())`, `app.delete("/items")`, `pattern.exec(text)`, `page.evaluate(…)`.
+const VAGUE: &str = "run call exec sh cmd Command pipeline compile evaluate Script delete remove send method apply";
+const ACTING_MODULES: &str = "\
+    subprocess os posix pty popen2 commands child_process Open3 Kernel Process IO shelljs execa zx shutil fs \
+    fs/promises promises fsp fs-extra fse File Files FileUtils Dir Path Pathname Deno Bun vm sys builtins __builtins__ \
+    global globalThis process Runtime getRuntime";
 
 const RUNNERS: &str = "\
     system popen popen2 popen3 popen4 Popen execl execle execlp execlpe execv execve execvp execvpe spawn \
