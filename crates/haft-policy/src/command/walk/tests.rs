@@ -408,3 +408,9 @@ fn a_pattern_for_git_finds_what_is_not_there_any_more() {
     denied(&["git log -p -- '.en*'", "git show HEAD -- '.en*'", "git grep x -- '.env*'"]);
     allowed(&["git log -p -- '*.rs'", "git log --stat -- '.gi*'", "git diff -- 'src/*'"]);
 }
+
+#[test]
+fn commands_that_go_into_the_background_together_are_one_shell() {
+    denied(&["cd ~ && rm -rf * &", "cd / && ls && rm -rf home & wait", "(cd ~ && rm -rf * &)"]);
+    asked(&["cd src && npm run dev > ../dev.log &", "cd ~ & rm -rf build"]);
+}
