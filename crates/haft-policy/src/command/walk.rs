@@ -39,7 +39,7 @@ mod variable;
 mod variables;
 mod written;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use haft::effect::{Danger, Does};
@@ -99,13 +99,14 @@ pub(super) struct Walk<'a> {
     /// Whether a trap is walked through just now.
     is_in_trap: bool,
     /// What is known of files and descriptors that this command has filled.
-    arrived: HashMap<String, Flow>,
+    arrived: Arc<HashMap<String, Flow>>,
     /// What this command puts into files that it edits in place.
     put_in: HashMap<String, Value>,
     /// The scripts among its files that are walked through just now.
     running: Vec<String>,
-    /// The files that were read already, and in which language.
-    read_files: HashSet<(String, Language)>,
+    /// The scripts among its files that nobody has read yet, and those that were read, with the languages.
+    unread_files: BTreeSet<String>,
+    read_files: HashMap<String, Vec<Language>>,
     /// Links that this command makes, and where they lead.
     links: HashMap<String, String>,
     /// The names in folders in which a pattern was tried.
@@ -151,10 +152,11 @@ impl<'a> Walk<'a> {
             depth: 0,
             jumps: Jumps::default(),
             is_in_trap: false,
-            arrived: HashMap::new(),
+            arrived: Arc::default(),
             put_in: HashMap::new(),
             running: Vec::new(),
-            read_files: HashSet::new(),
+            unread_files: BTreeSet::new(),
+            read_files: HashMap::new(),
             links: HashMap::new(),
             listed: HashMap::new(),
             listens: false,

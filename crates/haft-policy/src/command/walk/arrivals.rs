@@ -6,6 +6,8 @@
 //!
 //! Not here: what goes through pipes (`pipes`), what a descriptor holds (`redirects`).
 
+use std::sync::Arc;
+
 use super::super::act::{Act, Deed, Flow, Language};
 use super::super::languages;
 use super::super::places::Place;
@@ -64,12 +66,13 @@ impl Walk<'_> {
     pub(super) fn arrive(&mut self, path: &Value, flow: &Flow) {
         for folder in self.shell.folders.clone() {
             if let Place::At(place) = folder.place(path) {
-                let flow = match self.arrived.remove(&place) {
+                let arrived = Arc::make_mut(&mut self.arrived);
+                let flow = match arrived.remove(&place) {
                     Some(before) => pipes::joined(before, flow.clone()),
                     None => flow.clone(),
                 };
-                self.read_files.retain(|(read, _)| *read != place);
-                self.arrived.insert(place, flow);
+                arrived.insert(place.clone(), flow);
+                self.note_changed(place);
             }
         }
     }
@@ -212,7 +215,7 @@ impl Walk<'_> {
         if let Some(language) = written::language_of_file(place) {
             return self.suspect_once(place, language, text);
         }
-        if !self.read_files.insert((place.to_owned(), Language::Shell)) {
+        if !self.is_first_look(place, Language::Shell) {
             return;
         }
         self.suspect_text(text);

@@ -3,6 +3,8 @@
 //! A file of the workspace stays code of the workspace. What the edit puts into it is read as well: it may be a command.
 //! Where this command has written the file, plain substitutions are done in its text.
 
+use std::sync::Arc;
+
 use super::super::act::{Act, Deed, Flow, Inner, Language, Reading};
 use super::super::languages;
 use super::super::places::Place;
@@ -48,10 +50,11 @@ impl Walk<'_> {
     }
 
     fn edit(&mut self, place: String, replaced: &[(String, String)], added: &[String]) {
-        self.read_files.retain(|(read, _)| *read != place);
-        if let Some(flow) = self.arrived.get_mut(&place) {
-            *flow = edited(flow, replaced);
+        if let Some(flow) = self.arrived.get(&place) {
+            let flow = edited(flow, replaced);
+            Arc::make_mut(&mut self.arrived).insert(place.clone(), flow);
         }
+        self.note_changed(place.clone());
         let text = self.put_in.entry(place).or_default();
         for added in added.iter().filter(|added| !added.trim().is_empty()) {
             text.push(Piece::Text(format!("{added}\n")));

@@ -414,3 +414,13 @@ fn commands_that_go_into_the_background_together_are_one_shell() {
     denied(&["cd ~ && rm -rf * &", "cd / && ls && rm -rf home & wait", "(cd ~ && rm -rf * &)"]);
     asked(&["cd src && npm run dev > ../dev.log &", "cd ~ & rm -rf build"]);
 }
+
+#[test]
+fn a_document_has_a_text_for_each_value_of_its_variables() {
+    denied(&[
+        "for n in 1 2; do cat > x.sh <<E\necho $n\nrm -rf ~\nE\nsh x.sh; done",
+        "for d in build ~; do python3 - <<E\nimport shutil\nshutil.rmtree('$d')\nE\ndone",
+        "for n in 1 2; do bash <<< \"echo $n; rm -rf ~\"; done",
+    ]);
+    asked(&["for n in 1 2; do cat > a$n.py <<E\nprint($n)\nE\npython3 a$n.py; done"]);
+}

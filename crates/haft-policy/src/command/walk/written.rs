@@ -101,32 +101,50 @@ impl Walk<'_> {
 
     /// Looks for what would be refused in the scripts that this command has written so far.
     pub(super) fn suspect_written(&mut self) {
-        let is_script = |place: &&String| language_of_file(place).is_some();
-        let mut places: Vec<String> = self.arrived.keys().filter(is_script).cloned().collect();
-        places.sort_unstable();
-        for place in places {
-            let (Some(language), Some(flow)) = (language_of_file(&place), self.arrived.get(&place).cloned()) else {
-                continue;
-            };
-            // The makefile of another folder has rules that are followed there.
-            if language != Language::Makefile {
-                let texts = pipes::texts(&flow).unwrap_or_default();
-                texts.iter().for_each(|text| self.suspect_once(&place, language, text));
+        let places = std::mem::take(&mut self.unread_files);
+        for place in &places {
+            let flow = self.arrived.get(place).cloned().unwrap_or_default();
+            if let (Some(language), Some(texts)) = (language_of_file(place), pipes::texts(&flow)) {
+                texts.iter().for_each(|text| self.suspect_once(place, language, text));
             }
+        }
+        if self.tells_less() {
+            self.unread_files.extend(places);
+        }
+    }
+
+    /// Notes that a file has another content from now on.
+    pub(super) fn note_changed(&mut self, place: String) {
+        self.read_files.remove(&place);
+        // The rules of a makefile are followed by what works in its folder.
+        if language_of_file(&place).is_some_and(|language| language != Language::Makefile) {
+            self.unread_files.insert(place);
         }
     }
 
     /// Looks at a file once: what it runs may run it again.
     pub(super) fn suspect_once(&mut self, place: &str, language: Language, text: &Value) {
-        let read = (place.to_owned(), language);
-        if !self.read_files.insert(read.clone()) {
-            return;
+        if self.is_first_look(place, language) {
+            self.suspect_in(language, text);
         }
-        self.suspect_in(language, text);
-        // This tells less than another look would.
-        if self.second_look || self.only_known {
-            self.read_files.remove(&read);
+        if self.tells_less() {
+            self.read_files.remove(place);
         }
+    }
+
+    /// Returns whether a file is looked at for the first time as one in this language.
+    pub(super) fn is_first_look(&mut self, place: &str, language: Language) -> bool {
+        let read = self.read_files.entry(place.to_owned()).or_default();
+        let is_first = !read.contains(&language);
+        if is_first {
+            read.push(language);
+        }
+        is_first
+    }
+
+    /// Returns whether another look may tell more than this one.
+    fn tells_less(&self) -> bool {
+        self.second_look || self.only_known
     }
 
     /// Looks for what would be refused if this were run as text in a language.
