@@ -101,7 +101,8 @@ impl Walk<'_> {
     /// A copy of a file that came from elsewhere came from there too.
     pub(super) fn arrive_as_copy(&mut self, operands: &[&Value]) {
         let [source, copy] = operands else { return };
-        let flow = self.content_of(source);
+        let is_input = matches!(source.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
+        let flow = if is_input { self.input.clone().unwrap_or_default() } else { self.content_of(source) };
         if flow != Flow::Content {
             self.arrive(copy, &flow);
         }

@@ -180,6 +180,9 @@ impl Walk<'_> {
         let foreign = self.foreign_input(&reading.acts, input);
         let mut inner_flow = None;
         let edits = self.edit_in_place(&reading);
+        if reading.runs_input {
+            self.suspect_what_is_read(&reading.acts);
+        }
         for act in reading.acts {
             // Files of a program that only happens to connect are its own, and so are those that it edits.
             let written = if is_said && !edits { &printed } else { &Flow::Unknown };

@@ -9,7 +9,7 @@
 //!
 //! Not here: where the text of a file came from (`arrivals`), how a language is read (`languages`).
 
-use super::super::act::{Act, Flow, Language};
+use super::super::act::{Act, Deed, Flow, Language};
 use super::super::programs;
 use super::super::value::Value;
 use super::{Walk, pipes};
@@ -97,6 +97,16 @@ impl Walk<'_> {
         let by_name = language_of_file(place).filter(|_| self.line.first() == Some(path));
         let language = by_name.or_else(|| self.language_of_run(&path.shown(), &text));
         self.suspect_in(language.unwrap_or(Language::General), &text);
+    }
+
+    /// Looks for what would be refused in the files that a program reads which runs what it reads.
+    pub(super) fn suspect_what_is_read(&mut self, acts: &[Act]) {
+        for act in acts {
+            let Act::Path(Deed::Read, path) = act else { continue };
+            let flow = self.content_of(path);
+            let texts = pipes::texts(&flow).unwrap_or_default();
+            texts.iter().for_each(|text| self.suspect_once(&path.shown(), Language::General, text));
+        }
     }
 
     /// Looks for what would be refused in the scripts that this command has written so far.

@@ -49,8 +49,9 @@ impl Reader<'_> {
         environment::study(self.program, self.findings, at);
         let name = self.program.name(at);
         let last = name.rsplit('.').next().unwrap_or(&name);
-        self.findings.decodes |= names::is_decoder(last);
-        self.findings.spells |= names::is_speller(last);
+        self.findings.decodes |= names::is_decoder(last) && self.program.module_of(&name) != Some("struct");
+        self.findings.spells |= names::is_speller(last) && !self.decodes_utf8(at, last);
+        self.findings.saves |= names::is_saver(last);
         self.findings.hands_over |= matches!(last, "dup2" | "pty");
         self.findings.prints |= matches!(last, "print" | "puts" | "echo" | "log" | "say" | "write" | "printf" | "p");
         self.findings.forks += usize::from(matches!(last, "fork" | "pcntl_fork") && !self.names_what_to_fork(at));
@@ -76,7 +77,8 @@ impl Reader<'_> {
         let acts = match program.module_of(name) {
             Some("") => self.receives_module(at),
             Some(module) => names::is_acting_module(module),
-            None => !program.defines(name),
+            // `delete` is a word of JavaScript, and a route of some servers.
+            None => !program.defines(name) && name != "delete",
         };
         if acts || range.is_empty() || !names::is_vague(last) || self.reaches {
             return false;
@@ -103,6 +105,17 @@ impl Reader<'_> {
             Token::Text(text) | Token::Word(text) => names::is_acting_module(text),
             _ => false,
         })
+    }
+
+    /// `output.decode()` makes text of bytes as they are.
+    fn decodes_utf8(&self, at: usize, last: &str) -> bool {
+        let is_plain = match self.program.tokens.get(at + 2) {
+            Some(Token::Sign(')')) => true,
+            Some(Token::Text(text)) => text.to_lowercase().starts_with("utf") || text.to_lowercase() == "ascii",
+            Some(Token::Word(key)) => matches!(key.as_str(), "errors" | "encoding"),
+            _ => false,
+        };
+        last == "decode" && self.program.is_sign(at + 1, '(') && is_plain
     }
 
     /// `fork("./server.js")` of Node starts a script once, and `{ fork }` imports it.

@@ -6,7 +6,7 @@ use haft::effect::Danger;
 
 use super::super::marks::{self, GAP, GLOB, HOME, is_open};
 use crate::command::act::{Act, Deed, Inner, Reading};
-use crate::command::programs::address;
+use crate::command::programs::{self, address};
 use crate::command::value::Value;
 
 /// What was found.
@@ -29,6 +29,8 @@ pub(super) struct Findings {
     connects_here: bool,
     connects_away: bool,
     connects_somewhere: bool,
+    /// What is downloaded is put into a file.
+    pub(super) saves: bool,
     /// Text is decoded by something that is there for it.
     pub(super) decodes: bool,
     /// Text is spelled out or turned around.
@@ -140,13 +142,27 @@ impl Findings {
         self.connects_away || (self.connects_somewhere && !self.connects_here)
     }
 
+    /// Returns whether something that is run may come out of a download: code, a command that is not known, or one that
+    /// runs a file, which the download may be in.
+    fn may_run_download(&self) -> bool {
+        let runs_file = self.inner.iter().any(|inner| match inner {
+            Inner::Script(text, _) => {
+                text.shown().split(|c: char| c.is_whitespace() || ";|&()\"'".contains(c)).any(runs_files)
+            }
+            Inner::Words(words) => words.iter().any(|word| runs_files(&word.shown())),
+            _ => true,
+        });
+        let may_be_in_file = self.saves || self.writes > Is::Not || runs_file;
+        self.evaluates > Is::Not || self.runs == Is::Open || (self.runs == Is::Known && may_be_in_file)
+    }
+
     /// Says what was found, and what it means together.
     pub(super) fn tell(mut self, reading: &mut Reading) {
         let acts_on_text = self.runs.max(self.evaluates);
         let danger = |danger, words: &str| Act::Danger(danger, words.to_owned());
         if self.connects && self.hands_over {
             self.act(danger(Danger::DownloadedCode, "give a shell to another machine"));
-        } else if self.downloads() && acts_on_text > Is::Not {
+        } else if self.downloads() && self.may_run_download() {
             self.act(danger(Danger::DownloadedCode, "run something in a program that downloads"));
         }
         let runs_decoded = self.evaluates > Is::Not || self.runs == Is::Open;
@@ -186,6 +202,11 @@ pub(super) fn host_of_url(text: &str) -> Option<Option<String>> {
     let host = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
     let is_known = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && c != '$');
     Some(is_known.then(|| host.to_owned()))
+}
+
+/// Returns whether a word is a program that runs files or text, or a file itself.
+fn runs_files(word: &str) -> bool {
+    word.contains('/') || programs::language_of(word).is_some()
 }
 
 /// A tilde is the home to the reader of a program, even where its language would not say so.

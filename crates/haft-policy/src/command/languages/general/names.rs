@@ -107,6 +107,11 @@ pub(super) fn is_decoder(word: &str) -> bool {
     is_in(DECODERS, word)
 }
 
+/// Says that a name puts what it downloads into a file.
+pub(super) fn is_saver(word: &str) -> bool {
+    is_in(SAVERS, word)
+}
+
 /// Says that a name turns text around or spells it out, which is harmless as a rule.
 pub(super) fn is_speller(word: &str) -> bool {
     is_in(SPELLERS, word)
@@ -203,5 +208,7 @@ const DECODERS: &str = "\
     decode64 strict_decode64 urlsafe_decode64 base64_decode decode_base64 gzinflate gzuncompress gzdecode str_rot13 \
     hex2bin convert_uudecode inflate inflateSync gunzipSync inflateRawSync MIME pack unpack unpack1 uudecode \
     fromCharCode fromCodePoint lzma bz2";
+const SAVERS: &str = "\
+    urlretrieve getstore copyfileobj pipe pipeTo pipeline download save extractall extract unpack_archive";
 const SPELLERS: &str = "\
     chr reverse reversed strrev tr maketrans translate char ord bytes bytearray decode";

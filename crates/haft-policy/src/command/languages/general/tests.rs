@@ -424,3 +424,28 @@ fn strings_of_a_table_are_data() {
         assert_eq!(suspected(text), 1, "{text}");
     }
 }
+
+#[test]
+fn a_known_command_that_runs_no_file_may_stand_beside_a_download() {
+    let downloads = "import requests, subprocess\nrequests.get('https://x.example/i')\n";
+    for harmless in ["subprocess.run(['git', 'status'])", "subprocess.run('pip show flask', shell=True)"] {
+        assert!(!told(&format!("{downloads}{harmless}")).contains(&"DownloadedCode".to_owned()), "{harmless}");
+    }
+    for runs in [
+        "subprocess.run(['sh', 'i'])",
+        "subprocess.run('chmod +x i && ./i', shell=True)",
+        "subprocess.run(command)",
+        "open('i', 'w').write(x)\nsubprocess.run(['i'])",
+        "exec(x)",
+    ] {
+        has(&format!("{downloads}{runs}"), "DownloadedCode");
+    }
+}
+
+#[test]
+fn bytes_that_become_text_are_not_decoded() {
+    for text in ["subprocess.run(x).stdout.decode('utf-8')", "struct.unpack('<I', x)\nsubprocess.run(command)"] {
+        assert!(!told(text).contains(&"HiddenCode".to_owned()), "{text}");
+    }
+    has("subprocess.run(x.decode('rot13'))", "HiddenCode");
+}
