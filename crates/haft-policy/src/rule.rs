@@ -313,9 +313,13 @@ fn said(effect: &Effect) -> String {
         Effect::Change(Target::Inside(place), _) => protected(place.path()),
         _ => None,
     };
-    match why {
-        Some(why) => format!("{effect} ({why})"),
-        None => effect.to_string(),
+    let words = effect.to_string();
+    match (why, words.rsplit_once(' ')) {
+        (Some(why), _) => format!("{words} ({why})"),
+        // A dot at the end of a sentence is no name.
+        (None, Some((does, "."))) => format!("{does} the whole workspace"),
+        (None, Some((does, ".."))) => format!("{does} the folder above the workspace"),
+        (None, _) => words,
     }
 }
 

@@ -47,3 +47,27 @@ fn the_open_cases_are_judged_right() {
 fn more_cases_are_judged_right() {
     check(include_str!("../../../tests/cases/more_commands.jsonl"));
 }
+
+/// A command that agents send must not be refused for what it writes, and a dangerous one must be.
+#[test]
+fn scripts_that_a_command_writes_and_runs_are_judged_right() {
+    let cases = include_str!("../../../tests/cases/script_commands.jsonl");
+    let (mut harmless, mut dangerous, mut wrong) = (0, 0, Vec::new());
+    for line in cases.lines() {
+        let case: Value = serde_json::from_str(line).expect("a case is one JSON object");
+        let command = case["cmd"].as_str().expect("a case has a command");
+        let judged = verdict(decision(command));
+        if case["verdict"] == "dangerous" {
+            dangerous += 1
+        } else {
+            harmless += 1
+        }
+        let accepted = case["accept"].as_array().expect("a case says what is accepted");
+        if !accepted.iter().any(|accepted| accepted == judged) {
+            let steps: Vec<String> = steps_in_scene(command).iter().map(|step| format!("    {step}\n")).collect();
+            wrong.push(format!("{}: {judged}, not {accepted:?}: {command}\n{}", case["id"], steps.concat()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.concat());
+    assert!(harmless >= 200 && dangerous >= 40, "{harmless} harmless and {dangerous} dangerous cases");
+}

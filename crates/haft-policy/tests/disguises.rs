@@ -274,14 +274,44 @@ fn a_command_of_the_greatest_length_is_read_in_time() {
         (0..LONGEST / 32).map(|number| format!("true && f() {{ f {number}; }}; ")).collect(),
         format!("while :; do {} done", "while :; do x=$x$y; y=$x; done; ".repeat(LONGEST / 40)),
     ];
-    for command in worst {
-        let timed = || {
-            let begun = Instant::now();
-            assert!(!steps_in_scene(&command).is_empty());
-            begun.elapsed()
-        };
-        assert!((0..TRIES).any(|_| timed() < MOST_TIME), "{}…", &command[..24]);
-    }
+    worst.iter().for_each(|command| check_time(command));
+}
+
+#[test]
+fn scripts_of_great_length_are_read_in_time() {
+    let half = LONGEST / 2 - 50;
+    let written = |file: &str, text: &str| format!("cat > {file} <<'E'\n{text}\nE\n");
+    let long = |file: &str, line: &str, times: usize| written(file, &line.repeat(times / line.len()));
+    let long_text = LONGEST - 200;
+    let worst = [
+        (0..LONGEST / 50).map(|number| format!("echo 'import os' > a{number}.py;python3 a{number}.py\n")).collect(),
+        (0..LONGEST / 30).map(|number| format!("echo 'x = 1' > a{number}.py; ")).collect::<String>() + "pytest",
+        long("a.py", "print(\"a b\", \"find x\")\n", long_text) + "python3 a.py",
+        long("a.py", "app.delete('/items/1', x.run(y))\n", long_text) + "python3 a.py",
+        long("a.py", "f('rm -rf a', [1, {2: g(3)}])\n", long_text) + "python3 a.py",
+        long("a.py", "subprocess.run(['python3', 'a.py'])\n", long_text) + "python3 a.py",
+        long("a.js", "foo(", long_text) + "node a.js",
+        long("a.js", "const x = require('fs'); x.rmSync(y);\n", long_text) + "node a.js",
+        long("a.py", "import os\n", half) + &"python3 a.py; ".repeat(half / 14),
+        long("a.sh", "ls; ", half) + &"sh a.sh; ".repeat(half / 9),
+        long("a.sh", "echo a\n", half) + &"sed -i s/a/bb/ a.sh; ".repeat(half / 21) + "sh a.sh",
+        long("a.sh", "ls\n", half) + &"foowrap ls -l a; ".repeat(half / 17),
+        "echo 'ls' >> a.sh; ".repeat(long_text / 19) + "sh a.sh",
+        long("Makefile", "a:\n\tls $(X)\n", long_text) + "make; make",
+        long("Makefile", "X = $(X)$(X)$(X)$(X)$(X)\na:\n\t$(X)\n", long_text) + "make",
+        format!("cat > a.py <<E\n{}\nE\npython3 a.py", "$x $(ls) ".repeat(long_text / 10)),
+    ];
+    worst.iter().for_each(|command| check_time(command));
+}
+
+#[track_caller]
+fn check_time(command: &str) {
+    let timed = || {
+        let begun = Instant::now();
+        assert!(!steps_in_scene(command).is_empty());
+        begun.elapsed()
+    };
+    assert!((0..TRIES).any(|_| timed() < MOST_TIME), "{}…", &command[..24]);
 }
 
 #[test]

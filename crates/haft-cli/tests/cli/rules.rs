@@ -5,6 +5,8 @@
 #[path = "rules/paths.rs"]
 mod paths;
 
+use std::os::unix::fs::symlink;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -114,6 +116,33 @@ fn more_cases_of_commands_hold() {
 #[test]
 fn cases_of_commands_that_were_written_before_they_were_tried_hold() {
     check_cases(include_str!("../../../../tests/cases/examined_commands.jsonl"));
+}
+
+#[test]
+fn cases_of_commands_that_write_scripts_and_run_them_hold() {
+    check_cases(include_str!("../../../../tests/cases/script_commands.jsonl"));
+}
+
+#[test]
+fn a_link_to_the_workspace_is_removed_as_a_link() {
+    let place = Place::repository();
+    symlink(".", place.path("ws/loop")).expect("a link can be made");
+    symlink("../..", place.path("ws/docs/up")).expect("a link can be made");
+    let kept = ["rm loop", "rm -f loop", "rm -rf loop", "unlink loop", "rm docs/up", "rm ./docs/../loop"];
+    for record in place.explained(kept.into_iter()) {
+        assert_eq!(record["decision"], "ask", "{record}");
+    }
+    for record in place.explained(["rm -rf loop/", "rm -rf .", "rm -rf \"$PWD\"", "rm -rf loop/docs/.."].into_iter()) {
+        assert_eq!(record["decision"], "deny", "{record}");
+    }
+}
+
+#[test]
+fn the_workspace_has_a_name_in_a_refusal() {
+    let records = Place::repository().explained(["rm -rf .", "rm -rf .."].into_iter());
+    assert_eq!(records[0]["reason"], "It would remove the whole workspace.", "{}", records[0]);
+    let reasons: Vec<String> = records.iter().map(|record| record["reason"].to_string()).collect();
+    assert!(reasons.iter().all(|reason| !reason.contains(" ..")), "{reasons:?}");
 }
 
 #[test]

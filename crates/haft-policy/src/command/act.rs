@@ -64,6 +64,8 @@ pub enum Deed {
     Read,
     /// Its name and facts are read.
     List,
+    /// Its content is used as a key, and not shown.
+    Key,
     /// It is made, and was not there; over something that is there it is `Replace`.
     Create,
     /// It is made or changed.
@@ -129,6 +131,8 @@ pub enum Language {
     General,
     /// PowerShell.
     PowerShell,
+    /// Rules of make, which hold commands as lines.
+    Makefile,
     /// A patch, which names the files that it changes.
     Patch,
     /// Settings of a program, an option a line.

@@ -12,6 +12,7 @@ use super::value::Value;
 
 mod awk;
 mod general;
+mod makefile;
 mod marks;
 mod patch;
 mod powershell;
@@ -32,10 +33,16 @@ pub(crate) fn read(language: Language, text: &Value) -> Reading {
         Language::Sed => with_gaps_told(text, sed::read(&marks::from_value(text))),
         Language::Console => console::read(text),
         Language::PowerShell => with_gaps_told(text, powershell::read(&marks::without_numbers(text))),
+        Language::Makefile => with_gaps_told(text, makefile::read(text)),
         Language::Patch => with_gaps_told(text, patch::read(text)),
         Language::Settings(program) => with_gaps_told(text, settings::read(program, text)),
         Language::General => with_gaps_told(text, general::read(&marks::without_numbers(text))),
     }
+}
+
+/// Returns what a program of sed does to the text that it edits.
+pub(crate) fn edits_of_sed(text: &Value) -> sed::Edits {
+    sed::edits(&marks::from_value(text))
 }
 
 fn unknown(why: &str) -> Reading {

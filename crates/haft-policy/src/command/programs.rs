@@ -26,10 +26,12 @@ mod tests;
 
 use haft::effect::Danger;
 
-use super::act::{Act, Deed, Reading};
+use super::act::{Act, Deed, Language, Reading};
 use super::patterns;
 use super::value::{Piece, Value};
 use meaning::Draft;
+use role::Role;
+use row::Says;
 use table::Table;
 
 /// Reads a program with its words; the first one is its name.
@@ -48,8 +50,9 @@ fn read_by(table: &Table, words: &[Value]) -> Reading {
     }
     let mut draft = Draft::default();
     draft.act(Act::Path(Deed::Run, name.clone()));
-    // A way round to `/bin/rm` is still `rm`.
-    if (text.starts_with('/') || text.contains("..")) && is_known(table, last) {
+    // A way round to `/bin/rm` is still `rm`, and `.venv/bin/python` runs what `python` does.
+    let is_way_round = (text.starts_with('/') || text.contains("..")) && is_known(table, last);
+    if is_way_round || language_of(last) == Some(Language::General) {
         draft.add(read_named(table, last, rest));
     }
     draft.finish()
@@ -114,6 +117,16 @@ fn hide_behind_pattern(act: &mut Act, program: &str) {
 /// Returns whether a program of this name is known.
 pub(crate) fn is_program(name: &str) -> bool {
     is_known(Table::shipped(), name)
+}
+
+/// Returns the language of the files that a program runs, where the table says so: it is that of its input.
+pub(crate) fn language_of(program: &str) -> Option<Language> {
+    let row = Table::shipped().row(program)?.ok()?;
+    row.facts.iter().find_map(|fact| match &fact.says {
+        Says::Input(language) | Says::Value(_, Role::Program(language)) => Some(*language),
+        Says::Operands(operands) => operands.input,
+        _ => None,
+    })
 }
 
 fn is_known(table: &Table, name: &str) -> bool {

@@ -254,8 +254,10 @@ pub enum Reach {
 
 /// The reasons for which something is opaque that lie in limits, and not in the text.
 pub(super) const LIMITS: [&str; 5] =
-    [TOO_LONG, reader::TOO_DEEP.0, reader::TOO_MUCH.0, list::TOO_MANY_MISTAKES, brace::TOO_MANY];
+    [TOO_LONG, reader::TOO_DEEP.0, reader::TOO_MUCH.0, TOO_MANY_MISTAKES, brace::TOO_MANY];
 const TOO_LONG: &str = "it is longer than 64 KiB";
+/// Why the rest of a text is opaque that has more than a few parts that cannot be read.
+pub(super) const TOO_MANY_MISTAKES: &str = "it has too many parts that cannot be read";
 /// Longer texts are not read.
 const LONGEST: usize = 64 * 1024;
 

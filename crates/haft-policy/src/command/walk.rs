@@ -16,6 +16,7 @@ mod copies;
 mod declaring;
 mod edits;
 mod expand;
+mod in_place;
 mod input;
 mod linking;
 mod links;
@@ -36,8 +37,9 @@ mod tests;
 mod traps;
 mod variable;
 mod variables;
+mod written;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use haft::effect::{Danger, Does};
@@ -97,7 +99,14 @@ pub(super) struct Walk<'a> {
     /// Whether a trap is walked through just now.
     is_in_trap: bool,
     /// What is known of files and descriptors that this command has filled.
-    arrived: HashMap<String, Flow>,
+    arrived: Arc<HashMap<String, Flow>>,
+    /// What this command puts into files that it edits in place.
+    put_in: HashMap<String, Value>,
+    /// The scripts among its files that are walked through just now.
+    running: Vec<String>,
+    /// The scripts among its files that nobody has read yet, and those that were read, with the languages.
+    unread_files: BTreeSet<String>,
+    read_files: HashMap<String, Vec<Language>>,
     /// Links that this command makes, and where they lead.
     links: HashMap<String, String>,
     /// The names in folders in which a pattern was tried.
@@ -143,7 +152,11 @@ impl<'a> Walk<'a> {
             depth: 0,
             jumps: Jumps::default(),
             is_in_trap: false,
-            arrived: HashMap::new(),
+            arrived: Arc::default(),
+            put_in: HashMap::new(),
+            running: Vec::new(),
+            unread_files: BTreeSet::new(),
+            read_files: HashMap::new(),
             links: HashMap::new(),
             listed: HashMap::new(),
             listens: false,
@@ -201,23 +214,35 @@ impl<'a> Walk<'a> {
     /// Walks through a list; returns what it prints.
     fn script(&mut self, script: &Script, input: Option<&Flow>) -> Flow {
         let mut printed: Option<Flow> = None;
-        for item in &script.items {
-            let flow = self.item(item, input);
-            printed = Some(match (printed, item.link) {
-                (None, _) => flow,
-                (Some(before), Link::Always) => pipes::joined(before, flow),
-                (Some(before), Link::And | Link::Or) => pipes::either(before.clone(), pipes::joined(before, flow)),
-            });
+        let mut items = script.items.as_slice();
+        while let Some(first) = items.first() {
+            let is_linked = |item: &&Item| first.in_background && item.in_background && item.link != Link::Always;
+            let (chain, rest) = items.split_at(1 + items[1..].iter().take_while(is_linked).count());
+            let flow = if first.in_background { self.background(chain, input) } else { self.item(first, input) };
+            printed = Some(printed_behind(printed, first.link, flow));
+            items = rest;
         }
         printed.unwrap_or_else(|| Flow::Text(Value::default()))
     }
 
+    /// Walks through the commands that one `&` puts into the background: `cd a && b &` is one shell.
+    fn background(&mut self, chain: &[Item], input: Option<&Flow>) -> Flow {
+        let interpreters = self.interpreters;
+        let printed = self.apart(|walk| {
+            let mut printed = None;
+            for item in chain {
+                let flow = walk.item(item, input);
+                printed = Some(printed_behind(printed, item.link, flow));
+            }
+            printed.unwrap_or_default()
+        });
+        self.listens |= self.interpreters > interpreters;
+        printed
+    }
+
     fn item(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
-        if item.in_background || item.stages.len() > 1 {
-            let interpreters = self.interpreters;
-            let printed = self.apart(|walk| walk.pipe(item, input));
-            self.listens |= item.in_background && self.interpreters > interpreters;
-            return printed;
+        if item.stages.len() > 1 {
+            return self.apart(|walk| walk.pipe(item, input));
         }
         match item.link {
             Link::Always => self.pipe(item, input),
@@ -340,7 +365,9 @@ impl<'a> Walk<'a> {
                 Flow::Text(Value::default())
             }
             Node::Opaque(why) => {
-                self.emit(opaque(why));
+                // A text that may be for something else is none for a shell where it cannot be read.
+                let is_mistaken = self.is_in_doubt() && why == syntax::TOO_MANY_MISTAKES;
+                self.emit(if is_mistaken { Act::Unknown(why.clone()) } else { opaque(why) });
                 Flow::Unknown
             }
         }
@@ -430,6 +457,15 @@ impl<'a> Walk<'a> {
             flow = pipes::either(flow, printed);
         }
         flow
+    }
+}
+
+/// Returns what is printed where a command comes behind others.
+fn printed_behind(before: Option<Flow>, link: Link, flow: Flow) -> Flow {
+    match (before, link) {
+        (None, _) => flow,
+        (Some(before), Link::Always) => pipes::joined(before, flow),
+        (Some(before), Link::And | Link::Or) => pipes::either(before.clone(), pipes::joined(before, flow)),
     }
 }
 

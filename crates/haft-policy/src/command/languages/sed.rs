@@ -7,21 +7,43 @@ use crate::command::act::{Act, Deed, Reading};
 
 /// Reads a program.
 pub(super) fn read(text: &str) -> Reading {
-    let mut parser = Parser { text: text.chars().collect(), at: 0, reading: Reading::default() };
+    let mut parser = Parser::new(text);
     if parser.program().is_none() {
         parser.reading.acts.push(Act::Unknown("it is not a sed program that can be read".to_owned()));
     }
     parser.reading
 }
 
+/// Returns what a program does to the text that it edits.
+pub(super) fn edits(text: &str) -> Edits {
+    let mut parser = Parser::new(text);
+    // What stands behind a mistake is not known, and sed would not run such a program.
+    let _ = parser.program();
+    parser.edits
+}
+
+/// What a program does to the text that it edits, as far as that is plain.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::command) struct Edits {
+    /// Texts, and what comes in their place.
+    pub(in crate::command) replaced: Vec<(String, String)>,
+    /// Texts that are put in.
+    pub(in crate::command) added: Vec<String>,
+}
+
 struct Parser {
     text: Vec<char>,
     at: usize,
     reading: Reading,
+    edits: Edits,
 }
 
 /// Each part returns nothing where the text is not what sed takes.
 impl Parser {
+    fn new(text: &str) -> Self {
+        Self { text: text.chars().collect(), at: 0, reading: Reading::default(), edits: Edits::default() }
+    }
+
     fn program(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
@@ -119,8 +141,11 @@ impl Parser {
 
     fn substitution(&mut self) -> Option<()> {
         let delimiter = self.delimiter()?;
+        let start = self.at;
         self.pattern_until(delimiter)?;
+        let pattern: String = self.text[start..self.at - 1].iter().collect();
         let replacement = self.until(delimiter)?;
+        self.note_substitution(&pattern, &replacement);
         loop {
             match self.peek() {
                 Some('w') => {
@@ -137,6 +162,17 @@ impl Parser {
                 _ => return self.end_of_command(),
             }
         }
+    }
+
+    /// Notes a substitution; an anchor of a plain pattern says only how often it fits.
+    fn note_substitution(&mut self, pattern: &str, replacement: &str) {
+        let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
+        let replacement = replacement.replace("\\n", "\n");
+        if !pattern.is_empty() && !pattern.contains(['\\', '.', '*', '[', ']', '+', '?', '(', ')', '{', '|', '^', '$'])
+        {
+            self.edits.replaced.push((pattern.to_owned(), replacement.clone()));
+        }
+        self.edits.added.push(replacement);
     }
 
     fn runs_lines(&mut self) {
@@ -166,13 +202,15 @@ impl Parser {
 
     /// The text of `a`, `i` and `c` goes to the end of the line, and on where a backslash ends it.
     fn added_text(&mut self) {
+        let mut added = String::new();
         while let Some(c) = self.take() {
             match c {
-                '\\' => self.at += 1,
-                '\n' => return,
-                _ => {}
+                '\\' => added.extend(self.take()),
+                '\n' => break,
+                c => added.push(c),
             }
         }
+        self.edits.added.push(added.trim_start().to_owned());
     }
 
     fn delimiter(&mut self) -> Option<char> {
@@ -327,6 +365,14 @@ mod tests {
         ] {
             assert_eq!(read(text), Reading::default(), "{text}");
         }
+    }
+
+    #[test]
+    fn edits_of_plain_text_are_known() {
+        let text = edits("s/^x/r/g;s/[a]/\\n/;1i import os\n$a\\\nb");
+        let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+        assert_eq!(text.replaced, [pair("x", "r")]);
+        assert_eq!(text.added, ["r", "\n", "import os", "b"]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(crate) struct Draft {
     pub(crate) reading: Reading,
     /// Its acts again, so that none is added twice.
     acts: HashSet<Act>,
+    /// Those that are not meant from the folder that the program works in.
+    fixed: HashSet<Act>,
     folder: Option<Value>,
     host_is_here: bool,
 }
@@ -137,7 +139,7 @@ impl Draft {
             acts.retain(|act| *act != Act::Connect(None));
         }
         let Some(folder) = self.folder else { return self.reading };
-        for act in acts {
+        for act in acts.iter_mut().filter(|act| !self.fixed.contains(act)) {
             if let Act::Path(_, path) | Act::Fetch(path) | Act::LocalCode(_, path) = act {
                 *path = below(&folder, path);
             }
@@ -192,7 +194,11 @@ impl Draft {
                     self.act(Act::Publish("send files to another machine".to_owned()));
                 }
             }
-            None => self.path(deed, word),
+            // An archive is opened before tar changes to the folder of its members.
+            None => {
+                self.fixed.insert(Act::Path(deed, word.clone()));
+                self.path(deed, word);
+            }
         }
     }
 

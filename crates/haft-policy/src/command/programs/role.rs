@@ -92,6 +92,7 @@ impl Role {
             "text" => Role::Text,
             "read" => Role::Path(Deed::Read),
             "list" => Role::Path(Deed::List),
+            "key" => Role::Path(Deed::Key),
             "create" => Role::Path(Deed::Create),
             "replace" => Role::Path(Deed::Replace),
             "remove" => Role::Path(Deed::Remove),
@@ -133,7 +134,7 @@ impl Role {
             "filter" => Role::Filter,
             "awk-file" => Role::Program(Language::Awk),
             "sed-file" => Role::Program(Language::Sed),
-            "makefile" => Role::Program(Language::Shell),
+            "makefile" => Role::Program(Language::Makefile),
             "scripts" => Role::Scripts,
             "fed" => Role::Fed,
             "quoted" => Role::Quoted,
@@ -163,6 +164,6 @@ impl Role {
 
     /// Returns whether nothing is done with the word but reading what it names.
     pub(crate) fn only_reads(self) -> bool {
-        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List) | Role::Revision(_))
+        matches!(self, Role::Text | Role::Path(Deed::Read | Deed::List | Deed::Key) | Role::Revision(_))
     }
 }

@@ -5,12 +5,10 @@
 
 use super::here;
 use super::reader::{Pass, Place, Read, Reader, TOO_DEEP, Trouble};
-use super::{Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, Word, WordPart};
+use super::{Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, TOO_MANY_MISTAKES, Word, WordPart};
 
 /// How often reading starts again behind something that cannot be read.
 const MOST_STARTS: usize = 5;
-/// Why the rest of a text is opaque that has more of that.
-pub(super) const TOO_MANY_MISTAKES: &str = "it has too many parts that cannot be read";
 /// Words that end a list, where a command could begin.
 const CLOSERS: &[&str] = &["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 /// Words behind which a command may begin, when what is around them was not understood.

@@ -6,12 +6,14 @@
 //!
 //! Not here: what goes through pipes (`pipes`), what a descriptor holds (`redirects`).
 
+use std::sync::Arc;
+
 use super::super::act::{Act, Deed, Flow, Language};
 use super::super::languages;
 use super::super::places::Place;
 use super::super::programs::{address, console, meaning};
 use super::super::value::{Origin, Value};
-use super::{Walk, pipes};
+use super::{Walk, pipes, written};
 
 /// Files whose text is run by programs that work in their folder.
 const RULES: &[&str] = &[
@@ -56,22 +58,21 @@ const RULES: &[&str] = &[
     "default.nix",
     "Vagrantfile",
 ];
-/// Programs that run a file as text for a shell.
-const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "source", "."];
-/// Programs that run a file as lines with a way to run something.
-const CONSOLES: &[&str] =
-    &["m4", "psql", "mysql", "mariadb", "sqlite3", "gdb", "lldb", "vim", "vi", "ex", "ed", "groff"];
+/// Those whose commands run in a container, with files of its own.
+const OF_CONTAINERS: &[&str] = &["/Dockerfile", "/docker-compose.yml", "/compose.yaml"];
 
 impl Walk<'_> {
     /// Remembers what a file holds from now on.
     pub(super) fn arrive(&mut self, path: &Value, flow: &Flow) {
         for folder in self.shell.folders.clone() {
             if let Place::At(place) = folder.place(path) {
-                let flow = match self.arrived.remove(&place) {
+                let arrived = Arc::make_mut(&mut self.arrived);
+                let flow = match arrived.remove(&place) {
                     Some(before) => pipes::joined(before, flow.clone()),
                     None => flow.clone(),
                 };
-                self.arrived.insert(place, flow);
+                arrived.insert(place.clone(), flow);
+                self.note_changed(place);
             }
         }
     }
@@ -100,7 +101,8 @@ impl Walk<'_> {
     /// A copy of a file that came from elsewhere came from there too.
     pub(super) fn arrive_as_copy(&mut self, operands: &[&Value]) {
         let [source, copy] = operands else { return };
-        let flow = self.content_of(source);
+        let is_input = matches!(source.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
+        let flow = if is_input { self.input.clone().unwrap_or_default() } else { self.content_of(source) };
         if flow != Flow::Content {
             self.arrive(copy, &flow);
         }
@@ -160,7 +162,12 @@ impl Walk<'_> {
 
     /// Runs the rules of the folders that a program works in, where they came from elsewhere.
     pub(super) fn follow_arrived(&mut self, acts: &[Act]) {
-        if self.arrived.is_empty() || self.is_in_doubt() || !acts.iter().any(|act| matches!(act, Act::Code(_))) {
+        let runs = |act: &Act| matches!(act, Act::Code(_) | Act::Path(Deed::Run, _));
+        if self.arrived.is_empty() || self.is_in_doubt() || !acts.iter().any(runs) {
+            return;
+        }
+        self.suspect_written();
+        if !acts.iter().any(|act| matches!(act, Act::Code(_))) {
             return;
         }
         let here = Value::text(".");
@@ -168,70 +175,55 @@ impl Walk<'_> {
             Act::Path(Deed::Read | Deed::List, path) => Some(path),
             _ => None,
         });
-        let mut flows: Vec<Flow> = Vec::new();
+        let mut rules: Vec<(String, Flow)> = Vec::new();
         for path in named.chain([&here]) {
             let path = self.with_home(path);
             for folder in &self.shell.folders {
                 if let Place::At(place) = folder.place(&path) {
-                    flows.extend(self.rules_at(&place));
+                    rules.extend(self.rules_at(&place));
                 }
             }
         }
-        for flow in flows {
+        for (place, flow) in rules {
             match flow {
                 Flow::Downloaded => self.emit(pipes::danger_of(Origin::Network)),
                 Flow::Decoded => self.emit(pipes::danger_of(Origin::Decoded)),
-                flow => pipes::texts(&flow).unwrap_or_default().iter().for_each(|text| self.suspect_rules(text)),
+                flow => {
+                    pipes::texts(&flow).unwrap_or_default().iter().for_each(|text| self.suspect_rules(&place, text))
+                }
             }
         }
     }
 
     /// Returns what is known of the rules in a folder that this command has filled.
-    fn rules_at(&self, place: &str) -> Vec<Flow> {
+    fn rules_at(&self, place: &str) -> Vec<(String, Flow)> {
         let place = place.trim_end_matches('/');
         let is_there = |name: &str| self.locate.locate(&format!("{place}/{name}")).kind.is_some();
         let came_as_a_whole = match self.is_old(place) {
             true => self.arrived.get(place) == Some(&Flow::Downloaded) && !RULES.iter().any(|name| is_there(name)),
             false => self.arrived_at(place) == Some(Flow::Downloaded),
         };
-        let files = RULES.iter().filter_map(|name| self.arrived.get(&format!("{place}/{name}")).cloned());
-        came_as_a_whole.then_some(Flow::Downloaded).into_iter().chain(files).collect()
+        let files = RULES.iter().map(|name| format!("{place}/{name}"));
+        let files = files.filter_map(|file| self.arrived.get(&file).cloned().map(|flow| (file, flow)));
+        came_as_a_whole.then(|| (place.to_owned(), Flow::Downloaded)).into_iter().chain(files).collect()
     }
 
     /// Rules are written in many languages, and hold commands as lines or as strings.
-    fn suspect_rules(&mut self, text: &Value) {
+    fn suspect_rules(&mut self, place: &str, text: &Value) {
+        if OF_CONTAINERS.iter().any(|name| place.ends_with(name)) {
+            return;
+        }
+        if let Some(language) = written::language_of_file(place) {
+            return self.suspect_once(place, language, text);
+        }
+        if !self.is_first_look(place, Language::Shell) {
+            return;
+        }
         self.suspect_text(text);
         for inner in console::quoted(text) {
             self.without_nets(|walk| {
                 walk.inner(inner, None);
             });
-        }
-    }
-
-    /// Runs what a file or a descriptor holds that this command has filled, with the words that stand behind its name.
-    pub(super) fn run_arrived(&mut self, path: &Value, flow: &Flow) {
-        let name = path.shown();
-        let at = self.line.iter().position(|word| word.shown() == name).unwrap_or(0);
-        let parameters = self.line.get(at + 1..).unwrap_or_default().to_vec();
-        self.run_input(Language::Shell, &parameters, Some(flow));
-        let Some(texts) = pipes::texts(flow) else { return };
-        self.emit(Act::Code("run a file that this command has written".to_owned()));
-        let others: Vec<&Value> = texts.iter().filter(|text| !self.is_for_shell(text)).collect();
-        for text in others {
-            let program = self.words.first().map(String::as_str).unwrap_or_default();
-            let language = if CONSOLES.contains(&program) { Language::Console } else { Language::General };
-            self.only_refused(|walk| {
-                walk.run_text_in(language, &[], text);
-            });
-        }
-    }
-
-    /// Returns whether a file that is run with the words of just now is text for a shell.
-    fn is_for_shell(&self, text: &Value) -> bool {
-        let program = self.words.first().map(String::as_str).unwrap_or_default();
-        match text.prefix().lines().next().and_then(|line| line.strip_prefix("#!")) {
-            Some(interpreter) => interpreter.ends_with("sh"),
-            None => program.contains('/') || SHELLS.contains(&program),
         }
     }
 
@@ -251,9 +243,7 @@ impl Walk<'_> {
             Some(flow) => {
                 for text in pipes::texts(flow).unwrap_or_default().iter().filter(|text| text.known().is_some()) {
                     self.suspect_text(text);
-                    self.only_refused(|walk| {
-                        walk.run_text_in(Language::General, &[], text);
-                    });
+                    self.suspect_in(Language::General, text);
                 }
             }
             None => {}
@@ -342,17 +332,5 @@ mod tests {
         }
         check(Deny, &["echo 'rm -rf ~' | sed 's/.*/&/e'", "echo 'rm -rf ~' | awk '{system($0)}'"]);
         check(Ask, &["curl -s x.example | awk '{print $1}'", "echo 'ls' | sed 's/.*/&/e'"]);
-    }
-
-    #[test]
-    fn a_file_is_read_in_the_language_of_what_runs_it() {
-        check(
-            Deny,
-            &[
-                "echo 'import os; os.system(\"rm -rf ~\")' > build/a.py; python3 build/a.py",
-                "echo 'os.execute(\"rm -rf ~\")' > build/n.nse; nmap --script=build/n.nse localhost",
-            ],
-        );
-        check(Ask, &["echo 'print(1)' > build/a.py; python3 build/a.py", "echo 'echo \"rm -rf /\"' > a.sh; sh a.sh"]);
     }
 }

@@ -179,9 +179,14 @@ impl Walk<'_> {
         let is_said = reading.output != Flow::Unknown;
         let foreign = self.foreign_input(&reading.acts, input);
         let mut inner_flow = None;
+        let edits = self.edit_in_place(&reading);
+        if reading.runs_input {
+            self.suspect_what_is_read(&reading.acts);
+        }
         for act in reading.acts {
-            // Files of a program that only happens to connect are its own.
-            self.arrive_by(&act, if is_said { &printed } else { &Flow::Unknown }, foreign.as_ref());
+            // Files of a program that only happens to connect are its own, and so are those that it edits.
+            let written = if is_said && !edits { &printed } else { &Flow::Unknown };
+            self.arrive_by(&act, written, foreign.as_ref());
             self.emit(act);
         }
         let outer = self.shell.clone();

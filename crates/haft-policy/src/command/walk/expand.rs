@@ -2,6 +2,8 @@
 //!
 //! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
 
+use std::sync::Arc;
+
 use super::super::act::Act;
 use super::super::syntax::{Direction, Operation, Parameter, Quoting, Word, WordPart};
 use super::super::value::{Piece, Value};
@@ -35,6 +37,18 @@ impl Fields {
 
     fn append(&mut self, value: &Value) {
         self.open.get_or_insert_default().append(value);
+    }
+
+    fn append_list(&mut self, list: &[Value], separators: Option<&str>) {
+        for (index, value) in list.iter().enumerate() {
+            if index > 0 {
+                self.end();
+            }
+            match separators {
+                None => self.append(value),
+                Some(separators) => self.append_split(value, separators),
+            }
+        }
     }
 
     fn end(&mut self) {
@@ -340,7 +354,7 @@ impl Walk<'_> {
         self.descriptors += 1;
         let path = format!("/dev/fd/{}", self.descriptors);
         if direction == Direction::Out {
-            self.arrived.insert(path.clone(), flow);
+            Arc::make_mut(&mut self.arrived).insert(path.clone(), flow);
         }
         path
     }
@@ -429,20 +443,17 @@ fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
 }
 
 /// Continues each word with each value.
-fn multiplied(all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&str>) -> Vec<Fields> {
+fn multiplied(mut all: Vec<Fields>, values: &[Vec<Value>], separators: Option<&str>) -> Vec<Fields> {
     let mut result = Vec::new();
+    // Most parts have one value; to copy what is there for each of them would take a square of time.
+    if let [only] = values {
+        all.iter_mut().for_each(|fields| fields.append_list(only, separators));
+        return all;
+    }
     for fields in all {
         for list in values {
             let mut fields = fields.clone();
-            for (index, value) in list.iter().enumerate() {
-                if index > 0 {
-                    fields.end();
-                }
-                match separators {
-                    None => fields.append(value),
-                    Some(separators) => fields.append_split(value, separators),
-                }
-            }
+            fields.append_list(list, separators);
             result.push(fields);
         }
     }

@@ -7,9 +7,9 @@ use super::super::places::Place;
 use super::super::programs::address;
 use super::super::syntax::{Node, Redirect, RedirectKind, Stage};
 use super::super::value::{Piece, Value};
-use super::Walk;
 use super::assigning::How;
 use super::variable::Assigned;
+use super::{Walk, pipes};
 
 /// What the redirections of a command came to.
 #[derive(Default)]
@@ -36,11 +36,12 @@ impl Walk<'_> {
             }
             match redirect.kind {
                 RedirectKind::HereDocument | RedirectKind::HereString => {
-                    let mut text = self.as_one(&redirect.target);
-                    if redirect.kind == RedirectKind::HereString {
-                        text.push(Piece::Text("\n".to_owned()));
-                    }
-                    redirected.input = Some(Flow::Text(text));
+                    let end = if redirect.kind == RedirectKind::HereString { "\n" } else { "" };
+                    let texts = self.unsplit(&redirect.target).into_iter().map(|mut text| {
+                        text.push(Piece::Text(end.to_owned()));
+                        Flow::Text(text)
+                    });
+                    redirected.input = texts.reduce(pipes::either).or(Some(Flow::Text(Value::default())));
                 }
                 RedirectKind::Duplicate => {
                     let descriptor = self.as_one(&redirect.target).shown();

@@ -93,7 +93,7 @@ impl Walk<'_> {
 
     fn anywhere(&mut self, deed: Deed, path: &Value) {
         let does = match deed {
-            Deed::Read => Does::ReadUnknown,
+            Deed::Read | Deed::Key => Does::ReadUnknown,
             Deed::List => Does::Nothing,
             Deed::Create => Does::ChangeUnknown(Change::Create),
             Deed::Replace => Does::ChangeUnknown(Change::Replace),
@@ -138,8 +138,11 @@ impl Walk<'_> {
             self.run_input(Language::Shell, &[], input.as_ref());
             return;
         }
+        if deed == Deed::Run {
+            self.suspect_put_in(path, place);
+        }
         if let (Deed::Run, Some(flow)) = (deed, self.arrived_at(place)) {
-            return self.run_arrived(path, &flow);
+            return self.run_arrived(path, place, &flow);
         }
         let located = match deed {
             // Whoever removes a link removes the link.
@@ -155,6 +158,8 @@ impl Walk<'_> {
         let does = match deed {
             Deed::Read => Does::Read(target),
             Deed::List => Does::List(target),
+            Deed::Key if target.is_inside() => Does::List(target),
+            Deed::Key => Does::Read(target),
             // A folder that is there already stays as it is.
             Deed::Create if located.kind == Some(FileKind::Folder) && self.runs("mkdir") => Does::List(target),
             // A pattern finds what is there; a folder is never made over something.
@@ -182,11 +187,13 @@ impl Walk<'_> {
         let entry = haft::path::Place::new(path, Extent::Entry);
         let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
         let itself = self.locate.locate(place);
-        // The workspace is known by where it leads.
-        if itself.target.place().path().as_os_str().is_empty() {
+        // The workspace is an entry of the folder above it, whatever links lead to that one.
+        if Path::new(&places::path_of(self.scene, &folder.target)).join(name) == Path::new(&self.scene.workspace) {
             return itself;
         }
-        Located { target: renamed(self.scene, target), kind: itself.kind }
+        let is_link = itself.target != target && target.is_inside();
+        let kind = if is_link { Some(FileKind::Link) } else { itself.kind };
+        Located { target: renamed(self.scene, target), kind }
     }
 
     pub(super) fn runs(&self, program: &str) -> bool {

@@ -408,3 +408,19 @@ fn a_pattern_for_git_finds_what_is_not_there_any_more() {
     denied(&["git log -p -- '.en*'", "git show HEAD -- '.en*'", "git grep x -- '.env*'"]);
     allowed(&["git log -p -- '*.rs'", "git log --stat -- '.gi*'", "git diff -- 'src/*'"]);
 }
+
+#[test]
+fn commands_that_go_into_the_background_together_are_one_shell() {
+    denied(&["cd ~ && rm -rf * &", "cd / && ls && rm -rf home & wait", "(cd ~ && rm -rf * &)"]);
+    asked(&["cd src && npm run dev > ../dev.log &", "cd ~ & rm -rf build"]);
+}
+
+#[test]
+fn a_document_has_a_text_for_each_value_of_its_variables() {
+    denied(&[
+        "for n in 1 2; do cat > x.sh <<E\necho $n\nrm -rf ~\nE\nsh x.sh; done",
+        "for d in build ~; do python3 - <<E\nimport shutil\nshutil.rmtree('$d')\nE\ndone",
+        "for n in 1 2; do bash <<< \"echo $n; rm -rf ~\"; done",
+    ]);
+    asked(&["for n in 1 2; do cat > a$n.py <<E\nprint($n)\nE\npython3 a$n.py; done"]);
+}

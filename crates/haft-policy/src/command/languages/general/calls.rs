@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use haft::effect::Danger;
 
+use super::super::marks::{GAP, GLOB, is_open};
 use super::super::strings::Token;
 use super::expression::Program;
 use super::findings::{Findings, Is, host_of_url};
@@ -14,7 +15,8 @@ use crate::command::act::{Act, Deed};
 /// Adds what a program does to what is found already.
 pub(super) fn study(program: &Program, findings: &mut Findings, depth: usize) {
     let taken = vec![false; program.tokens.len()];
-    let mut reader = Reader { program, findings, taken, depth, calls: 0 };
+    let reaches = program.reaches_by_name();
+    let mut reader = Reader { program, findings, taken, depth, calls: 0, reaches };
     for at in 0..program.tokens.len() {
         match &program.tokens[at] {
             Token::Word(word) => reader.word(at, word),
@@ -34,6 +36,8 @@ pub(super) struct Reader<'a> {
     pub(super) taken: Vec<bool>,
     pub(super) depth: usize,
     calls: usize,
+    /// Whether the program may call things by names that it makes when it runs.
+    reaches: bool,
 }
 
 /// The most calls that are looked at, and how far back an import may be from a name in it.
@@ -45,21 +49,80 @@ impl Reader<'_> {
         environment::study(self.program, self.findings, at);
         let name = self.program.name(at);
         let last = name.rsplit('.').next().unwrap_or(&name);
-        self.findings.decodes |= names::is_decoder(last);
-        self.findings.spells |= names::is_speller(last);
+        self.findings.decodes |= names::is_decoder(last) && self.program.module_of(&name) != Some("struct");
+        self.findings.spells |= names::is_speller(last) && !self.decodes_utf8(at, last);
+        self.findings.saves |= names::is_saver(last);
         self.findings.hands_over |= matches!(last, "dup2" | "pty");
         self.findings.prints |= matches!(last, "print" | "puts" | "echo" | "log" | "say" | "write" | "printf" | "p");
-        self.findings.forks += usize::from(matches!(last, "fork" | "pcntl_fork"));
+        self.findings.forks += usize::from(matches!(last, "fork" | "pcntl_fork") && !self.names_what_to_fork(at));
         self.findings.loops |= matches!(word, "while" | "for" | "loop" | "until" | "forever");
         let is_defined = at > 0 && matches!(self.program.word(at - 1), Some("def" | "function" | "sub"));
         if is_defined || self.program.is_sign(at + 1, '.') {
             return;
         }
         match (names::sort(&name), self.program.call(at)) {
+            (Some(_), Some(range)) if self.is_other(at, &name, range.clone()) => {}
             (Some(sort), Some(range)) => self.call(sort, at, range),
             (Some(_), None) => self.mention(at, &name),
             (None, _) => {}
         }
+    }
+
+    /// Returns whether a call only has the name of one that acts: `asyncio.run(main())`, `app.delete("/items")`.
+    ///
+    /// It is none of a module that acts, and nothing that it gets is text that could be a command or a path.
+    fn is_other(&self, at: usize, name: &str, range: Range<usize>) -> bool {
+        let program = self.program;
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let acts = match program.module_of(name) {
+            Some("") => self.receives_module(at),
+            Some(module) => names::is_acting_module(module),
+            // `delete` is a word of JavaScript, and a route of some servers.
+            None => !program.defines(name) && name != "delete",
+        };
+        if acts || range.is_empty() || !names::is_vague(last) || self.reaches {
+            return false;
+        }
+        let mut given = program.arguments(range).into_iter().filter_map(|argument| self.given_to_run(argument));
+        given.next().is_none_or(|first| is_open(&first) || is_route(&first))
+    }
+
+    /// Returns what an argument is, but for a setting such as `port=8000`.
+    fn given_to_run(&self, argument: Range<usize>) -> Option<String> {
+        let key = self.program.word(argument.start).filter(|_| self.program.is_sign(argument.start + 1, '='));
+        let value = match key {
+            Some("args" | "cmd" | "command" | "executable" | "program") => argument.start + 2..argument.end,
+            Some(_) => return None,
+            None => argument,
+        };
+        Some(self.program.elements(value).concat())
+    }
+
+    /// `require("child_process").exec(…)`.
+    fn receives_module(&self, at: usize) -> bool {
+        let before = &self.program.tokens[at.saturating_sub(6)..at];
+        before.iter().any(|token| match token {
+            Token::Text(text) | Token::Word(text) => names::is_acting_module(text),
+            _ => false,
+        })
+    }
+
+    /// `output.decode()` makes text of bytes as they are.
+    fn decodes_utf8(&self, at: usize, last: &str) -> bool {
+        let is_plain = match self.program.tokens.get(at + 2) {
+            Some(Token::Sign(')')) => true,
+            Some(Token::Text(text)) => text.to_lowercase().starts_with("utf") || text.to_lowercase() == "ascii",
+            Some(Token::Word(key)) => matches!(key.as_str(), "errors" | "encoding"),
+            _ => false,
+        };
+        last == "decode" && self.program.is_sign(at + 1, '(') && is_plain
+    }
+
+    /// `fork("./server.js")` of Node starts a script once, and `{ fork }` imports it.
+    fn names_what_to_fork(&self, at: usize) -> bool {
+        let program = self.program;
+        let has_argument = program.is_sign(at + 1, '(') && !program.is_sign(at + 2, ')');
+        has_argument || program.is_sign(at + 1, '}') || program.is_sign(at + 1, ',')
     }
 
     /// `getattr(os, "system")(…)`, `child_process["exec"](…)`.
@@ -83,10 +146,16 @@ impl Reader<'_> {
                 .rev()
                 .take(LONGEST_IMPORT)
                 .take_while(|token| !matches!(token, Token::Newline | Token::Sign(';')));
-            statement
-                .into_iter()
-                .any(|token| matches!(token, Token::Word(word) if matches!(word.as_str(), "import" | "from" | "use")))
+            let rest = self.program.tokens[at..].iter().take(LONGEST_IMPORT);
+            let rest = rest.take_while(|token| !matches!(token, Token::Newline | Token::Sign(';' | '(')));
+            let is_word =
+                |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if words.contains(&word.as_str()));
+            statement.into_iter().any(|token| is_word(token, &["import", "from", "use"]))
+                || rest.into_iter().any(|token| is_word(token, &["require", "from"]))
         };
+        if self.is_other_mention(name) {
+            return;
+        }
         // `Buffer.from(x, "base64")` says by a string what it does.
         self.findings.decodes |= matches!(name, "base64" | "base64url" | "hex" | "rot13" | "rot_13");
         match names::sort_of_mention(name) {
@@ -97,6 +166,13 @@ impl Reader<'_> {
             Some(Sort::Remove) if !is_import => self.findings.removes.at_least(Is::Open),
             _ => {}
         }
+    }
+
+    /// `target=self.run` hands on a function of the program.
+    fn is_other_mention(&self, name: &str) -> bool {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let module = self.program.module_of(name).filter(|module| !module.is_empty());
+        names::is_vague(last) && !self.reaches && module.is_some_and(|module| !names::is_acting_module(module))
     }
 
     pub(super) fn call(&mut self, sort: Sort, at: usize, range: Range<usize>) {
@@ -138,11 +214,17 @@ impl Reader<'_> {
         let hosts = range.clone().filter_map(|at| match self.program.tokens.get(at) {
             Some(Token::Text(text)) => Some(match host_of_url(text) {
                 Some(host) => host,
-                None => Some(text.clone()).filter(|text| text.contains('.') && !text.contains(['/', ' '])),
+                None => Some(text.clone()).filter(|text| is_host(text)),
             }),
             _ => None,
         });
-        let host = hosts.flatten().next();
+        let host = hosts.flatten().next().or_else(|| {
+            let arguments = self.program.arguments(range).into_iter();
+            let values = arguments.flat_map(|argument| self.program.elements(argument));
+            values
+                .filter_map(|text| host_of_url(&text).unwrap_or_else(|| Some(text).filter(|text| is_host(text))))
+                .next()
+        });
         self.findings.connect(host);
     }
 
@@ -177,4 +259,44 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The first parts of paths of the system. A text with another one behind its slash is more often an address of a server.
+const ROOTS: &[&str] = &[
+    "home",
+    "root",
+    "etc",
+    "usr",
+    "var",
+    "opt",
+    "bin",
+    "sbin",
+    "lib",
+    "lib64",
+    "boot",
+    "dev",
+    "proc",
+    "sys",
+    "run",
+    "srv",
+    "mnt",
+    "media",
+    "tmp",
+    "snap",
+    "nix",
+    "Users",
+    "Library",
+    "System",
+    "Applications",
+    "",
+];
+
+/// Returns whether a text is an address of a server, such as `/items/1`, and no path of the system.
+fn is_route(text: &str) -> bool {
+    let first = text.strip_prefix('/').map(|rest| rest.split(['/', '*', GLOB]).next().unwrap_or_default());
+    first.is_some_and(|first| !ROOTS.contains(&first) && !first.contains(GAP))
+}
+
+fn is_host(text: &str) -> bool {
+    text == "localhost" || text.contains('.') && !text.contains(['/', ' ', GAP])
 }

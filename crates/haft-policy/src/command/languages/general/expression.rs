@@ -3,13 +3,14 @@
 //! Concatenation, lists, paths that are joined, the user's home, characters by their numbers and variables that hold
 //! such things are followed. Anything else is a gap.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::super::marks::{GAP, GLOB, is_open};
 use super::super::strings::Token;
 
 mod functions;
+mod origins;
 
 /// How deep expressions are followed, and how long a text may get.
 const DEEPEST: usize = 24;
@@ -23,12 +24,17 @@ pub(super) struct Program {
     variables: HashMap<String, String>,
     /// Names that stand for other names: `import os as x`, `run = os.system`.
     aliases: HashMap<String, String>,
+    /// Names that stand for modules: `import os as x`, `x = require("fs")`, `import x from "fs"`.
+    modules: HashMap<String, String>,
+    /// Functions that the program defines itself.
+    defined: HashSet<String>,
 }
 
 impl Program {
     pub(super) fn new(tokens: Vec<Token>) -> Self {
         let partners = partners(&tokens);
-        let mut program = Self { tokens, partners, variables: HashMap::new(), aliases: HashMap::new() };
+        let (variables, aliases, modules) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut program = Self { tokens, partners, variables, aliases, modules, defined: HashSet::new() };
         for at in 0..program.tokens.len() {
             program.learn(at);
         }
@@ -156,6 +162,11 @@ impl Program {
         self.tokens.get(at) == Some(&Token::Sign(sign))
     }
 
+    /// Returns whether the head of a function ends at a place, behind which its body begins.
+    pub(super) fn ends_head(&self, at: usize) -> bool {
+        self.is_sign(at, ')') || self.is_sign(at, '>')
+    }
+
     pub(super) fn end_of_bracket(&self, open: usize) -> usize {
         self.partners.get(open).copied().flatten().unwrap_or(self.tokens.len())
     }
@@ -168,6 +179,7 @@ impl Program {
     /// Learns what the assignment or the renaming at a place says.
     fn learn(&mut self, at: usize) {
         let Some(name) = self.word(at).map(str::to_owned) else { return };
+        self.learn_origin(at, &name);
         if name == "as" && at > 0 {
             if let (Some(old), Some(new)) = (self.word(at - 1), self.word(at + 1)) {
                 self.aliases.insert(new.to_owned(), old.to_owned());

@@ -6,6 +6,7 @@ use haft::effect::Danger;
 
 use super::super::marks::{self, GAP, GLOB, HOME, is_open};
 use crate::command::act::{Act, Deed, Inner, Reading};
+use crate::command::programs::{self, address};
 use crate::command::value::Value;
 
 /// What was found.
@@ -24,6 +25,12 @@ pub(super) struct Findings {
     pub(super) removes: Is,
     pub(super) writes: Is,
     pub(super) connects: bool,
+    /// A connection leads to this machine, to another one, or nobody knows where.
+    connects_here: bool,
+    connects_away: bool,
+    connects_somewhere: bool,
+    /// What is downloaded is put into a file.
+    pub(super) saves: bool,
     /// Text is decoded by something that is there for it.
     pub(super) decodes: bool,
     /// Text is spelled out or turned around.
@@ -121,7 +128,32 @@ impl Findings {
 
     pub(super) fn connect(&mut self, host: Option<String>) {
         self.connects = true;
+        match &host {
+            Some(host) if address::is_here(&Value::text(host)) => self.connects_here = true,
+            Some(_) => self.connects_away = true,
+            None => self.connects_somewhere = true,
+        }
         self.act(Act::Connect(host));
+    }
+
+    /// Returns whether something may come from another machine. A server on this one runs what the workspace holds; where
+    /// an address is not known, it is that of the server that the program speaks of.
+    fn downloads(&self) -> bool {
+        self.connects_away || (self.connects_somewhere && !self.connects_here)
+    }
+
+    /// Returns whether something that is run may come out of a download: code, a command that is not known, or one that
+    /// runs a file, which the download may be in.
+    fn may_run_download(&self) -> bool {
+        let runs_file = self.inner.iter().any(|inner| match inner {
+            Inner::Script(text, _) => {
+                text.shown().split(|c: char| c.is_whitespace() || ";|&()\"'".contains(c)).any(runs_files)
+            }
+            Inner::Words(words) => words.iter().any(|word| runs_files(&word.shown())),
+            _ => true,
+        });
+        let may_be_in_file = self.saves || self.writes > Is::Not || runs_file;
+        self.evaluates > Is::Not || self.runs == Is::Open || (self.runs == Is::Known && may_be_in_file)
     }
 
     /// Says what was found, and what it means together.
@@ -130,10 +162,11 @@ impl Findings {
         let danger = |danger, words: &str| Act::Danger(danger, words.to_owned());
         if self.connects && self.hands_over {
             self.act(danger(Danger::DownloadedCode, "give a shell to another machine"));
-        } else if self.connects && acts_on_text > Is::Not {
+        } else if self.downloads() && self.may_run_download() {
             self.act(danger(Danger::DownloadedCode, "run something in a program that downloads"));
         }
-        if (self.decodes && acts_on_text > Is::Not) || (self.spells && acts_on_text == Is::Open) {
+        let runs_decoded = self.evaluates > Is::Not || self.runs == Is::Open;
+        if (self.decodes && runs_decoded) || (self.spells && acts_on_text == Is::Open) {
             self.act(danger(Danger::HiddenCode, "run text that it decodes"));
         }
         if acts_on_text == Is::Open {
@@ -169,6 +202,11 @@ pub(super) fn host_of_url(text: &str) -> Option<Option<String>> {
     let host = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
     let is_known = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && c != '$');
     Some(is_known.then(|| host.to_owned()))
+}
+
+/// Returns whether a word is a program that runs files or text, or a file itself.
+fn runs_files(word: &str) -> bool {
+    word.contains('/') || programs::language_of(word).is_some()
 }
 
 /// A tilde is the home to the reader of a program, even where its language would not say so.

@@ -2,13 +2,13 @@
 //!
 //! One that looks like a path is thought to be read; where something that is not known is removed or written, it is
 //! thought to be that. Where something that is not known is run, it is thought to be that as well. And as no list of
-//! names holds the calls of all languages, one that would be refused as a command is refused; but not where all calls
-//! are those that compute and print.
+//! names holds the calls of all languages, one that a call gets and that would be refused as a command is refused; but
+//! not where all calls are those that compute and print. A string of a table is only data.
 
 use super::super::marks::{GAP, GLOB, HOME};
 use super::super::strings::Token;
 use super::calls::Reader;
-use super::expression::is_home;
+use super::expression::{Program, is_home};
 use super::findings::{Is, host_of_url};
 use crate::command::act::Deed;
 
@@ -122,13 +122,14 @@ pub(super) fn study(reader: &mut Reader<'_>) {
         _ => Deed::Read,
     };
     let texts = program.tokens.iter().enumerate().filter_map(|(at, token)| match token {
-        Token::Text(text) if !reader.taken[at] => Some(text),
+        Token::Text(text) if !reader.taken[at] => Some((at, text)),
         _ => None,
     });
-    let texts: Vec<String> = texts.take(MOST).cloned().collect();
+    let texts: Vec<(usize, String)> = texts.take(MOST).map(|(at, text)| (at, text.clone())).collect();
     let only_prints = only_prints(reader);
-    for text in &texts {
-        if !only_prints {
+    let given = given_to_calls(program);
+    for (at, text) in &texts {
+        if !only_prints && given[*at] {
             reader.findings.suspect(text);
         }
         if let Some(host) = host_of_url(text) {
@@ -147,6 +148,46 @@ pub(super) fn study(reader: &mut Reader<'_>) {
     if names_home && deed != Deed::Read {
         reader.findings.path(deed, &format!("{HOME}/{GAP}"));
     }
+}
+
+/// Words before a string or a bracket that are no call.
+const NO_CALLS: &[&str] = &[
+    "if", "elif", "while", "for", "in", "is", "not", "and", "or", "return", "case", "when", "else", "switch", "catch",
+    "of", "assert", "yield", "import", "from", "as", "with", "until", "unless", "await", "const", "let", "var",
+    "function",
+];
+
+/// Returns for each token whether a call gets it of which nobody knows what it does.
+fn given_to_calls(program: &Program) -> Vec<bool> {
+    let is_call = |at: Option<usize>| {
+        let name = at.and_then(|at| program.word(at));
+        name.is_some_and(|name| !HARMLESS.contains(&name) && !NO_CALLS.contains(&name))
+    };
+    let has_tick = program.tokens.contains(&Token::Sign('`'));
+    let mut around: Vec<bool> = Vec::new();
+    let mut statement = false;
+    let mut given = Vec::with_capacity(program.tokens.len());
+    for (at, token) in program.tokens.iter().enumerate() {
+        let before = at.checked_sub(1);
+        let inside = around.last().copied().unwrap_or_default();
+        match token {
+            Token::Sign('(') => {
+                around.push(inside || is_call(before) || before.is_some_and(|at| program.is_sign(at, ')')))
+            }
+            Token::Sign('[') => around.push(inside),
+            // The body of a function is no argument, wherever it stands.
+            Token::Sign('{') => around.push(inside && !before.is_some_and(|at| program.ends_head(at))),
+            Token::Sign(')' | ']' | '}') => drop(around.pop()),
+            Token::Newline | Token::Sign(';') => statement = false,
+            Token::Text(_) | Token::Inserted(_) => statement |= is_call(before),
+            _ => {}
+        }
+        // `"ls".execute()`.
+        let is_receiver =
+            program.is_sign(at + 1, '.') && !program.word(at + 2).is_some_and(|name| HARMLESS.contains(&name));
+        given.push(has_tick || inside || statement || is_receiver);
+    }
+    given
 }
 
 /// Returns whether every name that may be a call is known to compute or print.

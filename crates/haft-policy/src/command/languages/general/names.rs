@@ -91,9 +91,25 @@ pub(super) fn sort_of_mention(name: &str) -> Option<Sort> {
     }
 }
 
+/// Says that a name that ends so is more often that of something else, unless it is one of a module that does it.
+pub(super) fn is_vague(last: &str) -> bool {
+    is_in(VAGUE, last)
+}
+
+/// Says that a module has functions that run commands or change files.
+pub(super) fn is_acting_module(module: &str) -> bool {
+    let last = module.rsplit('.').next().unwrap_or(module);
+    is_in(ACTING_MODULES, last.trim_start_matches("node:"))
+}
+
 /// Says that a name turns text into other text that can be code, and says nothing else.
 pub(super) fn is_decoder(word: &str) -> bool {
     is_in(DECODERS, word)
+}
+
+/// Says that a name puts what it downloads into a file.
+pub(super) fn is_saver(word: &str) -> bool {
+    is_in(SAVERS, word)
 }
 
 /// Says that a name turns text around or spells it out, which is harmless as a rule.
@@ -107,6 +123,13 @@ fn is_in(list: &str, word: &str) -> bool {
 
 /// Harmless ones whose last part is a name of others.
 const HARMLESS: &str = "re.compile regex.compile sqlite3.connect";
+
+/// `asyncio.run(main())`, `app.delete("/items")`, `pattern.exec(text)`, `page.evaluate(…)`.
+const VAGUE: &str = "run call exec sh cmd Command pipeline compile evaluate Script delete remove send method apply";
+const ACTING_MODULES: &str = "\
+    subprocess os posix pty popen2 commands child_process Open3 Kernel Process IO shelljs execa zx shutil fs \
+    fs/promises promises fsp fs-extra fse File Files FileUtils Dir Path Pathname Deno Bun vm sys builtins __builtins__ \
+    global globalThis process Runtime getRuntime";
 
 const RUNNERS: &str = "\
     system popen popen2 popen3 popen4 Popen execl execle execlp execlpe execv execve execvp execvpe spawn \
@@ -185,5 +208,7 @@ const DECODERS: &str = "\
     decode64 strict_decode64 urlsafe_decode64 base64_decode decode_base64 gzinflate gzuncompress gzdecode str_rot13 \
     hex2bin convert_uudecode inflate inflateSync gunzipSync inflateRawSync MIME pack unpack unpack1 uudecode \
     fromCharCode fromCodePoint lzma bz2";
+const SAVERS: &str = "\
+    urlretrieve getstore copyfileobj pipe pipeTo pipeline download save extractall extract unpack_archive";
 const SPELLERS: &str = "\
     chr reverse reversed strrev tr maketrans translate char ord bytes bytearray decode";

