@@ -89,7 +89,8 @@ impl Function {
             path: self.home.code_folders(),
         };
         let command = Command::new(words, draft.line, draft.folder, draft.time);
-        Ok((Command { keeps: draft.keeps, readable, reads, code, ..command }, profile))
+        let environment = self.home.environment();
+        Ok((Command { environment, keeps: draft.keeps, readable, reads, code, ..command }, profile))
     }
 
     /// Begins an order: which function, where.
