@@ -29,11 +29,11 @@ pub struct Undo;
 pub struct Args {
     /// What to do.
     action: Action,
-    /// Number of the change set. Default: your newest.
+    /// Default: your newest.
     change_set: Option<u64>,
-    /// Only this file, or everything in this folder.
+    /// Only this file or folder.
     file: Option<RawPath>,
-    /// Only this hunk of the file, from 1.
+    /// Only this hunk of the file.
     #[schemars(range(min = 1))]
     hunk: Option<usize>,
 }

@@ -167,6 +167,54 @@ const WAYS: &[Way] = &[
         needs: "node",
     },
     Way {
+        name: "source of a file with another ending",
+        runs: "sh scripts/check.sh",
+        files: &[("scripts/check.sh", ". conf/policy.inc\n"), ("conf/policy.inc", "echo good\n")],
+        helper: "conf/policy.inc",
+        needs: "sh",
+    },
+    Way {
+        name: "a script without an ending",
+        runs: "sh scripts/check.sh",
+        files: &[("scripts/check.sh", "sh sub/run\n"), ("sub/run", "echo good\n")],
+        helper: "sub/run",
+        needs: "sh",
+    },
+    Way {
+        name: "a folder in a variable",
+        runs: "sh scripts/check.sh",
+        files: &[("scripts/check.sh", "D=lib; . \"$D/policy.sh\"\n"), ("lib/policy.sh", "echo good\n")],
+        helper: "lib/policy.sh",
+        needs: "sh",
+    },
+    Way {
+        name: "make in a folder",
+        runs: "make -s -C policy",
+        files: &[("policy/Makefile", "all:\n\t@echo good; true\n")],
+        helper: "policy/Makefile",
+        needs: "make",
+    },
+    Way {
+        name: "a package of Python as a program",
+        runs: "python3 -m policy",
+        files: &[("policy/__init__.py", ""), ("policy/__main__.py", "print('good')\n")],
+        helper: "policy/__main__.py",
+        needs: "python3",
+    },
+    Way {
+        name: "a path that is joined in code",
+        runs: "node scripts/check.js",
+        files: &[
+            (
+                "scripts/check.js",
+                "const p = require('path'); console.log(require(p.join(__dirname, '..', 'policy', 'check.js')))\n",
+            ),
+            ("policy/check.js", "module.exports = 'good'\n"),
+        ],
+        helper: "policy/check.js",
+        needs: "node",
+    },
+    Way {
         name: "require of a script in Perl",
         runs: "perl scripts/check.pl",
         files: &[
@@ -628,4 +676,65 @@ fn a_hook_in_a_copied_folder_finds_the_repository() {
     let said = place.all_said(&["call", "list_dir"]);
     assert!(said.contains("scripts/"), "{said}");
     assert!(!said.contains("filesystem boundary"), "{said}");
+}
+
+#[test]
+fn nothing_that_a_command_creates_makes_the_hooks_of_a_project_go_away() {
+    let plants = [
+        "ln -s /etc/passwd sh",
+        "ln -s /etc/passwd allow.txt",
+        "truncate -s 300M sh",
+        "mkdir grep exit",
+        "ln -s nowhere evil",
+    ];
+    for plant in plants {
+        let place = Place::new();
+        put(&place, ".haft/hooks/h.sh", "grep -q evil && { echo no >&2; exit 2; }; exit 0\n");
+        let config = "[[hooks.PreToolUse]]\nmatcher = \"write_file\"\ncommand = \"sh .haft/hooks/h.sh allow.txt\"\n";
+        put(&place, ".haft/config.toml", config);
+        place.is_trusted_now();
+        place.model_runs(plant);
+        let said = place.haft(&["--yes", "call", "write_file", r#"{"path": "evil.txt", "content": "x"}"#], "");
+        assert_eq!(said.code, 3, "{plant}: {}{}", said.out, said.err);
+        assert!(!place.path("ws/evil.txt").exists(), "{plant}");
+    }
+}
+
+#[test]
+fn a_module_of_the_workspace_is_not_imported_by_the_users_own_hook() {
+    if !is_installed("python3") {
+        return;
+    }
+    let check = "import json,sys; d=json.load(sys.stdin); sys.exit(2 if 'evil' in str(d) else 0)";
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("home/.config/haft")).expect("it is ours");
+    let config = format!("[[hooks.PreToolUse]]\nmatcher = \"write_file\"\ncommand = \"python3 -c \\\"{check}\\\"\"\n");
+    std::fs::write(place.path("home/.config/haft/config.toml"), config).expect("it is ours");
+    let write = |name: &str| {
+        place.haft(&["--yes", "call", "write_file", &json!({ "path": name, "content": "x" }).to_string()], "")
+    };
+    assert_eq!(write("evil.txt").code, 3);
+    assert_eq!(write("good.txt").code, 0);
+    put(&place, "json.py", "import sys\nsys.exit(0)\n");
+    let said = write("evil.txt");
+    assert_eq!(said.code, 3, "{}{}", said.out, said.err);
+}
+
+#[test]
+fn what_lies_compiled_beside_a_module_does_not_run_in_its_place() {
+    if !is_installed("python3") {
+        return;
+    }
+    let place = Place::new();
+    put(&place, "policy.py", "print('good')\n");
+    let config = "[[hooks.PreToolUse]]\nmatcher = \"list_dir\"\ncommand = \"python3 -c 'import policy' >&2; exit 2\"\n";
+    put(&place, ".haft/config.toml", config);
+    place.is_trusted_now();
+    assert!(place.all_said(&["call", "list_dir"]).contains("good"));
+    let plant = "import py_compile, importlib.util as u; open('e.py', 'w').write(\"print('evil')\\n\"); \
+                 py_compile.compile('e.py', u.cache_from_source('policy.py'), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)";
+    put(&place, "plant.py", plant);
+    place.model_runs("python3 plant.py; rm -f e.py plant.py; ls __pycache__");
+    let said = place.all_said(&["call", "list_dir"]);
+    assert!(said.contains("good") && !said.contains("evil"), "{said}");
 }

@@ -189,7 +189,9 @@ impl Reaching<'_> {
         let mentioned: BTreeSet<String> =
             words.iter().filter(|word| word.len() < LONGEST_NAME).map(|word| (*word).to_owned()).collect();
         let mentioned = self.folders_among(folder, &mentioned);
-        let joined = mentioned.iter().flat_map(|base| words.iter().map(move |word| format!("{base}/{word}")));
+        let last_names = words.iter().filter_map(|word| Some(word.rsplit_once('/')?.1));
+        let names: BTreeSet<&str> = words.iter().copied().chain(last_names).collect();
+        let joined = mentioned.iter().flat_map(|base| names.iter().map(move |word| format!("{base}/{word}")));
         paths.extend(joined.take(MOST_JOINED).filter_map(|path| straight(&path)));
         let entered = self.folders_among(folder, &loads.entered);
         for word in words.iter().filter(|word| !word.starts_with('-') && word.len() < LONGEST_NAME) {
