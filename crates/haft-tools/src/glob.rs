@@ -201,7 +201,7 @@ fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), arguments: Argu
     }
     let mut parts: Vec<String> = page.go_on(arguments).into_iter().collect();
     parts.extend(limited.map(|limited| limited.to_string()));
-    parts.extend(only_ignored(&found.left_out, found.compared).map(str::to_owned));
+    parts.extend(only_ignored(&found.left_out).map(str::to_owned));
     parts.extend(words(&found.left_out, &WAYS.with(arguments)));
     for part in parts {
         let _infallible = write!(text, "; {part}");

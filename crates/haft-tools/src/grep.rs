@@ -250,8 +250,7 @@ impl Shown<'_> {
             return format!("[{}]\n", parts.join("; "));
         }
         parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
-        let met = searched.searched + searched.left_out.binary.count + searched.left_out.secret.count;
-        parts.extend(only_ignored(&searched.left_out, met).map(str::to_owned));
+        parts.extend(only_ignored(&searched.left_out).map(str::to_owned));
         parts.extend(words(&searched.left_out, &WAYS.with(self.arguments)));
         format!("[{}]\n", parts.join("; "))
     }

@@ -74,9 +74,9 @@ pub(crate) fn secrets(omitted: &Omitted) -> String {
     format!("{}{}", Grouped(omitted.count).of("secret-class file"), names(omitted))
 }
 
-/// Says that nothing but ignored names is there, where nothing else was met.
-pub(crate) fn only_ignored(left_out: &LeftOut, met: u64) -> Option<&'static str> {
-    match (met, left_out.ignored.count, left_out.hidden.count) {
+/// Says that nothing but ignored names is there, where no other file was met.
+pub(crate) fn only_ignored(left_out: &LeftOut) -> Option<&'static str> {
+    match (left_out.met, left_out.ignored.count, left_out.hidden.count) {
         (0, 1.., 0) => Some("only ignored files are here"),
         (0, 1.., _) => Some("only ignored and hidden files are here"),
         _ => None,

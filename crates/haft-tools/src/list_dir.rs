@@ -153,7 +153,7 @@ fn shown(listing: &Listing, (depth, view): (usize, View), arguments: Arguments) 
         let first = if depth > 1 { ", upper levels first" } else { "" };
         let _infallible = write!(text, "; the first {shown} shown{first}; list a folder below or use \"ignore\"");
     }
-    let only = only_ignored(&listing.left_out, listing.files + listing.folders).map(str::to_owned);
+    let only = only_ignored(&listing.left_out).filter(|_| listing.folders == 0).map(str::to_owned);
     for part in only.into_iter().chain(words(&listing.left_out, &WAYS.with(arguments))) {
         let _infallible = write!(text, "; {part}");
     }

@@ -80,6 +80,8 @@ pub enum Reach {
 /// What a walk met and left out. A folder counts as one, whatever it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
+    /// How many files were met and not left out by their names.
+    pub met: u64,
     /// Names that an ignore file says to ignore.
     pub ignored: Omitted,
     /// Names that begin with a dot.
@@ -129,6 +131,7 @@ impl Omitted {
 impl LeftOut {
     /// Adds what another part of the same walk left out.
     pub fn add(&mut self, other: LeftOut) {
+        self.met += other.met;
         self.ignored.add(other.ignored);
         self.hidden.add(other.hidden);
         self.binary.add(other.binary);

@@ -180,6 +180,21 @@ async fn where_only_ignored_files_are_left_it_is_said_with_the_way_to_see_them()
     );
 }
 
+#[tokio::test]
+async fn files_that_are_there_and_not_wanted_are_not_taken_for_ignored_ones() {
+    let scene = Scene::new().file(".git/HEAD", "").file(".gitignore", "a\n").file("a", "").file("b/c", "");
+    for (tool, arguments, is_said) in [
+        ("grep", json!({ "pattern": "x", "include": ["*.rs"] }), false),
+        ("glob", json!({ "pattern": "*/" }), false),
+        ("list_dir", json!({}), false),
+        ("list_dir", json!({ "ignore": ["b"] }), true),
+        ("grep", json!({ "pattern": "x", "exclude": ["b"] }), true),
+    ] {
+        let text = scene.call(tool, arguments.clone()).await.text();
+        assert_eq!(text.contains("only ignored and hidden files are here"), is_said, "{tool} {arguments}: {text}");
+    }
+}
+
 /// What git itself lists as neither ignored nor hidden.
 fn as_git_says(scene: &Scene) -> Option<String> {
     let listing = "git ls-files --cached --others --exclude-standard | grep -v '^\\.\\|/\\.' | LC_ALL=C sort -u";

@@ -45,7 +45,7 @@ fn next_offset(text: &str) -> Option<usize> {
 }
 
 #[tokio::test]
-async fn whoever_follows_the_offsets_sees_every_path_and_match_once() {
+async fn following_the_offsets_shows_every_path_and_match_once() {
     let scene = many_files(1_300).limits(|limits| (limits.grep_matches, limits.glob_paths) = (170, 130));
     let cases = [
         ("glob", json!({ "pattern": "f*" }), 1_300),

@@ -1,9 +1,9 @@
 //! Searches the content of files: one walk, several searchers, one order.
 //!
 //! Searchers take turns in asking the walk for the next few files, so the files they hold are always the first ones that
-//! are left. The first thousand files are searched in any case, so that most totals are exact. Behind them nobody asks any
-//! more once enough matches are found, and what is in hand is finished: the answer is the first matches in the order of
-//! paths, and the same lower bound of the total, whoever found them and however early the search ended.
+//! are left. They search the first thousand files in any case, so that most totals are exact. Behind those they stop
+//! asking once enough matches are found, and finish what they hold: the answer is the first matches in the order of
+//! paths, and the same lower bound of the total, whichever thread found them and however early the search ended.
 //!
 //! Not here: what is matched (`pattern`), how one file is read (`file`) and decoded (`searchers`).
 
@@ -87,7 +87,7 @@ fn search_file(
     let mut haul = Haul::default();
     match searcher.search(&opened) {
         Answer::Special => return Err(super::facts::special(&target.to_string())),
-        answer => haul.note(answer, || target.to_string(), watch),
+        answer => haul.note(answer, || target.to_string(), (watch, request)),
     }
     gathered.take(0, haul);
     stopped(watch)?;
@@ -184,9 +184,8 @@ impl Hunt<'_> {
         while !batch.files.is_empty() || self.next_batch(&mut batch) {
             let mut haul = Haul::default();
             for file in &batch.files {
-                // What stands behind enough matches in the same batch cannot be among the first.
-                let has_enough = || self.request.wanted == Wanted::Lines && haul.matches() > through(self.request);
-                if self.watch.stop.is_cancelled() || (batch.number >= COUNTED_BATCHES && has_enough()) {
+                let is_counted = batch.number < COUNTED_BATCHES;
+                if self.watch.stop.is_cancelled() || (!is_counted && haul.has_enough(self.request)) {
                     break;
                 }
                 let path = || String::from_utf8_lossy(&batch.paths[file.path.clone()]).into_owned();
@@ -196,7 +195,7 @@ impl Hunt<'_> {
                     Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => continue,
                     Err(_) => Answer::Unreadable,
                 };
-                haul.note(answer, path, self.watch);
+                haul.note(answer, path, (self.watch, self.request));
             }
             let mut gathered = lock(&self.gathered);
             gathered.take(batch.number, haul);
@@ -258,10 +257,18 @@ impl Haul {
         self.found.iter().map(|file| file.matches).sum()
     }
 
+    /// Returns whether what stands behind cannot be among the first matches.
+    fn has_enough(&self, request: &SearchRequest) -> bool {
+        request.wanted == Wanted::Lines && self.matches() > through(request)
+    }
+
     /// Notes what came of a file.
-    fn note(&mut self, answer: Answer, path: impl FnOnce() -> String, watch: &Watch) {
+    fn note(&mut self, answer: Answer, path: impl FnOnce() -> String, (watch, request): (&Watch, &SearchRequest)) {
         match answer {
-            Answer::Searched(matched) => {
+            Answer::Searched(mut matched) => {
+                if self.has_enough(request) {
+                    matched.lines = Vec::new();
+                }
                 watch.files.fetch_add(1, Ordering::Relaxed);
                 if matched.matches > 0 {
                     watch.matches.fetch_add(matched.matches, Ordering::Relaxed);

@@ -160,6 +160,7 @@ impl<'a> Walk<'a> {
             if !self.admits(kind) {
                 continue;
             }
+            self.left_out.met += u64::from(kind != FileType::Directory);
             // Git's own folder is no part of the work, even where hidden names are shown.
             self.descend = kind == FileType::Directory && depth < self.options.depth && self.name() != b".git";
             return Some(Met { kind: kind_of_type(kind), depth });
@@ -281,7 +282,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The rules of the folders above the target. Whoever names an ignored folder wants it: then they do not count.
+/// The rules of the folders above the target. A call that names an ignored folder wants it: then they do not count.
 fn rules_above(root: &Root, target: &Target) -> Rules {
     let path = target.place().path();
     // The rules of the workspace do not reach into folders that were added.

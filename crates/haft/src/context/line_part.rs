@@ -23,7 +23,7 @@ pub(super) struct LinePart {
     pub(super) behind: usize,
 }
 
-/// Cuts so many characters out of a text, behind so many at its beginning.
+/// Cuts so many characters out of a text, as they are shown, behind so many at its beginning.
 pub(super) fn part_of<'t>(
     text: &'t str,
     (lead, length): (usize, usize),
@@ -35,9 +35,15 @@ pub(super) fn part_of<'t>(
     let moves = || (0..TRIES).map(|step| step.min(NEAR) + step.saturating_sub(NEAR) * STEP);
     let start = moves().map(|by| place(lead.saturating_add(by))).find(is_safe);
     let begin = start.unwrap_or(0);
-    let ends = moves().map_while(|by| length.checked_sub(by));
     let from = text[..begin].chars().count();
-    let end = ends.map(|length| place(from.saturating_add(length))).find(|at| *at > begin && is_safe(at));
+    // What is hidden needs another room than what it stands for, so the end may lie further on, or before.
+    let shown = |end: usize| hide(&text[begin..end]).chars().count();
+    let with_hidden =
+        from.saturating_add(length).saturating_add(text[begin..].chars().count()).saturating_sub(shown(text.len()));
+    let ends = |last: usize| moves().map_while(move |by| last.checked_sub(by)).map(place);
+    let is_end = |at: &usize| *at > begin && is_safe(at);
+    let fitting = ends(with_hidden).find(|at| is_end(at) && shown(*at) <= length);
+    let end = fitting.or_else(|| ends(from.saturating_add(length)).find(is_end));
     match (start, end) {
         (Some(start), _) if start >= text.len() => LinePart { text: String::new(), before: from, behind: 0 },
         (Some(start), Some(end)) => {
@@ -70,6 +76,7 @@ mod tests {
         assert_eq!(part("äöüß", 1, 2), ("öü".into(), 1, 1));
         assert_eq!(part("äöüß", 0, 9), ("äöüß".into(), 0, 0));
         assert_eq!(part("äöüß", 9, 2), (String::new(), 4, 0));
+        assert_eq!(part("a hunter2-hunter2 b and more", 0, 12), ("a hunter2-hunter2 b".into(), 0, 9));
     }
 
     #[test]
