@@ -43,7 +43,7 @@ pub struct Args {
     path: RawPath,
     /// The whole new content.
     content: String,
-    /// If the file exists: "create" fails, "overwrite" replaces it, "overwrite-if-read" only if you have read it. Default "overwrite-if-read".
+    /// If the file exists: "create" fails, "overwrite-if-read" needs a read before. Default "overwrite-if-read".
     write_mode: Option<Mode>,
 }
 

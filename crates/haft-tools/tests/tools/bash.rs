@@ -103,7 +103,7 @@ async fn no_number_of_new_files_hides_a_removal_a_refusal_or_a_conflict() {
     let refused = "Refused, because it belongs to version control: .git/hooks/pre-commit.";
     let conflict =
         "a.txt was changed by another program while the command ran; the command's version is a.txt.kept-by-haft.";
-    let many = (0..5_000).fold(ScriptedCommand::default().prints(&"x".repeat(100_000)), |command, number| {
+    let many = (0..5_000).fold(ScriptedCommand::default().prints("x".repeat(100_000)), |command, number| {
         command.changes(&format!("new/file-{number:04}"), Change::Create)
     });
     let many = (0..5).fold(many, |command, number| command.changes(&format!("zz/old-{number}"), Change::Remove));

@@ -410,15 +410,17 @@ pub(super) fn settlement(target: Target, (found, change): (&Found, Change), diff
 
 /// Returns what came in and what it is for each path. A folder is told by what is in it.
 pub(super) fn changes(judged: &Judged) -> Vec<(&Found, Change)> {
-    told_paths(judged).0
+    let [shown, _] = told_paths(judged);
+    shown
 }
 
 /// Returns the folders that were made or removed and are told by what is in them.
 pub(super) fn folders(judged: &Judged) -> Vec<(&Found, Change)> {
-    told_paths(judged).1
+    let [_, folders] = told_paths(judged);
+    folders
 }
 
-fn told_paths(judged: &Judged) -> (Vec<(&Found, Change)>, Vec<(&Found, Change)>) {
+fn told_paths(judged: &Judged) -> [Vec<(&Found, Change)>; 2] {
     let comes = &judged.comes;
     // A folder in the place of a file tells of the file that is gone.
     let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
@@ -437,5 +439,5 @@ fn told_paths(judged: &Judged) -> (Vec<(&Found, Change)>, Vec<(&Found, Change)>)
     let all = comes.iter().map(|found| (found, change(found)));
     let (shown, folders): (Vec<_>, Vec<_>) =
         all.partition(|(found, _)| !is_folder(found) || !told.contains(&found.spot));
-    (shown, folders.into_iter().filter(|(_, change)| *change != Change::Replace).collect())
+    [shown, folders.into_iter().filter(|(_, change)| *change != Change::Replace).collect()]
 }
