@@ -41,7 +41,7 @@ pub struct WriteFile;
 pub struct Args {
     /// The file.
     path: RawPath,
-    /// The whole new content.
+    /// The content.
     content: String,
     /// If the file exists: "create" fails, "overwrite-if-read" needs a read before. Default "overwrite-if-read".
     write_mode: Option<Mode>,
