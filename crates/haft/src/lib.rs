@@ -18,6 +18,7 @@ pub mod dialect;
 pub mod diff;
 pub mod door;
 pub mod effect;
+mod emoji;
 pub mod encoding;
 pub mod error;
 pub mod grouped;
