@@ -11,6 +11,7 @@ mod commands;
 mod defined;
 mod desk;
 mod exit;
+mod for_person;
 mod ground;
 mod hooked;
 mod live;

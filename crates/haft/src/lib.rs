@@ -39,6 +39,7 @@ pub mod plain_text;
 pub mod plan;
 pub mod prelude;
 pub mod process;
+pub mod reader;
 pub mod result;
 pub mod schema;
 pub mod schema_rules;

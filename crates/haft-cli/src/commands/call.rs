@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use haft::call::{RawArguments, ToolCall};
+use haft::reader::Reader;
 use haft::result::{Did, ToolResult};
 use haft_runtime::entry::Entry;
 use haft_runtime::record;
@@ -14,6 +15,7 @@ use super::call_lines;
 use crate::arguments::{Call, Common};
 use crate::desk::{Caller, Desk, block_on, origin};
 use crate::exit::Exit;
+use crate::for_person::for_reader;
 use crate::live::Live;
 use crate::screen::{self, Part};
 
@@ -29,8 +31,10 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
     let desk = Desk::open_for(common, Caller::OneCall)?;
     let arguments = given.for_tool(desk.runtime.catalog().find(&call.tool).as_deref())?;
     let session = desk.session(common, Caller::OneCall);
-    let tool_call = ToolCall::new(&call.tool, arguments).by(origin(common, Caller::OneCall));
+    let origin = origin(common, Caller::OneCall);
+    let tool_call = ToolCall::new(&call.tool, arguments).by(origin);
     let result = block_on(interruptible(&desk, &session, tool_call))?;
+    let result = for_reader(result, Reader::of(origin));
     note_call(&desk.state, &result);
     show(common, &result)?;
     Ok(result.status.into())

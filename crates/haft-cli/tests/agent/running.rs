@@ -76,6 +76,8 @@ fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("refused: needs_approval"), "{}", said.err);
     assert!(said.err.contains("run it with --yes"), "{}", said.err);
+    let read = model.requests().last().expect("it was asked").text.clone();
+    assert!(read.contains("ask the user to allow it") && !read.contains("--yes"), "{read}");
     assert!(said.err.contains("tool = \"write_file\"\neffect = \"change\""), "{}", said.err);
     assert!(!place.has("b.txt"));
     model.assert_told();

@@ -104,10 +104,7 @@ pub enum SessionError {
     #[error("there is no session {0} in this workspace; \"haft sessions\" lists them")]
     NotThere(SessionId),
     /// No name begins like this.
-    #[error(
-        "there is no session \"{0}\" in this workspace; \"haft sessions\" lists them; a message of one word goes behind the \
-         name of its session"
-    )]
+    #[error("\"{0}\" is not the name of a session in this workspace; \"haft sessions\" lists them")]
     NoneBegins(String),
     /// Several names begin like this.
     #[error("the names of {} sessions begin with \"{prefix}\": {}; write more of the one you mean", all.len(), named(all))]
