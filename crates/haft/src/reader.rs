@@ -121,7 +121,7 @@ impl Reader {
 fn begins_with_words(text: &str, words: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let has_object = words.ends_with("k the user") || words.ends_with("l the user");
-    let is_whole = |behind: &str| !behind.starts_with(goes_on) && !(has_object && behind.starts_with(' '));
+    let is_whole = |behind: &str| !(behind.starts_with(goes_on) || has_object && behind.starts_with(' '));
     text.strip_prefix(words).is_some_and(|behind| words.ends_with(' ') || is_whole(behind))
 }
 
