@@ -155,6 +155,7 @@ impl<'a> Agent<'a> {
     async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, Ended> {
         self.keep_answers_of_the_past()?;
         let prompt = if prompt.trim().is_empty() { "Go on.".to_owned() } else { prompt };
+        self.refuse_what_never_fits(&prompt, run)?;
         let noted = self.note.take().map(|note| format!("{note}\n\n{prompt}"));
         self.keep(Message::User { text: noted.unwrap_or(prompt) })?;
         loop {
@@ -272,7 +273,7 @@ impl<'a> Agent<'a> {
     fn keep(&mut self, message: Message) -> Result<(), Ended> {
         let recorded = self.record.message(&message);
         if recorded.is_ok() || matches!(message, Message::Tools { .. }) {
-            history::push(&mut self.messages, message);
+            history::push(&mut self.messages, history::with_repaired_calls(message));
         }
         recorded.map_err(|error| Ended::NotRecorded(error.to_string()))
     }

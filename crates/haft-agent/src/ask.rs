@@ -106,6 +106,20 @@ impl Agent<'_> {
         self.instructions.len() + run.tools.size + compaction::size(&self.messages)
     }
 
+    /// Refuses a prompt that no request can carry: what the user says is never left out to make room.
+    ///
+    /// Where the tools alone are more than the window, the window is not believed, and only the prompt counts.
+    pub(crate) fn refuse_what_never_fits(&self, prompt: &str, run: &Run<'_>) -> Result<(), Ended> {
+        let window = self.settings.window;
+        let tokens = self.gauge.tokens(prompt.len());
+        let beside = self.gauge.tokens(self.instructions.len() + run.tools.size);
+        let beside = if beside < window { beside } else { 0 };
+        if tokens.saturating_add(beside) <= window {
+            return Ok(());
+        }
+        Err(Ended::PromptTooLong { tokens, beside, window })
+    }
+
     fn make_room(&mut self, run: &Run<'_>) {
         let window = self.settings.window;
         let reply = u64::from(self.settings.most_tokens.unwrap_or(0));
@@ -134,7 +148,7 @@ impl Agent<'_> {
     }
 
     /// Tells everybody what was left out of a request of so many bytes; returns whether it is shorter now.
-    fn say_what_is_left_out(&self, done: Compacted, before: usize, run: &Run<'_>) -> bool {
+    fn say_what_is_left_out(&mut self, done: Compacted, before: usize, run: &Run<'_>) -> bool {
         let now = self.size_of_request(run);
         if now == before {
             return false;
@@ -142,6 +156,7 @@ impl Agent<'_> {
         for call in &done.calls {
             self.session.text_dropped(&CallId::new(call));
         }
+        self.guard.forget(&done.calls);
         let (tokens_before, tokens_now) = (self.gauge.tokens(before), self.gauge.tokens(now));
         (run.told)(Told::Compacted(&Compacted { tokens_before, tokens_now, ..done }));
         now < before

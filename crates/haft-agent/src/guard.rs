@@ -5,6 +5,8 @@
 //! instead of another run, and in the end somebody is asked whether it may go on. What the session's own memory says of calls
 //! that failed before stands in their results already, and is not said twice.
 //!
+//! A call whose result was dropped to make room is forgotten here: the model may make it again as if it were new.
+//!
 //! A reader of what was done: whether something changed is what the doors say, not what the call looks like.
 
 use std::collections::HashMap;
@@ -35,6 +37,8 @@ pub(crate) struct Guard {
     /// How many calls have brought a change that was not there before.
     changes: u64,
     calls: HashMap<u64, Seen>,
+    /// The call that was made last.
+    last: Option<u64>,
     circle: Option<Circle>,
 }
 
@@ -47,13 +51,17 @@ struct Seen {
     times: u32,
     /// The changes there had been when it ended.
     changes: u64,
+    /// Whether it was refused because the model has the result already.
+    is_redundant: bool,
     excerpt: String,
 }
 
 impl Guard {
     /// Returns the answer to a call that shall not be run again, because it would come to the same.
     pub(crate) fn earlier(&mut self, call: &Call) -> Option<String> {
-        let seen = self.calls.get_mut(&key(call))?;
+        let key = key(call);
+        self.last = Some(key);
+        let seen = self.calls.get_mut(&key)?;
         if seen.changes != self.changes || seen.times + 1 < EARLIER_AT {
             return None;
         }
@@ -91,7 +99,14 @@ impl Guard {
                 1
             }
         };
-        let seen = Seen { call: call.id.clone(), outcome, times, changes: self.changes, excerpt: excerpt(result) };
+        let seen = Seen {
+            call: call.id.clone(),
+            outcome,
+            times,
+            changes: self.changes,
+            is_redundant: kind == Some(ErrorKind::Redundant),
+            excerpt: excerpt(result),
+        };
         self.calls.insert(key, seen);
         let is_said_by_memory = kind.is_some_and(|kind| !kind.is_refusal());
         (times >= HINT_AT && !is_said_by_memory).then(|| {
@@ -100,6 +115,17 @@ impl Guard {
                  something else, or tell the user what is missing."
             )
         })
+    }
+
+    /// Forgets calls whose results were dropped from the conversation: a model that makes them again does not go in
+    /// circles, it has no other way to see them. The call that was made last stays known: who makes it once more has
+    /// asked for nothing else in between.
+    pub(crate) fn forget(&mut self, dropped: &[String]) {
+        if !dropped.is_empty() {
+            // What is redundant depends on earlier results, of whichever call.
+            let is_seen = |seen: &Seen| !seen.is_redundant && !dropped.contains(&seen.call);
+            self.calls.retain(|key, seen| self.last == Some(*key) || is_seen(seen));
+        }
     }
 
     /// Takes the call that was made often enough.

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use haft_model::conversation::{Answer, Call, Message, Part, Reply, Stop};
+use haft_runtime::arguments;
 
 /// What is left of a session when it is taken up again.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +77,7 @@ impl Past {
             orphans.extend(self.answers);
         }
         let used = rename_doubles(&mut messages);
+        let messages = messages.into_iter().map(with_repaired_calls).collect();
         Mended { messages, used, last_is_new, note: note_of_lost(self.lost, &orphans) }
     }
 }
@@ -159,6 +161,20 @@ pub(crate) fn push(messages: &mut Vec<Message>, message: Message) {
             before.push_str(&text);
         }
         (_, message) => messages.push(message),
+    }
+}
+
+/// Returns a message whose calls have the arguments that the tool got, where the model wrote JSON that had to be repaired.
+///
+/// The repair depends on the text alone, so a session that is resumed says the same. On disk the model's own text stays.
+pub(crate) fn with_repaired_calls(message: Message) -> Message {
+    let repaired = |call: &Call| {
+        let reading = arguments::read_text(&call.arguments).ok()?;
+        (!reading.repairs.is_empty()).then(|| reading.value.to_string())
+    };
+    match message {
+        Message::Model(reply) => Message::Model(reply.with_repaired_arguments(repaired)),
+        Message::User { .. } | Message::Tools { .. } => message,
     }
 }
 

@@ -49,6 +49,15 @@ pub enum Ended {
         /// So much it may.
         budget: Cost,
     },
+    /// The prompt is longer than any request may be; nothing was sent.
+    PromptTooLong {
+        /// About how many tokens it has.
+        tokens: u64,
+        /// About how many the instructions and tools beside it have.
+        beside: u64,
+        /// How many the model takes.
+        window: u64,
+    },
     /// The model, or a filter before it, refused.
     Refused,
     /// The reply broke off again and again, or was longer than one may be: for this reason.
@@ -91,6 +100,7 @@ impl fmt::Display for Ended {
                 f,
                 "Stopped after {cost}; the budget is {budget}. Next: resume the session, or allow a higher cost."
             ),
+            Ended::PromptTooLong { tokens, beside, window } => f.write_str(&too_long(*tokens, *beside, *window)),
             Ended::Refused => {
                 f.write_str("The model refused to go on. Next: ask for something else, or in other words.")
             }
@@ -122,4 +132,18 @@ impl fmt::Display for Ended {
             ),
         }
     }
+}
+
+/// Says of a prompt that no request can carry it.
+fn too_long(tokens: u64, beside: u64, window: u64) -> String {
+    let and_the_rest = match beside {
+        0 => String::new(),
+        beside => format!(", instructions and tools have about {}", Grouped(beside)),
+    };
+    format!(
+        "The task has about {}{and_the_rest}, and the model takes {}. Nothing was sent. Next: put the text into a file of the \
+         workspace and name the file in the task, or use a model that takes more; if this one does, set its window.",
+        Grouped(tokens).of("token"),
+        Grouped(window)
+    )
 }

@@ -119,11 +119,12 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:
   haft call read_file path=src/main.rs limit=20
   haft call read_file '{\"path\": \"src/main.rs\"}'
+  haft call bash 'ls -la' timeout=5
   printf '%s\\n' '{\"name\":\"list_dir\",\"arguments\":{}}' | haft call -")]
 pub(crate) struct Call {
     /// The tool; or - to read one JSON call per line from stdin
     pub(crate) tool: String,
-    /// One JSON object, or key=value words
+    /// One JSON object, or key=value words; the first argument of the tool may stand first without its key
     pub(crate) arguments: Vec<String>,
 }
 

@@ -7,6 +7,7 @@ use anyhow::bail;
 use haft::call::Origin;
 use haft::dialect::Dialect;
 use haft::door::Doors;
+use haft::error::ToolError;
 use haft::limits::Limits;
 use haft::path::one_line;
 use haft::spec::Spec;
@@ -229,18 +230,31 @@ fn approver(common: &Common, caller: Caller, line: LiveLine) -> Box<dyn Approver
     let base: Box<dyn Approver> = match caller {
         Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall),
         Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line)),
-        Caller::OneCall | Caller::Agent => Box::new(nobody()),
+        Caller::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW)),
         // Even at a terminal: what is typed there are calls, not answers.
-        Caller::Lines => {
-            Box::new(Nobody::there("run it with --yes, or call the tool alone at a terminal: haft call TOOL …"))
-        }
+        Caller::Agent | Caller::Lines => Box::new(nobody()),
     };
     if common.yes { Box::new(YesToOrdinary::or_ask(base)) } else { base }
 }
 
-/// Stands where a person could be, and is not.
+/// What a model does about an ordinary question that nobody answers.
+const MODEL_CANNOT_ALLOW: &str = "do without it, or ask the user to allow it";
+/// What a person does about it.
+const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where somebody can answer";
+
+/// Stands where a person could be, and is not, for the calls of a model.
 pub(crate) fn nobody() -> Nobody {
-    Nobody::there("run it with --yes, or at a terminal where somebody can answer")
+    Nobody::there(MODEL_CANNOT_ALLOW)
+}
+
+/// Returns what a person can do about a refusal that a model reads; nothing where the model reads it too.
+pub(crate) fn how_to_allow(error: &ToolError, caller: Caller) -> Option<&'static str> {
+    let is_open = error.next.to_string() == MODEL_CANNOT_ALLOW;
+    let how = match caller {
+        Caller::Lines => "run it with --yes, or call the tool alone at a terminal: haft call TOOL …",
+        Caller::OneCall | Caller::Agent => HOW_TO_ALLOW,
+    };
+    is_open.then_some(how)
 }
 
 /// Runs async work on this thread; most commands need no more.

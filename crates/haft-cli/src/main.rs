@@ -11,6 +11,7 @@ mod commands;
 mod defined;
 mod desk;
 mod exit;
+mod for_person;
 mod ground;
 mod hooked;
 mod live;
@@ -26,6 +27,7 @@ mod wrapped;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 
 use arguments::{Arguments, Command};
 use exit::Exit;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         // Help and version are answers; a usage error quotes what was typed, so it is made safe like any text.
         Err(told) if told.use_stderr() => {
-            screen::talk(told.render().to_string().trim_end());
+            screen::talk(with_near_tips(told).render().to_string().trim_end());
             return Exit::Usage.into();
         }
         Err(told) => told.exit(),
@@ -87,6 +89,23 @@ fn main() -> ExitCode {
 /// typed or set is wrong. What was named has words of ours before those of the system.
 fn is_of_the_system(error: &anyhow::Error) -> bool {
     error.chain().next().is_some_and(|first| first.is::<std::io::Error>())
+}
+
+/// Takes a tip out of a usage error that names a flag which is not near: `--foo` does not mean `--yolo`.
+fn with_near_tips(mut told: clap::Error) -> clap::Error {
+    let text = |kind| match told.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (wrong, tip) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg));
+    if let (Some(wrong), Some(tip)) = (wrong, tip)
+        && haft::closest::closest(wrong, [tip].into_iter()).is_none()
+    {
+        // The usage names the same flag.
+        told.remove(ContextKind::SuggestedArg);
+        told.remove(ContextKind::Usage);
+    }
+    told
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -68,7 +68,9 @@ impl Approver for AtTerminal {
             });
             match asked.await {
                 Ok(Ok(verdict)) => verdict,
-                Ok(Err(_)) | Err(_) => Verdict::NoAnswer { how: "answer the question at a terminal".into() },
+                Ok(Err(_)) | Err(_) => {
+                    Verdict::NoAnswer { how: "ask the user to answer the question at a terminal".into() }
+                }
             }
         })
     }

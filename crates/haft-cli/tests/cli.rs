@@ -39,6 +39,8 @@ mod new_tool;
 mod own_dialects;
 #[path = "cli/prompts.rs"]
 mod prompts;
+#[path = "cli/readers.rs"]
+mod readers;
 #[path = "cli/reload.rs"]
 mod reload;
 #[path = "cli/rescue.rs"]
@@ -135,7 +137,8 @@ fn exit_codes_tell_how_it_ended() {
     let code = |arguments: &[&str]| place.haft(arguments, "").code;
     assert_eq!(code(&["call", "read_file", "path=src/main.rs"]), 0);
     assert_eq!(code(&["call", "read_file", "path=/etc/passwd"]), 3);
-    assert_eq!(code(&["call", "read_file", "src/main.rs"]), 2);
+    assert_eq!(code(&["call", "read_file", "src/main.rs"]), 0);
+    assert_eq!(code(&["call", "read_file", "src/main.rs", "20"]), 2);
     assert_eq!(code(&["--no-such-flag"]), 2);
     assert_eq!(code(&["-C", "no/such/folder", "call", "list_dir"]), 2);
     assert_eq!(code(&["--profile", "nope", "tools"]), 2);

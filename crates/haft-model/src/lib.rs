@@ -21,6 +21,7 @@ pub mod provider;
 pub mod quirks;
 mod raw_json;
 mod refused;
+mod repaired;
 mod responses;
 mod sse;
 pub mod wire;

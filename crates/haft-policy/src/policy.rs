@@ -31,7 +31,7 @@ pub enum Mode {
     Normal,
     /// Nothing is changed: changes are refused, and what commands change is shown and thrown away.
     Plan,
-    /// As normal, but what commands change is shown and thrown away.
+    /// As normal, but what commands change is shown and thrown away, so that nobody is asked about it.
     Try,
 }
 
@@ -160,7 +160,8 @@ impl Policy {
         let stricter = self.rules.iter().filter(|rule| rule.decision != Decision::Allow);
         let sort = EffectSort::of(run);
         let judged = stricter.filter_map(|rule| rule.on_effect(tool, run, sort)).reduce(Ruling::stricter)?;
-        let is_granted = situation.grants.iter().any(|grant| grant.is_of_command(told));
+        let is_granted = situation.grants.iter().any(|grant| grant.is_of_command(told))
+            || is_thrown_away(situation.mode, told, situation.contained);
         Some(if judged.is_ordinary_question() && is_granted { judged.granted() } else { judged })
     }
 
@@ -172,7 +173,8 @@ impl Policy {
         }
         // A grant answers an ordinary question. It never loosens a denial, and the dangerous class is asked each time.
         let is_granted = || grants.iter().any(|grant| grant.covers(effect, contained));
-        if judged.is_ordinary_question() && is_granted() { judged.granted() } else { judged }
+        let needs_no_yes = || is_thrown_away(mode, effect, contained) || is_granted();
+        if judged.is_ordinary_question() && needs_no_yes() { judged.granted() } else { judged }
     }
 
     /// Judges by all rules: the default ones first, then those that make it stricter, then, where an ordinary question
@@ -227,6 +229,20 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
         (Mode::Try, Effect::Step(step)) => matches!(step.does, Does::Publish(_)),
         (Mode::Try, _) => false,
     }
+}
+
+/// Returns whether all that a part of a command could leave behind is thrown away, so that there is nothing to say yes to.
+/// What it reads elsewhere has been read, and what it does to other processes or over the network has been done.
+fn is_thrown_away(mode: Mode, effect: &Effect, contained: Containment) -> bool {
+    let is_discarded = match EffectSort::of(effect) {
+        EffectSort::CommandChangesSecret
+        | EffectSort::CommandNotUnderstood
+        | EffectSort::CommandChangesSettings
+        | EffectSort::CommandChangesHistory
+        | EffectSort::CommandPrints => contained == Containment::Contained,
+        _ => GrantScope::Contained.covers(effect, contained),
+    };
+    mode == Mode::Try && is_discarded
 }
 
 /// Returns whether a part runs code with the network that another part of the command needs. A rule that allows each of

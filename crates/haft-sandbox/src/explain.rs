@@ -16,7 +16,7 @@ use haft::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
 use crate::sandbox::{Network, Settings};
-use places::{Named, Where, named_place, opening, readable};
+use places::{Named, Where, cache_variable, named_place, opening, readable};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
@@ -117,11 +117,14 @@ fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
         told.push(REFUSED_CALLS.to_owned());
     }
     // What a successful command prints is most likely a text that speaks of errors, not an error.
-    let out = if printed.how == HowEnded::Exited(0) { "" } else { &printed.out };
+    let succeeded = printed.how == HowEnded::Exited(0);
+    let out = if succeeded { "" } else { &printed.out };
     let mut seen = BTreeSet::new();
     for line in printed.err.lines().chain(out.lines()) {
         let lower = line.to_lowercase();
-        let meant = SIGNS.iter().filter(|sign| sign.fits(&lower)).find_map(|sign| scene.sentence(sign.means, line));
+        // Who succeeds without the network did not need it.
+        let fits = |sign: &&Sign| sign.fits(&lower) && !(succeeded && sign.means == Means::NoNetwork);
+        let meant = SIGNS.iter().filter(fits).find_map(|sign| scene.sentence(sign.means, line));
         told.extend(meant.filter(|sentence| seen.insert(sentence.clone())));
         if told.len() >= MOST {
             break;
@@ -228,9 +231,12 @@ impl Scene<'_> {
 
     /// Says the least that would permit what was tried.
     fn grant(&self, path: &Named, line: &str) -> String {
-        let writes = match opening(self, path) {
-            Some(folder) => format!("Work in the workspace, or the user starts haft with --add-dir {folder}"),
-            None => "Work in the workspace; the user can put a copy there.".to_owned(),
+        let writes = match (cache_variable(self, path), opening(self, path)) {
+            (Some(variable), _) => {
+                format!("Write {variable}=/tmp/cache in front of the command: it then keeps its files there.")
+            }
+            (None, Some(folder)) => format!("Work in the workspace, or the user starts haft with --add-dir {folder}"),
+            (None, None) => "Work in the workspace; the user can put a copy there.".to_owned(),
         };
         // With a file system of their own, commands are refused nothing that they can see but writing.
         let may_be_read = self.level != Level::Full && !line.to_lowercase().contains("read-only file system");

@@ -10,7 +10,9 @@ use haft::door::{Permit, Receipt};
 use haft::effect::{CommandLine, Effect, Exposure};
 use haft::error::ToolError;
 use haft::kinds::ErrorKind;
-use haft::process::{Command, Confinement, Ended, Ground, GroundRoot, Heard, Level, NotRun, Processes, Worker};
+use haft::process::{
+    Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Level, NotRun, Processes, Worker,
+};
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
@@ -329,7 +331,8 @@ impl Processes for Sandbox {
             let scene =
                 Scene { settings: &self.settings, command, ground, level, network: self.network_of(permit, command) };
             let mut notes = finish.notes.clone();
-            if scene.network != self.settings.network {
+            // Who got there does not need to be told that there was a way.
+            if scene.network != self.settings.network && finish.how != HowEnded::Exited(0) {
                 notes.push(WITH_NETWORK.to_owned());
             }
             notes.extend(explain(&scene, &finish));

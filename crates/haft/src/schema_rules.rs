@@ -5,7 +5,7 @@
 //!
 //! Not here: what one provider alone cannot express (`haft-model`).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::spec::Spec;
 
@@ -48,6 +48,41 @@ pub fn check(spec: &Spec) -> Vec<BrokenRule> {
         found.object(root, "#", 0);
     }
     found.broken
+}
+
+/// Returns the keyword by which a schema lists values of which none has its type, such as `"type": "boolean"` with
+/// `"enum": ["True", "False"]`. Strictly read nothing is valid there; whoever wrote it means the type, and lists the values
+/// for the reader.
+pub fn contradicting_values(schema: &Map<String, Value>) -> Option<&'static str> {
+    let kinds: Vec<&str> = match schema.get("type")? {
+        Value::String(kind) => vec![kind],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    let is_null = |value: &Value| value.is_null();
+    let contradicts = |values: &[Value]| {
+        let mut others = values.iter().filter(|value| !is_null(value)).peekable();
+        others.peek().is_some() && others.all(|value| !kinds.iter().any(|kind| has_kind(value, kind)))
+    };
+    match (schema.get("const"), schema.get("enum")) {
+        (Some(value), _) if contradicts(std::slice::from_ref(value)) => Some("const"),
+        (None, Some(Value::Array(values))) if contradicts(values) => Some("enum"),
+        _ => None,
+    }
+}
+
+/// Returns whether a value has this type of JSON Schema; one that is not known has every value.
+fn has_kind(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    }
 }
 
 /// Returns whether every provider accepts the name as it is.

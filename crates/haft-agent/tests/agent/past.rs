@@ -7,7 +7,7 @@ use haft_model::conversation::{Answer, Message, Part, Stop};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::puppet::{Puppet, Turn, call, calls, says};
+use crate::puppet::{Puppet, Turn, call, call_text, calls, says};
 use crate::valid::assert_valid;
 use crate::work::{Entry, Log, past, run, scene};
 
@@ -149,5 +149,23 @@ proptest! {
         let again = Past { messages: agent.messages().to_vec(), ..Past::default() };
         let same = Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(again);
         prop_assert_eq!(format!("{:?}", same.messages()), format!("{:?}", agent.messages()));
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_session_shows_repaired_calls_and_keeps_the_models_own_text() {
+    let scene = scene();
+    let broken = "{'a': 40, 'b': 2,}";
+    let (puppet, log) = (Puppet::of([calls([call_text("1", "add", broken)])]), Log::default());
+    let (_, worked) = run(Agent::new(scene.runtime(), scene.session(), &puppet, &log), usize::MAX).await;
+    assert!(worked.answer("1").contains("42"), "{}", worked.answer("1"));
+    let written: String = log.entries().iter().map(|entry| format!("{entry:?}")).collect();
+    assert!(written.contains(&format!("{broken:?}")), "{written}");
+
+    let resumed = Agent::new(scene.runtime(), scene.session(), &puppet, &log).going_on(past(&log.entries()));
+
+    for messages in [puppet.asked().last().expect("it was asked").as_slice(), resumed.messages()] {
+        let Some(Message::Model(reply)) = messages.get(1) else { panic!("{messages:?}") };
+        assert_eq!(reply.calls().next().expect("it calls").arguments, r#"{"a":40,"b":2}"#);
     }
 }

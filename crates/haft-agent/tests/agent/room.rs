@@ -6,6 +6,7 @@ use haft_agent::settings::Settings;
 use haft_model::conversation::{Message, Part, Usage};
 use haft_model::provider::ModelErrorKind;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::puppet::{Puppet, Turn, call, calls, says};
 use crate::work::{Log, run, scene, work};
@@ -56,6 +57,59 @@ async fn what_was_left_out_may_be_read_again_without_being_redundant() {
     let worked = work(&scene, &puppet(turns), settings(40_000)).await;
     assert!(worked.answer("1").starts_with("[This result of"), "{}", worked.answer("1"));
     assert!(!worked.answer("5").contains("was read in an earlier turn"), "{}", worked.answer("5"));
+}
+
+/// Reads two files by turns, of which the window holds one: each is read again after it was dropped.
+#[tokio::test]
+async fn reading_again_what_was_dropped_is_no_circle() {
+    let line = "A line of some length that fills the window.\n";
+    let scene = scene().file("a.txt", line.repeat(600)).file("b.txt", line.repeat(601));
+    let read = |id: u32| {
+        let path = if id % 2 == 1 { "a.txt" } else { "b.txt" };
+        calls([call(&id.to_string(), "read_file", json!({ "path": path }))])
+    };
+    let worked = work(&scene, &puppet((1..=24).map(read)), settings(14_000)).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    let refused: Vec<_> = worked.answers().into_iter().filter(|(_, text)| text.starts_with("Not run")).collect();
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_read_that_was_redundant_is_not_refused_after_its_result_was_dropped() {
+    let scene = scene().file("a.txt", "A line of some length that fills the window.\n".repeat(600));
+    let read = |id: &str| calls([call(id, "read_file", json!({ "path": "a.txt" }))]);
+    let turns = ["1", "2", "3", "4", "5"].map(read).into_iter().chain([flood(6), flood(7), flood(8), read("9")]);
+    let worked = work(&scene, &puppet(turns), settings(40_000)).await;
+    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert!(worked.answer("1").starts_with("[This result of"), "{}", worked.answer("1"));
+    assert!(worked.told.contains(&"not run 5".to_owned()), "{:?}", worked.told);
+    assert!(worked.answer("9").contains("fills the window"), "{}", worked.answer("9"));
+}
+
+/// The window holds no whole result, so each is shortened before the model sees it; the same call right behind it changes
+/// nothing.
+#[tokio::test]
+async fn the_same_call_for_a_result_that_never_fits_is_a_circle() {
+    let scene = scene().file("a.txt", "A line of some length that fills the window.\n".repeat(600));
+    let read = |id: u32| calls([call(&id.to_string(), "read_file", json!({ "path": "a.txt" }))]);
+    let worked = work(&scene, &puppet((1..=20).map(read)), settings(6_000)).await;
+    assert!(matches!(worked.outcome.ended, Ended::GoesInCircles { .. }), "{:?}", worked.outcome.ended);
+}
+
+#[tokio::test]
+async fn a_task_that_no_request_can_carry_is_refused_before_it_is_sent() {
+    let scene = scene();
+    let (puppet, log) = (puppet([says("It fits.")]), Log::default());
+    let mut agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(20_000));
+    let stop = CancellationToken::new();
+    let outcome = agent.run("Words and words. ".repeat(5_000), &|_| {}, &stop).await;
+    let Ended::PromptTooLong { tokens, window, .. } = outcome.ended else { panic!("{:?}", outcome.ended) };
+    assert!(tokens > window && window == 20_000, "{tokens}");
+    assert!(outcome.ended.to_string().contains("about 24,286 tokens"), "{}", outcome.ended);
+    assert!(puppet.asked().is_empty() && log.entries().is_empty() && agent.messages().is_empty());
+    // The session is as good as new.
+    let (_, worked) = run(agent, usize::MAX).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "It fits."));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use haft_model::client::{Connection, Endpoint, Times};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
 use haft_testkit::scene::Scene;
-use haft_testkit::scripted_model::{Asked, Expect, Fault, Part, RetryAfter, Script, ScriptedModel, Stop, Turn};
+use haft_testkit::scripted_model::{Asked, Expect, Fault, Part, RetryAfter, Said, Script, ScriptedModel, Stop, Turn};
 use serde_json::json;
 
 use crate::work::{Worked, run, scene};
@@ -129,6 +129,28 @@ async fn what_a_model_does_wrong_is_answered_and_it_goes_on() {
             Turn::text(LAST_WORDS),
         ]);
         check(&scene, wire, script, quick()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_repaired_call_stands_in_the_history_as_it_was_run() {
+    let scene = scene();
+    // Gemini itself refuses a call whose arguments are no object.
+    for wire in Wire::ALL.into_iter().filter(|wire| *wire != Wire::Gemini) {
+        let script = Script::of([
+            Turn::thinking("I add.").and_call("add", json!({ "a": 1, "b": 1 })),
+            Turn::call_with_text("add", "{'a': 40, 'b': 2,}"),
+            Turn::text(LAST_WORDS),
+        ]);
+        let played = check(&scene, wire, script, quick()).await;
+        let last = &played.requests.last().expect("it was asked").conversation;
+        let calls = last.said.iter().filter_map(|said| match said {
+            Said::Model(_, calls) => calls.first(),
+            Said::User(_) | Said::Results(_) => None,
+        });
+        let shown: Vec<&str> = calls.map(|call| call.arguments.as_str()).collect();
+        assert_eq!(shown, [r#"{"a":1,"b":1}"#, r#"{"a":40,"b":2}"#], "{wire:?}");
+        assert!(last.last_results()[0].text.contains("42"), "{wire:?}");
     }
 }
 

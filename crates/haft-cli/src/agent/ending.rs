@@ -76,6 +76,7 @@ fn exit_of(ended: &Ended) -> Exit {
         Ended::Finished => Exit::Ok,
         Ended::Stopped => Exit::Interrupted,
         Ended::Refused => Exit::Refused,
+        Ended::PromptTooLong { .. } => Exit::Usage,
         Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
         Ended::OutOfSteps(_)
         | Ended::OutOfBudget { .. }
@@ -97,6 +98,7 @@ pub(super) fn name_of(ended: &Ended) -> &'static str {
         Ended::OutOfSteps(_) => "out_of_steps",
         Ended::OutOfBudget { .. } => "out_of_budget",
         Ended::OutOfMoney { .. } => "out_of_money",
+        Ended::PromptTooLong { .. } => "prompt_too_long",
         Ended::Refused => "refused",
         Ended::Unfinished(_) => "unfinished",
         Ended::SaidNothing => "said_nothing",

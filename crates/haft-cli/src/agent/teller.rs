@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use haft::grouped::Grouped;
 use haft::kinds::ErrorKind;
+use haft::reader::Reader;
 use haft::result::ToolResult;
 use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
@@ -24,7 +25,7 @@ use super::shown::{Tools, call_line, paragraph};
 use super::stream;
 use super::waiting::Waiting;
 use crate::arguments::Common;
-use crate::desk::Desk;
+use crate::desk::{Caller, Desk, how_to_allow};
 use crate::exit::Exit;
 use crate::live::LiveLine;
 use crate::screen::{self, Part, safe};
@@ -192,7 +193,11 @@ impl<'a> Teller<'a> {
     /// Says once per rule what would allow a call that nobody was there to be asked about.
     fn tell_rule(&self, result: &ToolResult) {
         let Some(error) = result.error.as_ref().filter(|error| error.kind == ErrorKind::NeedsApproval) else { return };
-        let words = [Some(format!("{} Next: {}", error.what, error.next)), error.detail.clone()];
+        let next = match how_to_allow(error, Caller::Agent) {
+            Some(how) => how.to_owned(),
+            None => Reader::Person.reads(&error.next.to_string()).into_owned(),
+        };
+        let words = [Some(format!("{} Next: {next}", error.what)), error.detail.clone()];
         let words = words.into_iter().flatten().collect::<Vec<_>>().join("\n");
         let mut state = self.state();
         if !state.told_rules.contains(&words) {

@@ -21,8 +21,9 @@ use tokio::sync::mpsc;
 
 use super::call::note_call;
 use crate::arguments::Common;
-use crate::desk::{Caller, Desk, block_on};
+use crate::desk::{Caller, Desk, block_on, how_to_allow};
 use crate::exit::Exit;
+use crate::prompt::somebody_is_there;
 use crate::screen;
 
 /// Most calls without a result.
@@ -135,11 +136,20 @@ fn print(desk: &Desk, answer: Answer) -> io::Result<()> {
     let record = match answer {
         Answer::Result(result) => {
             note_call(&desk.state, &result);
+            tell_how_to_allow(&result);
             record::of_result(&result)
         }
         Answer::NoCall(record) => record,
     };
     screen::record(&record.to_string())
+}
+
+/// Says to a person who types calls what the record does not say to a model.
+fn tell_how_to_allow(result: &ToolResult) {
+    let how = result.error.as_ref().and_then(|error| how_to_allow(error, Caller::Lines));
+    if let Some(how) = how.filter(|_| somebody_is_there()) {
+        screen::talk(&format!("To allow it: {how}"));
+    }
 }
 
 fn understand(line: Line) -> Result<ToolCall, Value> {

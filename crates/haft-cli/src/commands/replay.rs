@@ -128,7 +128,7 @@ impl Plan {
         let state = WorkspaceState::new(&settings.environment.state_folder, &workspace);
         let sessions = state.sessions();
         let id = match &arguments.session {
-            Some(name) => name.parse()?,
+            Some(name) => sessions.find(name)?,
             None => newest(&sessions)?,
         };
         let kept = sessions.read(&id)?;

@@ -26,12 +26,15 @@ use crate::screen;
 #[command(after_help = "Examples:
   haft resume
   haft resume k3f9-q2bx \"now the same for the other file\"
+  haft resume k3 \"now the same for the other file\"
+  haft resume \"now the same for the other file\"
   echo \"and then?\" | haft resume
 
 Without a terminal the message is read from stdin where none is given; an empty one lets the model go on.
 A schema for the answer holds for one run: name it again.")]
 pub(crate) struct Resume {
-    /// The session, as "haft sessions" names it; the one used last in this workspace if left out. Then the message
+    /// The session, as "haft sessions" names it, or the beginning of that name; the one used last in this workspace if left
+    /// out. Then the message
     #[arg(value_name = "ID] [MESSAGE")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
@@ -44,20 +47,18 @@ pub(crate) struct Resume {
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
-    let (id, words) = match arguments.words.split_first() {
-        Some((first, rest)) => match first.to_ascii_lowercase().parse::<SessionId>() {
-            Ok(id) => (Some(id), rest),
-            // What is said to one session must not go to another because of a letter.
-            Err(error) if SessionId::may_be_meant(first) => return Err(error.into()),
-            Err(_) => (None, arguments.words.as_slice()),
-        },
-        None => (None, arguments.words.as_slice()),
+    let (name, words) = match arguments.words.split_first() {
+        Some((first, rest)) if names_session(first) => (Some(first), rest),
+        Some(_) | None => (None, arguments.words.as_slice()),
     };
     let output = arguments.output.schema()?;
     let desk = Desk::open_for(common, Caller::Agent)?;
     desk.runtime.learn_secrets();
     let sessions = desk.state.sessions();
-    let id = id.map_or_else(|| newest(&sessions), Ok)?;
+    let id = match name {
+        Some(name) => sessions.find(name)?,
+        None => newest(&sessions)?,
+    };
     let (log, kept) = sessions.take_up(&id)?;
     let left = Left::of(&kept);
     tell_damage(&kept.damage, left.unread);
@@ -74,6 +75,12 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         let work = Work { desk: &desk, common, how_far, tuning, keeping, chosen, past, output };
         work.on(message).await
     })?
+}
+
+/// Returns whether the first argument is meant as the name of a session. One word is, also a wrong one: what is said to one
+/// session must not go to another because of a letter.
+fn names_session(argument: &str) -> bool {
+    argument != "-" && argument.bytes().all(|byte| byte.is_ascii_graphic()) && !argument.is_empty()
 }
 
 pub(super) fn newest(sessions: &Sessions) -> anyhow::Result<SessionId> {

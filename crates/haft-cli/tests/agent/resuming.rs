@@ -83,7 +83,7 @@ fn the_model_of_the_session_is_used_again_and_its_key_is_not_kept() {
     let place = Place::new();
     let model = ScriptedModel::start(Script::of([Turn::text("One."), Turn::text("Two.")]));
     assert_eq!(place.haft(&model, &["run", "x"]).code, Some(0));
-    let resumed = said(place.bare(&["resume", "y"]));
+    let resumed = said(place.bare(&["resume", "and y"]));
     assert_eq!((resumed.out.as_str(), resumed.code), ("Two.\n", Some(0)), "{}", resumed.err);
     assert_eq!(model.requests()[1].header("authorization"), None);
     assert_eq!(model.requests()[1].model(), ScriptedModel::NAME);
@@ -95,7 +95,7 @@ fn two_cannot_be_at_work_in_one_session() {
     let model = ScriptedModel::start(Script::of([Turn::text("Held.").held()]));
     let mut child = place.with(&model, Wire::Chat, &["run", "x"]).spawn().expect("it can be started");
     model.wait_until_asked(1);
-    let busy = place.haft(&model, &["resume", "y"]);
+    let busy = place.haft(&model, &["resume", "and y"]);
     assert_eq!(busy.code, Some(2));
     assert!(busy.err.contains("is at work in another haft"), "{}", busy.err);
     child.kill().expect("it is ours");
@@ -150,4 +150,36 @@ fn a_name_that_is_nearly_that_of_a_session_is_no_message_to_another() {
         "{}",
         refused.err
     );
+}
+
+#[test]
+fn a_word_is_a_session_or_an_error_and_a_beginning_that_no_other_has_is_enough() {
+    let place = Place::new();
+    ran(&place, "the first matter");
+    let file = place.session_file();
+    let ending = file.extension().expect("it has one").to_owned();
+    for name in ["k3f9-q2bx", "k3f9-zzzz", "w000-0000"] {
+        std::fs::copy(&file, file.with_file_name(name).with_extension(&ending)).expect("it can be copied");
+    }
+    std::fs::remove_file(&file).expect("it is ours");
+    let before = place.sessions();
+    for word in ["proceed", "go-on", "ok!", "k3f9-l2ox", "k3f9-q2bxx"] {
+        let refused = said(place.bare(&["resume", word]));
+        assert_eq!(refused.code, Some(2), "{word}: {}", refused.err);
+        assert!(refused.err.contains(&format!("\"{word}\" is not the name of a session")), "{}", refused.err);
+        assert!(refused.err.contains("haft sessions"), "{}", refused.err);
+    }
+    let several = said(place.bare(&["resume", "k3", "go on"]));
+    assert_eq!(several.code, Some(2), "{}", several.err);
+    assert!(several.err.contains("k3f9-q2bx") && several.err.contains("k3f9-zzzz"), "{}", several.err);
+    assert!(!several.err.contains("w000-0000"), "{}", several.err);
+    assert_eq!(place.sessions(), before);
+
+    for beginning in ["w", "K3F9-Q", "k3f9-zzzz"] {
+        let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("and now?"))]));
+        let resumed = place.haft(&model, &["resume", beginning, "and now?"]);
+        assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", Some(0)), "{}", resumed.err);
+        let used = place.sessions()[0]["id"].as_str().unwrap_or_default().to_owned();
+        assert!(used.starts_with(&beginning.to_ascii_lowercase()), "{used}");
+    }
 }

@@ -1,6 +1,7 @@
 //! What `haft run` prints, where, and how it ends.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
@@ -75,6 +76,8 @@ fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("refused: needs_approval"), "{}", said.err);
     assert!(said.err.contains("run it with --yes"), "{}", said.err);
+    let read = model.requests().last().expect("it was asked").text.clone();
+    assert!(read.contains("ask the user to allow it") && !read.contains("--yes"), "{read}");
     assert!(said.err.contains("tool = \"write_file\"\neffect = \"change\""), "{}", said.err);
     assert!(!place.has("b.txt"));
     model.assert_told();
@@ -320,6 +323,7 @@ fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
         let wait = Turn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
         let model = ScriptedModel::start(Script::of([wait]));
         let mut command = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]);
+        hears_hang_up(&mut command);
         let said = signalled(command.spawn().expect("it can be started"), "call", signal);
         assert_eq!(said.code, Some(130), "{signal:?}: {}", said.err);
         let end = records(&said.out).pop().expect("it says how it ended");
@@ -329,6 +333,20 @@ fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
         let resumed = place.haft(&next, &["resume", "what happened?"]);
         assert_eq!(resumed.code, Some(0), "{signal:?}: {}", resumed.err);
         assert!(!resumed.err.contains("in the middle of"), "its call has an answer: {}", resumed.err);
+    }
+}
+
+#[test]
+fn the_script_of_the_guide_is_told_to_its_end_in_each_form() {
+    let guide = include_str!("../../../../docs/guide/scripted-model.md");
+    let script = guide.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("it has a script");
+    for wire in Wire::ALL {
+        let place = Place::new();
+        place.put("ws/a.txt", "these are four words\n");
+        let model = ScriptedModel::start(Script::from_yaml(script).expect("it is a script"));
+        let said = crate::place::said(place.with(&model, wire, &["run", "count the words in a.txt"]));
+        assert_eq!((said.out.as_str(), said.code), ("There are four.\n", Some(0)), "{wire:?}: {}", said.err);
+        assert_eq!((model.take_misfits(), model.turns_left()), (Vec::new(), 0), "{wire:?}");
     }
 }
 
@@ -361,6 +379,18 @@ fn records_for_which_there_is_no_room_are_a_failure_that_is_told() {
         let said = said(command);
         assert_eq!(said.code, Some(1), "{arguments:?}: {}", said.err);
         assert!(said.err.contains("haft: stdout cannot be written: No space left on device"), "{}", said.err);
+    }
+}
+
+/// Lets a command hear that its terminal closes, also where the tests themselves are run by `nohup`.
+#[allow(unsafe_code, reason = "there is no safe way to change what a child ignores")]
+fn hears_hang_up(command: &mut std::process::Command) {
+    // SAFETY: the call is one that is allowed between fork and exec, and installs no handler.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            Ok(())
+        });
     }
 }
 

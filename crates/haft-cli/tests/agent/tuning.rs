@@ -168,3 +168,16 @@ fn a_provider_that_counts_nonsense_ends_nothing() {
     assert_eq!((said.out.as_str(), said.code), ("Done.\n", Some(0)), "{}", said.err);
     assert_eq!(place.sessions()[0]["input_tokens"], json!(u64::MAX));
 }
+
+#[test]
+fn a_task_over_the_window_is_refused_with_nothing_sent() {
+    let place = Place::new();
+    place.put(CONFIG, "[model]\nwindow = 16000\n");
+    let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+    let task = "Words and words. ".repeat(5_000);
+    let said = said(place.with(&model, Wire::Chat, &["run", &task]));
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("The task has about 24,286 tokens"), "{}", said.err);
+    assert!(said.err.contains("the model takes 16,000. Nothing was sent."), "{}", said.err);
+    assert!(model.requests().is_empty());
+}

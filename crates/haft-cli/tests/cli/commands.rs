@@ -209,3 +209,72 @@ fn git_init_brings_no_example_hooks_and_says_nothing_of_them() {
     let said = place.bash(&[], "git init -q other; sh -c 'p=pre-commit; echo x > other/.git/hooks/$p'");
     assert!(format!("{}{}", said.out, said.err).contains("pre-commit"), "{}{}", said.out, said.err);
 }
+
+#[test]
+fn the_first_argument_of_a_tool_may_stand_first_without_its_key() {
+    let place = Place::sample();
+    for (words, shown) in [
+        (&["bash", "ls"][..], "notes.txt"),
+        (&["bash", "ls --color=never"], "notes.txt"),
+        (&["bash", "echo a; sleep 0", "timeout=5"], "a\n"),
+        (&["read_file", "notes.txt", "limit=1"], "one"),
+        (&["grep", "main", "path=src"], "main"),
+        (&["list_dir", "src"], "main.rs"),
+    ] {
+        let said = place.haft(&[&["--yes", "call"], words].concat(), "");
+        assert_eq!(said.code, 0, "{words:?}: {}", said.err);
+        assert!(said.out.contains(shown), "{words:?}: {}", said.out);
+    }
+    for words in
+        [&["bash", "ls", "src"][..], &["bash", "timeout=5", "ls"], &["bash", "ls", "command=ls"], &["undo", "", "x"]]
+    {
+        let said = place.haft(&[&["--yes", "call"], words].concat(), "");
+        assert_eq!(said.code, 2, "{words:?}: {}", said.out);
+        assert!(said.err.contains("is neither key=value nor a JSON object"), "{words:?}: {}", said.err);
+    }
+    let said = place.haft(&["call", "bsh", "ls"], "");
+    assert!(said.err.contains("There is no tool \"bsh\""), "{}", said.err);
+}
+
+#[test]
+fn a_flag_that_is_unknown_is_told_with_near_ones_only() {
+    let place = Place::new();
+    for words in [&["--foo"][..], &["run", "--foo", "x"], &["call", "--foo", "bash"]] {
+        let said = place.haft(words, "");
+        assert_eq!(said.code, 2, "{words:?}");
+        assert!(said.err.contains("unexpected argument '--foo'"), "{}", said.err);
+        assert!(
+            !said.err.contains("--yolo") && !said.err.contains("tip:") && !said.err.contains("--yes"),
+            "{}",
+            said.err
+        );
+    }
+    for (wrong, meant) in [("--jsn", "--json"), ("--pln", "--plan"), ("--add-dri", "--add-dir")] {
+        let said = place.haft(&[wrong, "tools"], "");
+        assert!(said.err.contains(&format!("'{meant}'")), "{}", said.err);
+    }
+}
+
+#[test]
+fn trying_a_command_asks_nothing_that_is_thrown_away() {
+    let place = Place::sample();
+    let before = place.tree();
+    let tried = |command: &str| place.haft(&["--try", "call", "bash", &json!({ "command": command }).to_string()], "");
+    for command in
+        ["rm notes.txt", "echo six >> notes.txt", "sh -c 'rm -r src'", "python3 -c 'open(\"notes.txt\", \"w\")'"]
+    {
+        let said = tried(command);
+        assert_eq!(said.code, 0, "{command}: {}", said.err);
+        assert!(said.out.contains("nothing was kept; it would have"), "{command}: {}", said.out);
+        assert_eq!(place.tree(), before, "{command}");
+    }
+    for command in
+        ["curl https://example.com/", "rm notes.txt; curl https://example.com/", "git push", "echo x > ../elsewhere"]
+    {
+        let said = tried(command);
+        assert_eq!(said.code, 3, "{command}: {}{}", said.out, said.err);
+    }
+    let write = r#"{"path": "new.txt", "content": "x"}"#;
+    assert_eq!(place.haft(&["--try", "call", "write_file", write], "").code, 3, "only commands are tried");
+    assert_eq!(place.tree(), before);
+}

@@ -205,7 +205,7 @@ fn what_belongs_to_haft_is_refused_as_that_also_where_the_workspace_holds_it() {
         let home = place.path("home").canonicalize().expect("it is there");
         let text = format!(
             "Workspace: {}\nThe rule \"changes outside\" refuses this call. It would create {path}, which belongs to haft itself.\n\
-             Nothing was changed.\nNext: do without it, or ask the user to do it by hand\n",
+             Nothing was changed.\nNext: do without it, or do it by hand\n",
             home.display()
         );
         assert_eq!((said.code, said.err), (3, text));

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, recursive, references};
 use super::modern::Document;
-use super::receipt::{Receipt, place, say};
+use super::receipt::{place, say};
 use super::root::{Root, Unions, settle};
 use super::simplify::{Kind, Simple, Simplifier};
 use super::spot::Spot;
@@ -26,7 +26,7 @@ const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "floa
 
 /// Lowers a document for Gemini.
 pub(super) fn lower(document: Document) -> Result<Parameters, Refusal> {
-    let mut simplifier = Simplifier::new(&document, Receipt::default());
+    let mut simplifier = Simplifier::new(&document, document.receipt.clone());
     let Root { schema, words } = settle(&mut simplifier, Unions::Merged)?;
     let mut gemini =
         Gemini { simplifier, referred: BTreeSet::new(), recursive: recursive(&document), in_recursion: false };

@@ -12,10 +12,11 @@ mod pointer;
 
 use std::collections::HashMap;
 
+use haft::schema_rules::contradicting_values;
 use serde_json::{Map, Value};
 
 use super::Refusal;
-use super::receipt::{inside, place};
+use super::receipt::{Receipt, inside, place};
 
 /// Most values a schema may have once every reference has its definition.
 const MOST_VALUES: usize = 100_000;
@@ -28,6 +29,8 @@ pub(super) struct Document {
     /// What references lead to, in the order they were met.
     pub(super) defs: Vec<Def>,
     index: HashMap<String, usize>,
+    /// What no provider is told.
+    pub(super) receipt: Receipt,
 }
 
 /// A schema that others refer to.
@@ -57,6 +60,7 @@ pub(super) fn read(schema: &Value) -> Result<Document, Refusal> {
         known: HashMap::new(),
         taken: HashMap::new(),
         values: 0,
+        receipt: Receipt::default(),
     };
     let root = match reader.schema(schema, "")? {
         Value::Object(root) => root,
@@ -69,7 +73,7 @@ pub(super) fn read(schema: &Value) -> Result<Document, Refusal> {
     };
     let defs = reader.definitions()?;
     let index = defs.iter().enumerate().map(|(i, def)| (def.name.clone(), i)).collect();
-    Ok(Document { root, defs, index })
+    Ok(Document { root, defs, index, receipt: reader.receipt })
 }
 
 struct Reader<'a> {
@@ -82,6 +86,7 @@ struct Reader<'a> {
     known: HashMap<String, usize>,
     taken: HashMap<String, usize>,
     values: usize,
+    receipt: Receipt,
 }
 
 impl Reader<'_> {
@@ -113,6 +118,9 @@ impl Reader<'_> {
             self.keyword(&mut read, keyword, value, at)?;
         }
         keywords::modernise(&mut read);
+        if let Some(keyword) = contradicting_values(&read) {
+            self.receipt.say_values(&mut read, keyword, at);
+        }
         Ok(Value::Object(read))
     }
 

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, references};
 use super::modern::Document;
-use super::receipt::Receipt;
 use super::root::{Root, Unions, settle};
 use super::simplify::Simplifier;
 use super::{Parameters, Provider, Refusal, names};
@@ -19,7 +18,7 @@ const NOT_AT_THE_ROOT: [&str; 3] = ["enum", "const", "not"];
 
 /// Lowers a document for `provider`.
 pub(super) fn lower(document: Document, provider: Provider) -> Result<Parameters, Refusal> {
-    let mut simplifier = Simplifier::new(&document, Receipt::default());
+    let mut simplifier = Simplifier::new(&document, document.receipt.clone());
     let unions = match provider {
         Provider::Mcp => Unions::Kept,
         _ => Unions::Merged,

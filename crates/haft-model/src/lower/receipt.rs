@@ -34,9 +34,11 @@ const SAID: [(&str, &str); 17] = [
 const SWITCHES: [&str; 4] = ["uniqueItems", "deprecated", "readOnly", "writeOnly"];
 /// The longest value that is put into words.
 const LONGEST_WORDS: usize = 160;
+/// The longest list of values that is put into words, in characters.
+const LONGEST_VALUES: usize = 600;
 
 /// Collects losses while one schema is lowered.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Receipt {
     losses: Vec<Loss>,
     noted: HashSet<Loss>,
@@ -62,6 +64,22 @@ impl Receipt {
         for keyword in dropped {
             self.drop_keyword(schema, &keyword, at);
         }
+    }
+
+    /// Removes a list of values that contradicts the type beside it, with a note, and says the values in the description.
+    pub(super) fn say_values(&mut self, schema: &mut Map<String, Value>, keyword: &str, at: &str) {
+        let values = match schema.shift_remove(keyword) {
+            Some(Value::Array(values)) if keyword == "enum" => values,
+            Some(value) => vec![value],
+            None => return,
+        };
+        let mut words: String = values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        if let Some((end, _)) = words.char_indices().nth(LONGEST_VALUES) {
+            words.truncate(end);
+            words.push('…');
+        }
+        say(schema, &format!("(one of {words})"));
+        self.lose(at, keyword, "contradicts the type; the description says it");
     }
 
     /// Removes one keyword, with a note, and says it in the description where that helps.

@@ -20,7 +20,7 @@ use haft::lift::{Lift, Named, Rule, Shape};
 use serde_json::{Map, Value, json};
 
 use super::modern::Document;
-use super::receipt::{Receipt, place, say};
+use super::receipt::{place, say};
 use super::root::{Root, Unions, settle};
 use super::simplify::{Kind, Simple, Simplifier};
 use super::spot::Spot;
@@ -38,7 +38,7 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 pub(super) fn lower(document: Document) -> Result<Parameters, Refusal> {
     let mut as_text = HashSet::new();
     for _ in 0..MOST_ROUNDS {
-        let mut simplifier = Simplifier::new(&document, Receipt::default());
+        let mut simplifier = Simplifier::new(&document, document.receipt.clone());
         let Root { schema, words } = settle(&mut simplifier, Unions::Merged)?;
         let mut strict = Strict {
             simplifier,

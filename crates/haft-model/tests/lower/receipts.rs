@@ -101,3 +101,44 @@ fn forms_that_can_be_undone_are_no_loss() {
         assert_eq!(losses(&shape(name), Provider::OpenAiStrict), "", "{name}");
     }
 }
+
+#[test]
+fn values_that_contradict_their_type_are_said_in_the_description_to_every_provider() {
+    let cases = [
+        (
+            json!({ "type": "boolean", "enum": ["True", "False", "dontcare"] }),
+            r#"(one of "True", "False", "dontcare")"#,
+        ),
+        (
+            json!({ "type": "integer", "enum": ["1", "2"], "description": "How many." }),
+            r#"How many. (one of "1", "2")"#,
+        ),
+        (json!({ "type": "string", "enum": [1, 2] }), "(one of 1, 2)"),
+        (json!({ "type": "array", "items": { "type": "string" }, "enum": ["a", "b"] }), r#"(one of "a", "b")"#),
+        (json!({ "type": ["integer", "null"], "enum": ["1", null] }), r#"(one of "1", null)"#),
+        (json!({ "type": "number", "const": "x" }), r#"(one of "x")"#),
+    ];
+    for (property, words) in cases {
+        let keyword = if property.get("const").is_some() { "const" } else { "enum" };
+        for at in ["properties", "$defs"] {
+            let schema = match at {
+                "$defs" => {
+                    json!({ "type": "object", "properties": { "p": { "$ref": "#/$defs/p" } }, "$defs": { "p": property } })
+                }
+                _ => json!({ "type": "object", "properties": { "p": property } }),
+            };
+            for provider in Provider::ALL {
+                let tool = Offered { name: "t", title: None, description: "", input_schema: &schema, read_only: None };
+                let lowered = lower(&tool, provider).unwrap_or_else(|error| panic!("{provider}: {error}"));
+                let shown = lowered.value.to_string();
+                let expected = serde_json::to_string(words).expect("a text can be written");
+                assert!(shown.contains(expected.trim_matches('"')), "{provider}: {shown}");
+                assert!(!shown.contains(&format!("\"{keyword}\":")), "{provider}: {shown}");
+                let said = format!("/{at}/p: {keyword} contradicts the type; the description says it");
+                assert!(lowered.losses.iter().any(|loss| loss.to_string() == said), "{provider}: {:?}", lowered.losses);
+            }
+        }
+    }
+    let fits = json!({ "type": "object", "properties": { "p": { "type": "integer", "enum": [1, "x"] } } });
+    assert!(!losses(&fits, Provider::Mcp).contains("contradicts"));
+}

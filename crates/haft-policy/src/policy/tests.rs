@@ -179,7 +179,32 @@ fn where_nothing_is_kept_nothing_leaves_the_machine_either() {
         [Decision::Ask, Decision::Deny, Decision::Deny]
     );
     assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&connects, mode)), [Decision::Ask, Decision::Deny]);
-    assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&removes, mode)), [Decision::Ask, Decision::Ask]);
+    assert_eq!([Mode::Try, Mode::Plan].map(|mode| decided(&removes, mode)), [Decision::Allow, Decision::Ask]);
+}
+
+#[test]
+fn trying_asks_only_about_what_cannot_be_thrown_away() {
+    let decided = |effects: &[Effect], contained: Containment| {
+        let situation = Situation { mode: Mode::Try, contained, ..Situation::default() };
+        Policy::default().judge("bash", effects, situation).decision
+    };
+    let changes = || part(Does::Change(inside("a"), Change::Replace));
+    for does in [
+        Does::Change(inside("a"), Change::Remove),
+        Does::Change(inside("a"), Change::Replace),
+        Does::Code("x".into()),
+        Does::Unknown("x".into()),
+    ] {
+        assert_eq!(decided(&[part(does.clone())], Containment::Contained), Decision::Allow, "{does:?}");
+        assert_eq!(decided(&[part(does.clone())], Containment::WithoutLayer), Decision::Ask, "{does:?}");
+        let with_network = [part(does.clone()), part(Does::Connect(None))];
+        assert_eq!(decided(&with_network, Containment::Contained), Decision::Ask, "{does:?}");
+    }
+    let read = part(Does::Read(outside("/home/u/notes")));
+    assert_eq!(decided(&[changes(), read], Containment::Contained), Decision::Ask);
+    assert_eq!(decided(&[Effect::Change(inside("a"), Change::Replace)], Containment::Contained), Decision::Ask);
+    let elsewhere = part(Does::Change(outside("/home/u/notes"), Change::Remove));
+    assert_eq!(decided(&[changes(), elsewhere], Containment::Contained), Decision::Deny);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
+use haft::schema_rules::contradicting_values;
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -52,13 +53,15 @@ impl Checker {
             return Err(format!("the schema nests deeper than {DEEPEST_SCHEMA} levels; flatten it"));
         }
         narrow::refuse_multiplying(schema)?;
-        let built = jsonschema::options().offline().build(schema);
+        let mut schema = schema.clone();
+        leave_out_contradictions(&mut schema);
+        let built = jsonschema::options().offline().build(&schema);
         let validator = built.map_err(|error| {
             let place = error.instance_path().as_str();
             let place = if place.is_empty() { "its root" } else { place };
             shortened(format!("the schema is not valid at {place}: {error}"))
         })?;
-        Ok(Checker { schema: schema.clone(), validator })
+        Ok(Checker { schema, validator })
     }
 
     /// Returns whether the value fits, without a word on why not.
@@ -88,6 +91,21 @@ impl Checker {
             report.note_more();
         }
         Err(report.finish(MOST_FAULTS))
+    }
+}
+
+/// Leaves out lists of values of which none has the type beside them: no call would fit, and models are shown the type.
+fn leave_out_contradictions(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(keyword) = contradicting_values(map) {
+                map.shift_remove(keyword);
+            }
+            let is_data = |keyword: &str| matches!(keyword, "const" | "enum" | "default" | "examples");
+            map.iter_mut().filter(|(key, _)| !is_data(key)).for_each(|(_, value)| leave_out_contradictions(value));
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_contradictions),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

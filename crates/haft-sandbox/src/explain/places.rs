@@ -41,6 +41,23 @@ const PRIVATE: [(&str, &str); 6] = [
 /// Folders that nobody would make a part of a workspace.
 const SYSTEM: [&str; 11] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/dev", "/proc", "/sys"];
+/// Caches in the home, and the variable that leads each elsewhere. Longer names stand first.
+const CACHES: [(&str, &str); 14] = [
+    (".cargo", "CARGO_HOME"),
+    (".rustup", "RUSTUP_HOME"),
+    (".npm", "npm_config_cache"),
+    (".cache/pip", "PIP_CACHE_DIR"),
+    (".cache/uv", "UV_CACHE_DIR"),
+    (".cache/yarn", "YARN_CACHE_FOLDER"),
+    (".cache/go-build", "GOCACHE"),
+    (".cache/pre-commit", "PRE_COMMIT_HOME"),
+    (".cache/huggingface", "HF_HOME"),
+    (".cache", "XDG_CACHE_HOME"),
+    (".gradle", "GRADLE_USER_HOME"),
+    (".bun", "BUN_INSTALL_CACHE_DIR"),
+    ("go/pkg/mod", "GOMODCACHE"),
+    ("go", "GOPATH"),
+];
 /// Longest path that is looked at.
 const LONGEST: usize = 4096;
 /// What stands around names in messages.
@@ -75,9 +92,18 @@ pub(super) fn named_place(scene: &Scene<'_>, line: &str) -> Option<(Named, Where
     places.iter().find(|(_, place)| *place != Where::Root).or(places.first()).cloned()
 }
 
-/// Returns the folder that would have to be added for a path to be written; nothing where that would be far too much.
+/// Returns the folder that would have to be added for a path to be written; nothing where that would be far too much, or
+/// would be a leaf of what a program keeps for itself: the next file is in another one.
 pub(super) fn opening(scene: &Scene<'_>, path: &Named) -> Option<Named> {
-    path.parent().filter(|folder| !is_too_much(scene, folder)).map(|folder| Named(folder.to_owned()))
+    let is_kept = path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+    let folder = path.parent().filter(|folder| !is_kept && !is_too_much(scene, folder));
+    folder.map(|folder| Named(folder.to_owned()))
+}
+
+/// Returns the variable by which a program keeps its cache elsewhere, for a path in that cache.
+pub(super) fn cache_variable(scene: &Scene<'_>, path: &Named) -> Option<&'static str> {
+    let inner = path.strip_prefix(&scene.settings.home).ok()?;
+    CACHES.iter().find(|(folder, _)| inner.starts_with(folder)).map(|(_, variable)| *variable)
 }
 
 /// Returns the setting that would let a path be read; nothing where that would be far too much.
@@ -127,9 +153,18 @@ fn candidates(line: &str) -> Vec<&str> {
     // What stands first is the program that speaks, unless it is all that stands there.
     let said = line.split_once(": ").map_or(line, |(_, said)| said);
     let quoted = QUOTES.iter().flat_map(|(open, close)| quoted(line, *open, *close));
-    let pieces = said.split(": ").map(str::trim);
+    let pieces = said.split(": ").map(str::trim).filter(|piece| is_one_name(piece));
     let words = said.split_ascii_whitespace().map(|word| word.trim_matches([':', ',', ';', '(', ')']));
     quoted.chain(pieces).chain(words).collect()
+}
+
+/// Returns whether words between colons are one name, and not a name and the rest of a sentence: `/opt/x, error` is not, and
+/// neither is `/opt/a to /opt/b`. A name with a blank is one where it goes on behind it, as `/opt/my tool/x` does.
+fn is_one_name(piece: &str) -> bool {
+    match piece.split_once(char::is_whitespace) {
+        None => true,
+        Some((first, rest)) => rest.contains('/') && !piece.contains(" /") && !first.ends_with([',', ';', ':', ')']),
+    }
 }
 
 fn quoted(line: &str, open: char, close: char) -> impl Iterator<Item = &str> {

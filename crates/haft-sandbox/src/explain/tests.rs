@@ -222,3 +222,43 @@ fn a_name_with_a_line_end_stays_on_one_line() {
         explained(Level::Full, HowEnded::Exited(1), "", "touch: cannot touch '/opt/a\tb': Read-only file system");
     assert!(!told[0].contains(['\n', '\t']), "{told:?}");
 }
+
+#[test]
+fn the_rest_of_a_sentence_is_no_part_of_a_path() {
+    for line in [
+        "error: /opt/tool/x, error: Permission denied (os error 13)",
+        "error: /opt/tool/x is not writable: Permission denied",
+        "warning: /opt/tool/x; skipping: Permission denied",
+        "ld: /opt/tool/x (in group): Permission denied",
+        "cp: /srv/space/a to /opt/tool/x: Permission denied",
+    ] {
+        check(line, "/opt/tool/x is outside the workspace");
+        check(line, "--add-dir /opt/tool");
+    }
+    check("bash: line 1: /opt/my tool/x: Permission denied", "/opt/my tool/x is outside the workspace");
+}
+
+#[test]
+fn a_cache_is_led_elsewhere_and_no_leaf_of_it_is_added() {
+    for (path, variable) in [
+        ("/users/ann/.cargo/registry/src/index-1/clap-4.5.0/x", "CARGO_HOME=/tmp/cache"),
+        ("/users/ann/.cache/pip/http/a/b", "PIP_CACHE_DIR=/tmp/cache"),
+        ("/users/ann/.cache/tool/a", "XDG_CACHE_HOME=/tmp/cache"),
+        ("/users/ann/go/pkg/mod/cache/lock", "GOMODCACHE=/tmp/cache"),
+    ] {
+        let line = format!("error: failed to open `{path}`: Permission denied (os error 13)");
+        for level in [Level::Full, Level::Partial] {
+            let told = explained(level, HowEnded::Exited(1), "", &line);
+            assert!(told.len() == 1 && told[0].contains(variable) && !told[0].contains("--add-dir"), "{told:?}");
+        }
+    }
+    let told = explained(Level::Full, HowEnded::Exited(1), "", "x: '/opt/.store/a/b/c': Permission denied");
+    assert!(!told[0].contains("--add-dir"), "{told:?}");
+}
+
+#[test]
+fn nothing_is_said_of_the_network_when_the_command_succeeded() {
+    let line = "warning: could not resolve host: example.com; using the cache";
+    assert!(explained(Level::Full, HowEnded::Exited(0), "", line).is_empty());
+    check(line, "This command had no network");
+}

@@ -36,6 +36,8 @@ const MOST_SESSIONS: usize = 500;
 const ROOM: u64 = 256 * 1024 * 1024;
 /// Longest record.
 const LONGEST_RECORD: usize = 64 * 1024 * 1024;
+/// Most sessions that an error names.
+const MOST_NAMED: usize = 10;
 /// Longest first words that are kept for a list, in characters.
 const LONGEST_WORDS: usize = 200;
 
@@ -101,6 +103,17 @@ pub enum SessionError {
     /// There is none of that name.
     #[error("there is no session {0} in this workspace; \"haft sessions\" lists them")]
     NotThere(SessionId),
+    /// No name begins like this.
+    #[error("\"{0}\" is not the name of a session in this workspace; \"haft sessions\" lists them")]
+    NoneBegins(String),
+    /// Several names begin like this.
+    #[error("the names of {} sessions begin with \"{prefix}\": {}; write more of the one you mean", all.len(), named(all))]
+    Several {
+        /// The beginning.
+        prefix: String,
+        /// The names, of the session used last first.
+        all: Vec<SessionId>,
+    },
     /// Somebody else writes it.
     #[error("session {0} is at work in another haft; wait until it has ended, or stop that one")]
     Busy(SessionId),
@@ -178,6 +191,21 @@ impl Sessions {
             Ok(()) => Ok(self.scanned(id, &file)?.kept),
             Err(Errno::WOULDBLOCK) => Err(SessionError::Busy(id.clone())),
             Err(errno) => Err(failed(errno.into())),
+        }
+    }
+
+    /// Finds a session by its name, or by a beginning that no other has.
+    pub fn find(&self, text: &str) -> Result<SessionId, SessionError> {
+        if let Ok(id) = text.to_ascii_lowercase().parse() {
+            return Ok(id);
+        }
+        let all = self.list().map_err(|error| SessionError::Io(error, self.folder.clone()))?;
+        let mut all: Vec<SessionId> =
+            all.into_iter().map(|listed| listed.id).filter(|id| !text.is_empty() && id.begins_with(text)).collect();
+        match all.len() {
+            0 => Err(SessionError::NoneBegins(text.to_owned())),
+            1 => Ok(all.remove(0)),
+            _ => Err(SessionError::Several { prefix: text.to_owned(), all }),
         }
     }
 
@@ -288,6 +316,15 @@ const ENDING: &str = "session";
 /// Returns the id of the session in a file; nothing where the file is none of ours.
 fn id_in(path: &Path) -> Option<SessionId> {
     path.file_name()?.to_str()?.strip_suffix(&format!(".{ENDING}"))?.parse().ok()
+}
+
+/// Names a few sessions.
+fn named(all: &[SessionId]) -> String {
+    let mut names: Vec<String> = all.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    if all.len() > MOST_NAMED {
+        names.push(format!("and {} more", all.len() - MOST_NAMED));
+    }
+    names.join(", ")
 }
 
 fn now_ms() -> u64 {

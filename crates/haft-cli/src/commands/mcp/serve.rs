@@ -29,8 +29,8 @@ use crate::exit::Exit;
 use crate::screen;
 
 /// What the user can do where a client cannot ask anybody.
-const HOW: &str = "start the server with --yes, use a client that can ask somebody (elicitation), or call the tool \
-                   alone at a terminal: haft call TOOL …";
+const HOW: &str = "do without it, or ask the user to start the server with --yes, to use a client that can ask \
+                   (elicitation), or to call the tool alone at a terminal: haft call TOOL …";
 
 /// After this long what was needed only to start is not needed any more.
 const STARTED: Duration = Duration::from_secs(1);

@@ -246,3 +246,20 @@ fn a_deep_value_in_a_recursive_union_gets_one_fault_in_short_time() {
     let faults = Checker::new(&schema).expect("valid").check(&json!({"p": value})).expect_err("the innermost lacks x");
     assert_eq!((faults.len(), faults[0].expected.as_str()), (1, "an object"));
 }
+
+#[test]
+fn a_list_of_values_that_contradicts_its_type_does_not_make_every_call_wrong() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "smoking": {"type": "boolean", "enum": ["true", "false", "dontcare"]},
+            "rooms": {"$ref": "#/$defs/rooms"},
+            "type": {"type": "string", "enum": ["enum", "type"]},
+        },
+        "$defs": {"rooms": {"type": "integer", "enum": ["1", "2"]}},
+    });
+    let checker = Checker::new(&schema).expect("the schema is valid");
+    assert!(checker.accepts(&json!({"smoking": true, "rooms": 2, "type": "enum"})));
+    refused(&schema, &json!({"rooms": "1"}), &["$.rooms: expected a whole number, received \"1\""]);
+    assert!(!checker.accepts(&json!({"type": "other"})));
+}

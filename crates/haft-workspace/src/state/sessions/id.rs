@@ -28,11 +28,9 @@ impl SessionId {
 }
 
 impl SessionId {
-    /// Returns whether a text looks like the name of a session, though it may be none.
-    pub fn may_be_meant(text: &str) -> bool {
-        let is_one_word = text.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-');
-        let has_digit = text.bytes().any(|letter| letter.is_ascii_digit());
-        is_one_word && has_digit && text.len().abs_diff(2 * HALF + 1) <= 1
+    /// Returns whether the name begins like this, in capitals or not.
+    pub(super) fn begins_with(&self, text: &str) -> bool {
+        self.0.starts_with(&text.to_ascii_lowercase())
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 
 use haft::path::one_line;
 use haft::process::Level;
+use haft::reader::Reader;
 use haft_policy::decision::Decision;
 use haft_policy::rule::EffectSort;
 
@@ -89,7 +90,7 @@ pub(super) fn lines(explained: &Explained, width: usize) -> Vec<ShownLine> {
     let ruling = &explained.ruling;
     lines.extend(said("Why: ", &format!("{} (rule \"{}\")", ruling.reason, ruling.rule), width));
     if ruling.decision != Decision::Allow && !ruling.instead.is_empty() {
-        lines.extend(said("Instead: ", &ruling.instead, width));
+        lines.extend(said("Instead: ", &Reader::Person.reads(&ruling.instead), width));
     }
     if ruling.decision != Decision::Deny {
         let when = if ruling.decision == Decision::Ask { "If allowed, it runs: " } else { "It runs: " };
