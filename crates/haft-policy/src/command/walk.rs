@@ -9,6 +9,7 @@ mod arithmetic;
 mod arrays;
 mod arrivals;
 mod assigning;
+mod awk_program;
 mod branching;
 mod builtins;
 mod carry;
