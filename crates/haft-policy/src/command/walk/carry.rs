@@ -379,7 +379,8 @@ fn as_script(text: &Value) -> (String, bool) {
         Piece::Number => format!("${{{NUMBER}}}"),
         Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
     };
-    (text.pieces().iter().map(piece).collect(), text.has_unknown())
+    // The name of a file may hold anything, also signs of the shell.
+    (text.pieces().iter().map(piece).collect(), text.has_unknown() || text.may_be_several())
 }
 
 /// Puts a value in the place of a mark.
