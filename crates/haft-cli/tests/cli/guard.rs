@@ -2,6 +2,8 @@
 
 #[path = "guard/cases.rs"]
 mod cases;
+#[path = "guard/depths.rs"]
+mod depths;
 #[path = "guard/dropped_questions.rs"]
 mod dropped_questions;
 #[path = "guard/real_events.rs"]

@@ -30,6 +30,30 @@ pub(super) fn echoed(words: &[Value]) -> Value {
     text
 }
 
+/// Returns what `echo` may print with these words: some shells resolve escapes without being told to.
+pub(super) fn echoed_somewhere(words: &[Value]) -> Vec<Value> {
+    let plain = echoed(words);
+    let has_escape = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('\\'));
+    if !plain.pieces().iter().any(has_escape) {
+        return vec![plain];
+    }
+    let mut resolved = Value::default();
+    for piece in plain.pieces() {
+        match piece {
+            Piece::Text(text) => {
+                // What follows `\c` is not printed.
+                let end = text.find("\\c").unwrap_or(text.len());
+                resolved.push(Piece::Text(unescaped(&text[..end])));
+                if end < text.len() {
+                    break;
+                }
+            }
+            piece => resolved.push(piece.clone()),
+        }
+    }
+    vec![plain, resolved]
+}
+
 /// Returns what `printf` prints with this format and these words.
 pub(super) fn formatted(format: &str, words: &[Value]) -> Value {
     let mut text = Value::default();

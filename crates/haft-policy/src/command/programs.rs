@@ -15,7 +15,7 @@ mod git_config;
 pub(super) mod meaning;
 pub(crate) mod operands;
 mod parse;
-mod reading;
+pub(crate) mod reading;
 mod revision;
 mod role;
 mod row;

@@ -9,6 +9,7 @@ mod arithmetic;
 mod arrays;
 mod arrivals;
 mod assigning;
+mod awk_program;
 mod branching;
 mod builtins;
 mod carry;
@@ -134,6 +135,8 @@ pub(super) struct Walk<'a> {
     second_look: bool,
     /// Whether what is known only when it runs is not told: in a function that nobody has called yet.
     only_known: bool,
+    /// Whether some shell of the command may run the last part of a pipe itself.
+    runs_last_part: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -172,6 +175,7 @@ impl<'a> Walk<'a> {
             nets: 0,
             second_look: false,
             only_known: false,
+            runs_last_part: false,
         }
     }
 
@@ -183,6 +187,8 @@ impl<'a> Walk<'a> {
     /// Like `through`, with something that comes in.
     pub(super) fn through_with(mut self, text: &str, input: Option<&Flow>) -> Vec<Found> {
         self.part = (0, text.len());
+        self.runs_last_part =
+            ["lastpipe", "shopt", "BASHOPTS", "zsh", "ksh", "-O"].iter().any(|word| text.contains(word));
         self.script(&syntax::parse(text), input);
         self.part = (0, text.len());
         self.end_of_shell();
@@ -241,9 +247,6 @@ impl<'a> Walk<'a> {
     }
 
     fn item(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
-        if item.stages.len() > 1 {
-            return self.apart(|walk| walk.pipe(item, input));
-        }
         match item.link {
             Link::Always => self.pipe(item, input),
             Link::And | Link::Or => self.perhaps(|walk| walk.pipe(item, input)),
@@ -253,12 +256,15 @@ impl<'a> Walk<'a> {
     fn pipe(&mut self, item: &Item, input: Option<&Flow>) -> Flow {
         let mut flow = input.cloned();
         let interpreters = self.interpreters;
-        for stage in &item.stages {
+        for (at, stage) in item.stages.iter().enumerate() {
             let (ran, connected) = (self.interpreters > interpreters, self.connects);
-            let printed = if item.stages.len() > 1 {
-                self.apart(|walk| walk.stage(stage, flow.as_ref()))
-            } else {
-                self.stage(stage, flow.as_ref())
+            let printed = match item.stages.len() {
+                1 => self.stage(stage, flow.as_ref()),
+                // With `lastpipe`, and in zsh and ksh, the last part runs in this shell.
+                parts if parts == at + 1 && self.runs_last_part => {
+                    self.perhaps(|walk| walk.stage(stage, flow.as_ref()))
+                }
+                _ => self.apart(|walk| walk.stage(stage, flow.as_ref())),
             };
             if ran && self.connects > connected {
                 self.emit(Act::Danger(Danger::DownloadedCode, "give a shell to another machine".to_owned()));

@@ -52,13 +52,23 @@ impl Event {
             return Err(unread("there is no event on stdin".to_owned()));
         }
         let value = serde_json::from_slice::<Unique>(bytes);
-        let Unique(value) = value.map_err(|error| unread(format!("the event is not JSON: {error}")))?;
+        let Unique(value) = value.map_err(|error| Unread {
+            recipient: recipient_of_doubtful(bytes),
+            why: format!("the event is not JSON: {error}"),
+        })?;
         let Value::Object(fields) = value else { return Err(unread("the event is not a JSON object".to_owned())) };
         let mode = PermissionMode::of(fields.get("permission_mode"));
         let known = form_of(&fields);
         let form = known.map_err(|why| Unread { recipient: Recipient { form: Form::default(), mode }, why })?;
         Fields { recipient: Recipient { form, mode }, fields }.event()
     }
+}
+
+/// Returns whom an event comes from that is not read because a key stands twice in it.
+fn recipient_of_doubtful(bytes: &[u8]) -> Recipient {
+    let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(bytes) else { return Recipient::default() };
+    let mode = PermissionMode::of(fields.get("permission_mode"));
+    Recipient { form: form_of(&fields).unwrap_or_default(), mode }
 }
 
 /// Says which form an event has.

@@ -49,6 +49,8 @@ pub(super) struct Judge {
     says_yes: bool,
     /// Whether the agent only makes a plan.
     plans: bool,
+    /// Whether the agent says that it asks nobody.
+    never_asks: bool,
     /// Whether the agent answers ordinary questions by its own rules.
     leaves_questions: bool,
     /// Whether the agent types into programs without asking haft about the text.
@@ -64,13 +66,25 @@ impl Judge {
         let Ground { settings, workspace, rulebook, .. } = Ground::open(&common, Manner::Telling)?;
         // Where the agent itself changes nothing, a yes of ours must not be what lets it.
         let plans = event.recipient.mode == PermissionMode::Plans;
+        let never_asks = event.recipient.mode == PermissionMode::NeverAsks;
         let leaves_questions = event.recipient.is_left_ordinary_questions();
         let servers = servers_in(&rulebook);
         let policy = if plans { without_permissions(rulebook) } else { rulebook.policy() };
         let says_yes = common.yes && !plans;
         let types_unheard = event.is_of_codex;
         let mode = mode(&common);
-        Ok(Self { settings, workspace, policy, mode, says_yes, plans, leaves_questions, types_unheard, servers })
+        Ok(Self {
+            settings,
+            workspace,
+            policy,
+            mode,
+            says_yes,
+            plans,
+            never_asks,
+            leaves_questions,
+            types_unheard,
+            servers,
+        })
     }
 
     /// Returns what hides secrets in an answer.
@@ -91,6 +105,7 @@ impl Judge {
                 return self.command(&text, &folder).map(|ruling| leaving(ruling, leaves_sandbox));
             }
             Wanted::Files(files) => self.files(&files, &folder)?,
+            Wanted::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
             Wanted::Search { tool, folder: below, only, shows_lines } => {
                 let below = below.unwrap_or_else(|| ".".to_owned());
                 let mut effects = self.searched(&folder, &below, only.as_deref())?;
@@ -133,6 +148,9 @@ impl Judge {
         ruling = secrets::of_named(ruling, &effects);
         if let Some(question) = secrets::question(&self.workspace, &effects) {
             ruling = ruling.stricter(question);
+        }
+        if self.never_asks && ruling.is_ordinary_question() && effects.iter().any(is_not_known) {
+            ruling = Ruling { class: Class::Dangerous, ..ruling };
         }
         Ok(match ruling {
             ruling if self.mode != Mode::Normal && !looks && ruling.decision != Decision::Deny => {
@@ -193,6 +211,23 @@ impl Judge {
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
     }
 
+    /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.
+    fn many_files(&self, patterns: &[String], folder: &Path) -> anyhow::Result<Ruling> {
+        let mut files: Vec<(Deed, String)> = Vec::new();
+        for pattern in patterns {
+            let target = self.locate(folder, pattern, Extent::Tree)?;
+            files.push((Deed::Read, pattern.clone()));
+            if !target.is_inside() {
+                continue;
+            }
+            let secret = secrets::found_by_path(&self.workspace, target.place().path());
+            let secret = secret.map(|secret| Target::Inside(Place::new(secret, Extent::Entry)));
+            let path = secret.and_then(|secret| self.workspace.real_path(&secret));
+            files.extend(path.map(|path| (Deed::Read, path.to_string_lossy().into_owned())));
+        }
+        self.files(&files, folder)
+    }
+
     /// Returns what a search reads: everything below a folder, and the secrets that it is asked for by name.
     fn searched(&self, folder: &Path, below: &str, only: Option<&str>) -> anyhow::Result<Vec<Effect>> {
         let tree = self.locate(folder, below, Extent::Tree)?;
@@ -221,12 +256,18 @@ impl Judge {
         let ruling = readings.iter().map(judge).reduce(Ruling::stricter);
         let ruling = ruling.unwrap_or_else(|| self.unknown("of a server"));
         match tool.of_haft() {
-            Some(tool) if is_default_question(&ruling) && (!self.plans || LOOKING.contains(&tool)) => Ruling {
-                decision: Decision::Allow,
-                rule: "haft as a server".to_owned(),
-                reason: "haft judges this call itself when it makes it.".to_owned(),
-                ..ruling
-            },
+            Some(tool)
+                if haft_tools::names().contains(&tool)
+                    && is_default_question(&ruling)
+                    && (!self.plans || LOOKING.contains(&tool)) =>
+            {
+                Ruling {
+                    decision: Decision::Allow,
+                    rule: "haft as a server".to_owned(),
+                    reason: "haft judges this call itself when it makes it.".to_owned(),
+                    ..ruling
+                }
+            }
             Some(_) | None => ruling,
         }
     }
@@ -239,6 +280,8 @@ impl Judge {
         Ruling {
             rule: "unknown tools".to_owned(),
             reason: format!("haft does not know what the tool {} does.", shown(tool)),
+            // It runs commands, which haft does not read: no agent answers that by itself.
+            class: if tool.to_lowercase().contains("powershell") { Class::Dangerous } else { ruling.class },
             ..ruling
         }
     }
@@ -267,6 +310,12 @@ impl Judge {
         };
         self.workspace.locate(&RawPath::new(whole), extent).map_err(|error| anyhow!("{}", error.what))
     }
+}
+
+/// Returns whether a part of a command touches or runs something that is known only when it runs.
+fn is_not_known(effect: &Effect) -> bool {
+    let is_open = |does: &Does| matches!(does, Does::Unknown(_) | Does::ReadUnknown | Does::ChangeUnknown(_));
+    matches!(effect, Effect::Step(step) if is_open(&step.does))
 }
 
 /// Returns whether only the default rule about remote tools asks.

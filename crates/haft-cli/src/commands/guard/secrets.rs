@@ -79,14 +79,31 @@ pub(super) fn of_other_name(workspace: &Workspace, target: &Target) -> Option<Ru
 
 /// Returns a secret that a search of an agent finds below a folder, among the files of these names.
 pub(super) fn found_by_search(workspace: &Workspace, folder: &Path, only: Option<&str>) -> Option<PathBuf> {
-    // The searches of agents leave out what git ignores.
-    let secrets = workspace.secrets_read_by(folder, FolderReader::NotIgnored);
-    let names = only.map(|only| only.rsplit('/').next().unwrap_or(only));
+    // Several patterns may stand in one text; those that leave files out are not followed.
+    let signs = |sign: char| sign == ',' || sign.is_whitespace();
+    let globs: Vec<&str> = only.unwrap_or_default().split(signs).filter(|glob| !glob.is_empty()).collect();
+    let wanted: Vec<&str> = globs.iter().copied().filter(|glob| !glob.starts_with('!')).collect();
+    // The searches of agents leave out what git ignores, unless a pattern finds it.
+    let reader = if wanted.is_empty() { FolderReader::NotIgnored } else { FolderReader::Everything };
+    let secrets = workspace.secrets_read_by(folder, reader);
     let is_wanted = |secret: &PathBuf| {
-        let name = secret.file_name().unwrap_or_default().to_string_lossy();
-        names.is_none_or(|names| fits_name(names, &name))
+        let fits = |glob: &&str| {
+            let last = glob.trim_end_matches('/').rsplit('/').next().unwrap_or(glob);
+            secret.iter().any(|part| fits_name(last, &part.to_string_lossy()))
+        };
+        wanted.is_empty() || wanted.iter().any(fits)
     };
     secrets.into_iter().find(is_wanted)
+}
+
+/// Returns the secrets that a pattern for paths finds, or the folder of that name holds.
+pub(super) fn found_by_path(workspace: &Workspace, pattern: &Path) -> Option<PathBuf> {
+    let secrets = workspace.secrets_read_by(Path::new(""), FolderReader::Everything);
+    let is_found = |secret: &PathBuf| {
+        secret.ancestors().filter(|above| !above.as_os_str().is_empty()).any(|above| fits(pattern, above))
+            || pattern.as_os_str().is_empty()
+    };
+    secrets.into_iter().find(is_found)
 }
 
 /// Returns a secret that a command may find because it makes the shell read patterns in another way.
@@ -324,13 +341,20 @@ fn is_left_out(words: &[String], secret: &Path) -> bool {
             || not_in.iter().any(is_in))
 }
 
-/// Returns whether a path fits a pattern, part by part.
+/// Returns whether a path fits a pattern, part by part; `**` is any number of parts.
 fn fits(pattern: &Path, path: &Path) -> bool {
-    pattern.iter().count() == path.iter().count()
-        && pattern
-            .iter()
-            .zip(path)
-            .all(|(pattern, part)| fits_name(&pattern.to_string_lossy(), &part.to_string_lossy()))
+    let parts = |path: &Path| -> Vec<String> { path.iter().map(|part| part.to_string_lossy().into_owned()).collect() };
+    fits_parts(&parts(pattern), &parts(path))
+}
+
+fn fits_parts(pattern: &[String], path: &[String]) -> bool {
+    match pattern.split_first() {
+        None => path.is_empty(),
+        Some((first, rest)) if first == "**" => (0..=path.len()).any(|at| fits_parts(rest, &path[at..])),
+        Some((first, rest)) => {
+            path.split_first().is_some_and(|(part, parts)| fits_name(first, part) && fits_parts(rest, parts))
+        }
+    }
 }
 
 /// Returns whether a name fits a pattern with `*`; one with other signs fits everything.

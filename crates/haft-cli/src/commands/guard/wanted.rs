@@ -17,6 +17,8 @@ pub(super) enum Wanted {
     Command { text: String, folder: Option<String>, leaves_sandbox: bool },
     /// Does something to files.
     Files(Vec<(Deed, String)>),
+    /// Reads the files that these patterns find, and those in folders.
+    ManyFiles(Vec<String>),
     /// Looks for names or text below a folder; only in files of this name, where one is given.
     Search { tool: &'static str, folder: Option<String>, only: Option<String>, shows_lines: bool },
     /// Fetches these addresses.
@@ -109,7 +111,12 @@ impl Sort {
             },
             Sort::Files(deed) => Wanted::Files(vec![(deed, input.needed(PATHS)?)]),
             Sort::ManyFiles => {
-                Wanted::Files(input.list("include")?.into_iter().map(|path| (Deed::Read, path)).collect())
+                let keys = ["include", "paths"].into_iter().filter(|key| input.says(key));
+                let lists: Vec<Vec<String>> = keys.map(|key| input.list(key)).collect::<Result<_, _>>()?;
+                if lists.is_empty() {
+                    return Err("the call has no \"include\"".to_owned());
+                }
+                Wanted::ManyFiles(lists.concat())
             }
             Sort::Patch => {
                 let text = input.needed(&["command", "input", "patch"])?;
@@ -124,10 +131,11 @@ impl Sort {
                     Some(ahead) => Some(format!("{}/{ahead}", folder.as_deref().unwrap_or("."))),
                     None => folder,
                 };
-                // Claude Code names files unless it is told to show lines.
+                // Claude Code names files unless it is told to show lines; Cursor has a tool of the same name that shows them.
                 let shows = input.one(&["output_mode"])?;
+                let is_of_cursor = matches!(input.form, Form::Cursor | Form::CursorTool);
                 let names_files = match shows.as_deref() {
-                    None => input.tool == "Grep",
+                    None => input.tool == "Grep" && !is_of_cursor,
                     Some(mode) => matches!(mode, "files_with_matches" | "count"),
                 };
                 let shows_lines = tool == "grep" && !names_files;
@@ -140,7 +148,11 @@ impl Sort {
                 Wanted::Delegate(name.unwrap_or_else(|| "another agent".to_owned()))
             }
             Sort::TypedInput => match input.one(&["chars", "input"])? {
-                Some(text) if !text.is_empty() => Wanted::TypedInput(text),
+                Some(text) if text.contains("{backspace}") => {
+                    return Err(format!("the text {text:?} takes back what was typed before"));
+                }
+                // Copilot CLI writes keys so.
+                Some(text) if !text.is_empty() => Wanted::TypedInput(text.replace("{enter}", "\n")),
                 // Without text the agent only waits for output.
                 Some(_) | None => Wanted::Notes,
             },

@@ -10,8 +10,10 @@ use haft::guarded::is_secret_variable;
 
 use super::marks::{self, GAP, HOME};
 use crate::command::act::{Act, Deed, Reading};
+use doubts::Doubts;
 use tokens::Token;
 
+mod doubts;
 mod tokens;
 
 /// Reads a program.
@@ -19,7 +21,9 @@ pub(super) fn read(text: &str) -> Reading {
     let Some(tokens) = tokens::tokens(text) else {
         return super::unknown("it is not an awk program that can be read");
     };
-    let mut reader = Reader { tokens, variables: HashMap::new(), reading: Reading::default(), runs_unknown: false };
+    let doubts = Doubts::of(&tokens);
+    let (variables, reading) = (HashMap::new(), Reading::default());
+    let mut reader = Reader { tokens, variables, doubts, reading, runs_unknown: false };
     reader.program();
     reader.reading
 }
@@ -27,6 +31,7 @@ pub(super) fn read(text: &str) -> Reading {
 struct Reader {
     tokens: Vec<Token>,
     variables: HashMap<String, String>,
+    doubts: Doubts,
     reading: Reading,
     runs_unknown: bool,
 }
@@ -76,9 +81,15 @@ impl Reader {
 
     fn pipe(&mut self, print: usize, pipe: usize, end: usize) {
         let command = self.value(pipe + 1..end);
-        let printed = self.value(print + 1..pipe);
+        let is_format = matches!(&self.tokens[print], Token::Word(word) if word == "printf");
+        let printed = if is_format { self.printed_by_format(print + 1, pipe) } else { self.value(print + 1..pipe) };
+        self.doubt(print + 1..pipe);
         if print + 1 == pipe || printed.contains(GAP) || command.contains(GAP) || command.starts_with("/inet") {
             return self.run(pipe + 1..end);
+        }
+        self.doubt(pipe + 1..end);
+        if self.doubts.of_print {
+            self.not_understood("what it prints between and behind its values is known only when it runs");
         }
         self.reading.inner.push(marks::script(&format!("printf '%s\\n' {} | {command}", marks::quoted(&printed))));
     }
@@ -121,9 +132,12 @@ impl Reader {
         match self.sign(at + 1) {
             "=" => {
                 let value = self.value(at + 2..end);
+                if self.doubts.about(&self.tokens[(at + 2).min(end)..end]) {
+                    self.doubts.add(&name);
+                }
                 self.variables.insert(name, value);
             }
-            "+=" | "-=" | "*=" | "/=" | "%=" | "^=" | "++" | "--" => {
+            "+=" | "-=" | "*=" | "/=" | "%=" | "^=" | "**=" | "++" | "--" => {
                 self.variables.remove(&name);
             }
             _ => {}
@@ -132,6 +146,7 @@ impl Reader {
 
     fn run(&mut self, range: std::ops::Range<usize>) {
         let command = self.value(range.clone());
+        self.doubt(range.clone());
         if let Some(rest) = command.strip_prefix("/inet") {
             return self.connect(rest);
         }
@@ -157,11 +172,21 @@ impl Reader {
     }
 
     fn file(&mut self, deed: Deed, range: std::ops::Range<usize>) {
+        self.doubt(range.clone());
         let name = self.value(range);
         match name.strip_prefix("/inet") {
             Some(rest) => self.connect(rest),
             None if name == "-" || name.is_empty() => {}
             None => self.reading.acts.push(marks::act(deed, &name)),
+        }
+    }
+
+    /// What is made of a doubtful variable may be something else, unless that is plain anyway.
+    fn doubt(&mut self, range: std::ops::Range<usize>) {
+        let end = range.end.min(self.tokens.len());
+        let is_open = marks::is_open(&self.value(range.clone()));
+        if !is_open && self.doubts.about(&self.tokens[range.start.min(end)..end]) {
+            self.not_understood("it runs, reads or writes what a variable says that may change");
         }
     }
 
@@ -228,9 +253,29 @@ impl Reader {
         value
     }
 
+    /// What `printf` writes, with brackets around its values or without.
+    fn printed_by_format(&self, start: usize, end: usize) -> String {
+        let is_enclosed = self.is_sign(start, "(") && self.closing(start) + 1 == end;
+        if is_enclosed { self.formatted(start + 1, end - 1) } else { self.formatted(start, end) }
+    }
+
+    /// Returns where the values between commas are.
+    fn listed(&self, start: usize, end: usize) -> Vec<std::ops::Range<usize>> {
+        let mut values = Vec::new();
+        let mut from = start;
+        while from < end {
+            let to = self.find_outside_brackets(from, |token| *token == Token::Sign(",")).min(end);
+            values.push(from..to);
+            from = to + 1;
+        }
+        values
+    }
+
     fn formatted(&self, start: usize, end: usize) -> String {
-        let Some(Token::String(format)) = self.tokens.get(start) else { return GAP.to_string() };
-        let mut arguments = (start + 2..end).filter(|at| self.sign(*at) != ",").map(|at| self.value(at..at + 1));
+        let values = self.listed(start, end);
+        let Some(format) = values.first().cloned() else { return String::new() };
+        let format = self.value(format);
+        let mut arguments = values.into_iter().skip(1).map(|value| self.value(value));
         let mut text = String::new();
         let mut characters = format.chars();
         while let Some(c) = characters.next() {
@@ -238,10 +283,20 @@ impl Reader {
                 text.push(c);
                 continue;
             }
-            let conversion = characters.find(|c| c.is_ascii_alphabetic() || *c == '%');
+            let mut is_cut = false;
+            let conversion = characters.find(|c| {
+                let is_end = c.is_ascii_alphabetic() || *c == '%' || *c == GAP;
+                is_cut |= !is_end;
+                is_end
+            });
             let mut argument = || arguments.next().unwrap_or_else(|| GAP.to_string());
             match conversion {
                 Some('%') => text.push('%'),
+                // A width or a length cuts and fills.
+                Some('s' | 'd' | 'i' | 'c') if is_cut => {
+                    let _ = argument();
+                    text.push(GAP);
+                }
                 Some('s' | 'd' | 'i') => text.push_str(&argument()),
                 Some('c') => text.push(argument().parse().ok().and_then(char::from_u32).unwrap_or(GAP)),
                 _ => text.push(GAP),

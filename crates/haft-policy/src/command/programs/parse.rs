@@ -190,6 +190,7 @@ fn output(word: &str) -> Result<Output, String> {
         "passed" => Output::Passed,
         "paths" => Output::Paths,
         "names" => Output::Names,
+        "tree" => Output::Tree,
         "text" => Output::Text,
         "name" => Output::Name,
         _ => return Err(format!("\"{word}\" is nothing that a program prints")),

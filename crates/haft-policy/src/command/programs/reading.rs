@@ -269,10 +269,14 @@ impl<'a> Reader<'a> {
             Some(Output::Text) => Flow::Text(Value::unknown()),
             Some(Output::Name) => Flow::Text(a_name()),
             Some(Output::Paths) => Flow::Paths(self.printed_paths(acts).iter().flat_map(itself_and_below).collect()),
-            Some(Output::Names) => {
+            Some(output @ (Output::Names | Output::Tree)) => {
                 let paths = self.printed_paths(acts);
                 let bare = paths.iter().any(|path| !is_here(path)).then(a_bare_name);
-                Flow::Paths(paths.iter().flat_map(itself_and_below).chain(bare).collect())
+                let depth = if output == Output::Tree { 2 } else { 1 };
+                let named = paths
+                    .iter()
+                    .flat_map(|path| itself(path).into_iter().chain(names_below(path).into_iter().take(depth)));
+                Flow::Paths(named.chain(bare).collect())
             }
         }
     }
@@ -305,8 +309,11 @@ fn a_name() -> Value {
 
 /// Returns what is printed of a path: the path itself where it is a file, or what lies below it.
 fn itself_and_below(path: &Value) -> impl Iterator<Item = Value> {
-    let itself = Some(path.clone()).filter(|path| !is_here(path) && !path.has_unknown());
-    itself.into_iter().chain([names_in(path)])
+    itself(path).into_iter().chain(names_below(path))
+}
+
+fn itself(path: &Value) -> Option<Value> {
+    Some(path.clone()).filter(|path| !is_here(path) && !path.has_unknown())
 }
 
 fn is_here(path: &Value) -> bool {
@@ -326,6 +333,14 @@ pub(crate) fn names_in(folder: &Value) -> Value {
     path.push(Piece::Text("/".to_owned()));
     path.push(Piece::Glob);
     path
+}
+
+/// Returns the names that lie in a folder, and those below it at any depth, which are shown as `**`.
+pub(crate) fn names_below(folder: &Value) -> [Value; 2] {
+    let names = names_in(folder);
+    let mut deeper = names.clone();
+    deeper.push(Piece::Number);
+    [names, deeper]
 }
 
 /// Takes `A=b` apart.

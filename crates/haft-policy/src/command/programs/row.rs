@@ -108,6 +108,8 @@ pub(crate) enum Output {
     Paths,
     /// Names in the folders that it looks at, without the folders.
     Names,
+    /// Names in the folders that it looks at, and in those below them.
+    Tree,
     /// Some text of its own.
     Text,
     /// A name that is no flag: of a commit, a branch or a tag.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::super::act::{Act, Deed, Flow};
 use super::super::value::{Piece, Value};
 use super::super::{printing, syntax};
-use super::Walk;
 use super::carry::Caller;
 use super::declaring::DECLARING;
 use super::variable::Assigned;
+use super::{Walk, pipes};
 
 /// Built-ins that only compute, print or end something.
 const HARMLESS: &[&str] =
@@ -60,7 +60,7 @@ impl Walk<'_> {
         self.evaluate_operands(name, rest);
         self.look_at_variables(name, rest);
         match name {
-            "echo" => return Some(Flow::Text(printing::echoed(rest))),
+            "echo" => return Some(pipes::one_of(printing::echoed_somewhere(rest).into_iter())),
             "printf" => return Some(self.printf(rest)),
             "pwd" => return Some(self.folder_printed()),
             "cd" | "chdir" => {

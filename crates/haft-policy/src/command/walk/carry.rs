@@ -10,7 +10,7 @@ use super::super::value::{Origin, Piece, Value};
 use super::super::{STARTS_INTERPRETER, languages, programs, syntax};
 use super::state::{Function, Shell};
 use super::variable::Assigned;
-use super::{Danger, Does, Walk, pipes};
+use super::{Danger, Does, Walk, awk_program, pipes};
 
 /// The names of the variables that stand for a gap, and for a number, in a text that is read as a script.
 const GAP: &str = "_haft_gap";
@@ -190,7 +190,7 @@ impl Walk<'_> {
             self.emit(act);
         }
         let outer = self.shell.clone();
-        for inner in reading.inner {
+        for inner in awk_program::whole(reading.inner, &self.line) {
             let read = if let Inner::Text(..) = inner { foreign.as_ref().or(input) } else { input };
             let flow = self.inner(inner, read);
             inner_flow = inner_flow.or(flow);
@@ -379,7 +379,8 @@ fn as_script(text: &Value) -> (String, bool) {
         Piece::Number => format!("${{{NUMBER}}}"),
         Piece::Unknown | Piece::Foreign(_) => format!("${{{GAP}}}"),
     };
-    (text.pieces().iter().map(piece).collect(), text.has_unknown())
+    // The name of a file may hold anything, also signs of the shell.
+    (text.pieces().iter().map(piece).collect(), text.has_unknown() || text.may_be_several())
 }
 
 /// Puts a value in the place of a mark.

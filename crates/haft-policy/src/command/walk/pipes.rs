@@ -67,7 +67,7 @@ pub(super) fn texts(flow: &Flow) -> Option<&[Value]> {
     }
 }
 
-fn one_of(texts: impl Iterator<Item = Value>) -> Flow {
+pub(super) fn one_of(texts: impl Iterator<Item = Value>) -> Flow {
     let mut different: Vec<Value> = Vec::new();
     for text in texts {
         if !different.contains(&text) {

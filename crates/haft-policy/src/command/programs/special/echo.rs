@@ -5,7 +5,10 @@ use super::super::super::printing;
 use super::super::super::value::Value;
 
 pub(super) fn read(words: &[Value]) -> Reading {
-    printed(printing::echoed(words))
+    match printing::echoed_somewhere(words).as_slice() {
+        [only] => printed(only.clone()),
+        several => Reading { output: Flow::OneOf(several.to_vec()), ..Reading::default() },
+    }
 }
 
 pub(super) fn read_format(words: &[Value]) -> Reading {

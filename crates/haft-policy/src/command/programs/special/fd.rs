@@ -3,7 +3,7 @@
 use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::super::patterns;
 use super::super::super::value::{Piece, Value};
-use super::super::reading::names_in;
+use super::super::reading::names_below;
 use super::find::{put_in, something_below};
 use super::names::{Names, found_below, plain_name};
 
@@ -84,7 +84,7 @@ pub(super) fn read(words: &[Value]) -> Reading {
     for (command, path) in commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {
         reading.inner.push(Inner::Words(with_found(command, path)));
     }
-    reading.output = Flow::Paths(paths.iter().map(names_in).chain(named).collect());
+    reading.output = Flow::Paths(paths.iter().flat_map(names_below).chain(named).collect());
     reading
 }
 

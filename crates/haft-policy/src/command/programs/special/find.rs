@@ -4,7 +4,7 @@ use haft::effect::Danger;
 
 use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::super::value::{Piece, Value};
-use super::super::reading::names_in;
+use super::super::reading::names_below;
 use super::names::{found_below, names};
 
 /// Parts without a value that change nothing.
@@ -125,8 +125,8 @@ pub(super) fn read(words: &[Value]) -> Reading {
     while let Some(word) = find.next() {
         find.part(word);
     }
-    let printed = if named.is_empty() { find.starts.iter().map(names_in).collect() } else { named };
-    find.reading.output = Flow::Paths(printed);
+    let printed = if named.is_empty() { find.starts.iter().flat_map(names_below).collect() } else { named };
+    find.reading.output = if prints_text(expression) { Flow::Unknown } else { Flow::Paths(printed) };
     find.reading
 }
 
@@ -255,8 +255,16 @@ pub(super) fn something_below(start: &Value) -> Value {
     if !matches!(start.pieces().last(), Some(Piece::Text(text)) if text.ends_with('/')) {
         path.push(Piece::Text("/".to_owned()));
     }
+    // Shown as `**`, because it lies at any depth.
+    path.push(Piece::Glob);
     path.push(Piece::Unknown);
     path
+}
+
+/// Returns whether the expression prints text of its own, in which names are some of the words.
+fn prints_text(expression: &[Value]) -> bool {
+    let is_path = |format: Option<&str>| matches!(format, Some("%p\\n" | "%p\\0" | "%p " | "%p\n"));
+    expression.windows(2).any(|pair| pair[0].known() == Some("-printf") && !is_path(pair[1].known()))
 }
 
 /// Puts a value in the place of a mark, wherever it stands in a word.

@@ -43,7 +43,11 @@ fn asked_in(alternative: &[Value]) -> Vec<Value> {
             asked.extend(Some(pattern.clone()).filter(|pattern| !pattern.shown().contains('/')));
             continue;
         };
-        let name = text.rsplit('/').next().unwrap_or_default();
+        let whole = text.rsplit('/').next().unwrap_or_default();
+        // In the pattern of a path a star stands for slashes too, so that only what follows it is of the name.
+        let is_of_path = !matches!(part.known(), Some("-name" | "-iname"));
+        let of_star = whole.rfind(['*', '?', ']']).filter(|_| is_of_path).map(|at| format!("*{}", &whole[at + 1..]));
+        let name = of_star.as_deref().unwrap_or(whole);
         if name.trim_matches('*').is_empty() {
             continue;
         }
@@ -114,18 +118,18 @@ mod tests {
 
     #[test]
     fn what_is_found_has_the_name_that_was_asked_for() {
-        assert_eq!(found(".", "-type f -name *.o -delete"), "./*.o ./…/*.o");
-        assert_eq!(found("/", "-iname .ENV"), "/.ENV /…/.ENV /.env /…/.env");
-        assert_eq!(found("a/.git", "-name .git"), "a/.git/.git a/.git/…/.git a/.git");
-        assert_eq!(found(".", "-path */.env"), "./.env ./…/.env");
-        assert_eq!(found(".", "-name a -o -size 1"), "./a ./…/a ./…");
+        assert_eq!(found(".", "-type f -name *.o -delete"), "./*.o ./*…/*.o");
+        assert_eq!(found("/", "-iname .ENV"), "/.ENV /*…/.ENV /.env /*…/.env");
+        assert_eq!(found("a/.git", "-name .git"), "a/.git/.git a/.git/*…/.git a/.git");
+        assert_eq!(found(".", "-path */.env"), "./.env ./*…/.env");
+        assert_eq!(found(".", "-name a -o -size 1"), "./a ./*…/a ./*…");
     }
 
     #[test]
     fn names_that_are_turned_down_or_left_out_are_not_found() {
         assert_eq!(found(".", "! -name .env"), "");
         assert_eq!(found(".", "-not ( -name .git -o -name x ) -type f"), "");
-        assert_eq!(found(".", "-name .git -prune -o -name a -print"), "./a ./…/a ./…");
+        assert_eq!(found(".", "-name .git -prune -o -name a -print"), "./a ./*…/a ./*…");
         assert_eq!(found(".", "-name *"), "");
     }
 

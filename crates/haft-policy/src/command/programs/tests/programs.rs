@@ -47,17 +47,17 @@ fn help_and_version_alone_do_nothing() {
 
 #[test]
 fn find_runs_removes_and_writes_below_its_starts() {
-    assert_eq!(shipped("find a b -name x -print0"), "List a; List b; prints a/x a/…/x b/x b/…/x");
-    assert_eq!(shipped("find"), "List .; prints ./*");
-    assert_eq!(shipped("find /x -name y -delete"), "List /x; Remove /x/y; Remove /x/…/y; prints /x/y /x/…/y");
-    assert_eq!(shipped("find /x -type f -delete"), "List /x; Remove /x; prints /x/*");
-    assert_eq!(shipped("find . ! -name y -delete"), "List .; Remove .; prints ./*");
+    assert_eq!(shipped("find a b -name x -print0"), "List a; List b; prints a/x a/*…/x b/x b/*…/x");
+    assert_eq!(shipped("find"), "List .; prints ./* ./*…");
+    assert_eq!(shipped("find /x -name y -delete"), "List /x; Remove /x/y; Remove /x/*…/y; prints /x/y /x/*…/y");
+    assert_eq!(shipped("find /x -type f -delete"), "List /x; Remove /x; prints /x/* /x/*…");
+    assert_eq!(shipped("find . ! -name y -delete"), "List .; Remove .; prints ./* ./*…");
     let run = shipped("find a b -name x -exec rm -f {} ; -okdir sh -c x{}y {} +");
-    let found = ["a/x", "a/…/x", "b/x", "b/…/x"];
+    let found = ["a/x", "a/*…/x", "b/x", "b/*…/x"];
     let removed = found.map(|path| format!("runs [rm -f {path}]")).join("; ");
     let run_in_shell = found.map(|path| format!("runs [sh -c x{path}y {path}]")).join("; ");
     assert_eq!(run, format!("List a; List b; {removed}; {run_in_shell}; prints {}", found.join(" ")));
-    assert_eq!(shipped("find . -fprint /x -ls"), "List .; Replace /x; prints ./*");
+    assert_eq!(shipped("find . -fprint /x -ls"), "List .; Replace /x; prints ./* ./*…");
     assert!(shipped("find . -files0-from x").contains("Read x; Unknown"));
     assert!(shipped("find . -frobnicate").contains("Unknown"));
     assert!(shipped("find . …").contains("Unknown"));
@@ -65,10 +65,10 @@ fn find_runs_removes_and_writes_below_its_starts() {
 
 #[test]
 fn fd_runs_a_command_for_what_it_finds() {
-    assert_eq!(shipped("fd -e rs 'x|y' src"), "List src; prints src/*");
-    assert_eq!(shipped("fd x* -x rm {}"), "List .; runs [rm ./…]; prints ./*");
-    assert_eq!(shipped("fd . /a -X rm -f"), "List /a; runs [rm -f /a/…]; prints /a/*");
-    assert_eq!(shipped("fd --exec=rm"), "List .; runs [rm ./…]; prints ./*");
+    assert_eq!(shipped("fd -e rs 'x|y' src"), "List src; prints src/* src/*…");
+    assert_eq!(shipped("fd x* -x rm {}"), "List .; runs [rm ./*…]; prints ./* ./*…");
+    assert_eq!(shipped("fd . /a -X rm -f"), "List /a; runs [rm -f /a/*…]; prints /a/* /a/*…");
+    assert_eq!(shipped("fd --exec=rm"), "List .; runs [rm ./*…]; prints ./* ./*…");
 }
 
 #[test]
