@@ -11,6 +11,8 @@
 
 #[path = "shell/build_folders.rs"]
 mod build_folders;
+#[path = "shell/damaged_objects.rs"]
+mod damaged_objects;
 #[path = "shell/ground.rs"]
 mod ground;
 #[path = "shell/looking.rs"]
