@@ -32,6 +32,8 @@ mod random_git;
 mod repositories;
 #[path = "shell/scripts.rs"]
 mod scripts;
+#[path = "shell/set_id.rs"]
+mod set_id;
 #[path = "shell/somebody_else.rs"]
 mod somebody_else;
 #[path = "escape/unread.rs"]

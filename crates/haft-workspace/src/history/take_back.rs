@@ -176,13 +176,19 @@ struct Change<'a> {
 
 impl Change<'_> {
     /// Takes a change of nothing but the mode back; returns whether it is one.
-    fn back_in_mode(&self, way: &mut Way) -> bool {
+    fn back_in_mode(&self, way: &mut Way, notes: &mut Vec<String>) -> bool {
         if !self.before.differs_in_mode(self.after) {
             return false;
         }
         // A mode that somebody has set since stays.
         if way.mode == self.after.mode() {
-            way.mode = self.before.mode();
+            way.mode = way.restorable_mode(self.before);
+            if way.mode != self.before.mode() {
+                notes.push(format!(
+                    "{} stays without its set-user-ID and set-group-ID bits, because its content is not what they belonged to.",
+                    self.path.display()
+                ));
+            }
             if let (Wanted::State(state, _), Some(mode)) = (&mut way.wanted, way.mode) {
                 *state = state.with_mode(mode).unwrap_or(State::Absent);
             }
@@ -293,7 +299,7 @@ impl Plan {
 
     /// Follows one change of a path back.
     fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way) -> Way {
-        if change.back_in_mode(&mut way) {
+        if change.back_in_mode(&mut way, &mut self.notes) {
             return way;
         }
         match change.back_from(contents, &way) {
