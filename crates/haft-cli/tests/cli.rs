@@ -5,6 +5,8 @@
     reason = "a test lays out the folders that the command finds"
 )]
 
+#[path = "cli/changed_copy.rs"]
+mod changed_copy;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/conformance.rs"]

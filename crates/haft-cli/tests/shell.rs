@@ -11,6 +11,8 @@
 
 #[path = "shell/build_folders.rs"]
 mod build_folders;
+#[path = "shell/damaged_objects.rs"]
+mod damaged_objects;
 #[path = "shell/ground.rs"]
 mod ground;
 #[path = "shell/looking.rs"]
@@ -30,6 +32,8 @@ mod random_git;
 mod repositories;
 #[path = "shell/scripts.rs"]
 mod scripts;
+#[path = "shell/set_id.rs"]
+mod set_id;
 #[path = "shell/somebody_else.rs"]
 mod somebody_else;
 #[path = "escape/unread.rs"]

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use haft::effect::{Claim, Does, Effect, Step};
+use haft::effect::{Claim, Does, Effect, StateKey, Step};
 
 /// Returns whether two calls with these effects must not overlap.
 pub(crate) fn conflict(left: &[Effect], right: &[Effect]) -> bool {
@@ -44,7 +44,9 @@ fn collide(a: &Effect, b: &Effect) -> bool {
         (Remote(x), Remote(y)) => {
             x.server == y.server && !(x.claims == Claim::OnlyReads && y.claims == Claim::OnlyReads)
         }
-        (Session(_), Read(_) | Change(..) | Remote(_)) | (Read(_) | Change(..) | Remote(_), Session(_)) => false,
+        // A list of the change sets has those of earlier calls too.
+        (Session(key), Change(..)) | (Change(..), Session(key)) => *key == StateKey::change_sets(),
+        (Session(_), Read(_) | Remote(_)) | (Read(_) | Remote(_), Session(_)) => false,
         (Remote(_), Read(_) | Change(..)) | (Read(_) | Change(..), Remote(_)) => false,
     }
 }
@@ -52,7 +54,7 @@ fn collide(a: &Effect, b: &Effect) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::{AgentName, Change, CommandLine, Host, RemoteClaim, StateKey};
+    use haft::effect::{AgentName, Change, CommandLine, Host, RemoteClaim};
     use haft::path::{Extent, Place, Target};
 
     fn check(a: Effect, b: Effect, expected: bool) {
@@ -107,6 +109,9 @@ mod tests {
         check(delegate.clone(), delegate, false);
         check(Effect::Connect(Host("x".into())), change("a"), false);
         check(session("todo"), session("todo"), true);
+        check(session("todo"), change("a"), false);
+        check(Effect::Session(StateKey::change_sets()), change("a"), true);
+        check(Effect::Session(StateKey::change_sets()), read("a"), false);
         check(session("todo"), session("notes"), false);
         check(remote("s", Claim::OnlyReads), remote("s", Claim::OnlyReads), false);
         check(remote("s", Claim::OnlyReads), remote("s", Claim::MayChange), true);

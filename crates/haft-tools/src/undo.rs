@@ -71,8 +71,10 @@ impl Tool for Undo {
     }
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
+        // Calls before this one in the same turn finish first, and then it is planned again.
+        let change_sets = Effect::Session(StateKey::change_sets());
         if args.action == Action::List {
-            return Ok((Plan::nothing(), Draft::List(cx.past_changes()?)));
+            return Ok((Plan::new([change_sets]), Draft::List(cx.past_changes()?)));
         }
         let file = args.file.as_ref().map(|path| cx.locate(path)).transpose()?;
         let request = Reversal { change_set: args.change_set.map(ChangeSetId), file, hunk: args.hunk };
@@ -80,10 +82,11 @@ impl Tool for Undo {
         if args.action == Action::Preview {
             // It shows what was in these files.
             let read = reversed.files.iter().filter(|file| !file.is_data).map(|file| Effect::Read(file.target.clone()));
-            return Ok((Plan::new(read), Draft::Preview(reversed)));
+            return Ok((Plan::new(read.chain([change_sets])), Draft::Preview(reversed)));
         }
         let changed = reversed.files.iter().filter(|file| !file.is_data);
         let effects = changed.filter_map(|file| Some(Effect::Change(file.target.clone(), file.change?)));
+        let effects = effects.chain([change_sets]);
         let words = format!("Take back change set {}:\n{}", reversed.change_set, names(&reversed));
         Ok((Plan::new(effects).preview(Preview::Text(words)), Draft::TakeBack(request)))
     }

@@ -22,7 +22,7 @@ mod missing;
 mod names;
 pub(crate) mod open;
 pub(crate) mod order;
-mod owner;
+pub(crate) mod owner;
 pub(crate) mod page;
 mod performance;
 mod recover;

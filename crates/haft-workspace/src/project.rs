@@ -12,6 +12,7 @@
 pub(crate) mod copy;
 mod environment;
 mod held;
+mod intact;
 mod loads;
 mod named;
 mod reach;

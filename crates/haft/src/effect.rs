@@ -156,6 +156,13 @@ pub struct AgentName(pub String);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StateKey(pub String);
 
+impl StateKey {
+    /// The list of the session's change sets. Every change adds to it.
+    pub fn change_sets() -> Self {
+        Self("change sets".to_owned())
+    }
+}
+
 /// What a tool of another server claims about itself. A claim, not a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RemoteClaim {

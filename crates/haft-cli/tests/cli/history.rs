@@ -247,3 +247,25 @@ fn a_long_command_is_cut_in_the_journal() {
     let kept = record["change_sets"][0]["command"].as_str().expect("it is text");
     assert!(kept.starts_with("echo 1 > a; : xxx") && kept.ends_with("x…") && kept.chars().count() == 201, "{kept}");
 }
+
+#[test]
+fn a_list_of_change_sets_has_those_of_earlier_calls_of_the_same_turn() {
+    let place = Place::new();
+    let list = r#"{"name":"undo","arguments":{"action":"list"}}"#;
+    let lines = [
+        r#"{"name":"write_file","arguments":{"path":"a","content":"1"}}"#,
+        r#"{"name":"bash","arguments":{"command":"sleep 0.3; echo 2 > b"}}"#,
+        r#"{"name":"write_file","arguments":{"path":"c","content":"3"}}"#,
+        list,
+        r#"{"name":"undo","arguments":{"action":"take_back"}}"#,
+        list,
+    ];
+    let said = place.haft(&["--yes", "call", "-"], &(lines.join("\n") + "\n"));
+    let records: Vec<Value> = said.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(records.len(), lines.len(), "{}{}", said.out, said.err);
+    let sets = |record: &Value| record["data"]["change_sets"].as_array().map_or(0, Vec::len);
+    assert_eq!(sets(&records[3]), 3, "{:#}", records[3]);
+    assert_eq!(records[4]["status"], "ok", "{:#}", records[4]);
+    assert!(!place.path("ws/c").exists() && place.path("ws/b").exists(), "{:#}", records[4]);
+    assert!(records[5].to_string().contains("taken back"), "{:#}", records[5]);
+}

@@ -18,7 +18,7 @@ pub(crate) type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 pub(crate) struct Ground {
     pub(crate) place: Place,
-    around: Vec<&'static str>,
+    pub(crate) around: Vec<&'static str>,
 }
 
 /// Does it as whoever we are, and as an ordinary user where we can become one.

@@ -64,7 +64,25 @@ pub(super) fn give(file: impl AsFd, wanted: Owner) -> io::Result<Option<String>>
 }
 
 /// Everything but the bits that let a program run as its owner or group.
-const NOT_AS_ANOTHER: u32 = 0o1777;
+pub(crate) const NOT_AS_ANOTHER: u32 = 0o1777;
+
+/// Takes from a file with new content what let the old content run with the rights of its owner, as the system does when
+/// a file is written; returns what was dropped.
+pub(super) fn drop_privileges(file: impl AsFd) -> io::Result<Option<String>> {
+    let mode = rustix::fs::fstat(&file)?.st_mode & 0o7777;
+    let had_capabilities = rustix::fs::fremovexattr(&file, "security.capability").is_ok();
+    let had_bits = mode & !NOT_AS_ANOTHER != 0;
+    if had_bits {
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & NOT_AS_ANOTHER))?;
+    }
+    let what = match (had_bits, had_capabilities) {
+        (false, false) => return Ok(None),
+        (true, false) => "set-user-ID and set-group-ID bits",
+        (false, true) => "capabilities",
+        (true, true) => "set-user-ID and set-group-ID bits and its capabilities",
+    };
+    Ok(Some(format!("Its {what} were dropped, because its content is new.")))
+}
 
 /// Returns as much of a mode as may be set when a file that should belong to one belongs to another.
 pub(super) fn fitting(mode: u32, wanted: Owner, has: Owner) -> u32 {

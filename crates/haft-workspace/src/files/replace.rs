@@ -285,6 +285,9 @@ fn fill(spot: &Spot<'_>, mut file: File, new: New<'_>, rights: Option<Rights>) -
         // Its attributes are read from it; a link that was put there since is not followed.
         let old = spot.root.open_own(spot.place)?;
         notes = copy_metadata(&old, stat, &file)?;
+        let dropped = owner::drop_privileges(&file)?;
+        // Recorded rights bring the bits of the content that they belong to.
+        notes.extend(dropped.filter(|_| rights.is_none()));
     }
     notes.extend(other_names(spot.seen));
     if let Some(rights) = rights {

@@ -22,6 +22,7 @@ use super::bring::{Brought, Ready};
 use super::facts::stamp_of;
 use super::image::{self, Keep, Large, Seen};
 use super::open::Root;
+use super::owner::NOT_AS_ANOTHER;
 use super::performance::{Failed, Performance};
 use super::recover;
 use super::refused::{Refused, as_before, is_about_the_file};
@@ -358,7 +359,8 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
         (Action::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
         (Action::Put(..), _) if is_link && !knows => return Err(Errno::LOOP.into()),
         (Action::Put(content, rights), _) => {
-            let Rights { mode, owner } = rights.or(seen.state.rights()).unwrap_or(Rights { mode: 0o644, owner: None });
+            let like_old = seen.state.rights().map(|old| Rights { mode: old.mode & NOT_AS_ANOTHER, ..old });
+            let Rights { mode, owner } = rights.or(like_old).unwrap_or(Rights { mode: 0o644, owner: None });
             let (size, hash, content) = match content {
                 Content::Bytes(bytes) => {
                     let kept = image::after(seen, bytes, keep);

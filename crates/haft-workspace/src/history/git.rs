@@ -11,6 +11,7 @@ pub(super) mod object_store;
 pub(super) mod pointers;
 pub(super) mod reflog;
 pub(super) mod refs;
+mod store_files;
 pub(super) mod survey;
 pub(super) mod whole;
 

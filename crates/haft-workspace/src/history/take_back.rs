@@ -4,6 +4,7 @@
 
 mod conflicts;
 mod repositories;
+mod way;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -11,10 +12,11 @@ use std::path::{Path, PathBuf};
 
 use haft::merge::merge;
 use rustix::io::Errno;
+use way::{Wanted, Way, with_mode};
 
 use super::contents::{Contents, is_too_large};
 use super::git::Role;
-use super::git::survey::{Survey, Treatment};
+use super::git::survey::{StepAt, Survey, Treatment};
 use super::{Became, Conflict, HistoryError, git_index};
 use crate::files::image;
 use crate::files::order::{WORKABLE, in_order, is_workable};
@@ -42,28 +44,6 @@ pub(super) struct Plan {
 /// A step to take back, with the number of its change set and where its inline contents are.
 pub(super) type ConcernedStep<'a> = (u64, &'a Step, Inline);
 
-/// The way of one path: what is there now, and what shall be there.
-struct Way {
-    now: State,
-    wanted: Wanted,
-    /// The permission bits it has by now on its way back.
-    mode: Option<u32>,
-}
-
-/// What shall be at a path.
-enum Wanted {
-    /// What is there.
-    AsIs,
-    /// A state that the journal has, with where its inline contents lie.
-    State(State, Inline),
-    /// A mixture with what was done since.
-    Merged(Vec<u8>),
-    /// This content, whatever the journal has.
-    Written(Vec<u8>),
-    /// Nothing.
-    Gone,
-}
-
 /// Plans to take change sets back, the newest first.
 pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>) -> Result<Plan, HistoryError> {
     let mut plan = Plan::default();
@@ -78,13 +58,16 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
             Step::Tree { path, tree } => plan.exchange(contents, path.path(), tree),
             Step::Change { path, before, after, .. } => {
                 let path = path.path();
-                if survey.treatment(contents, &path, (before, after)) == Treatment::Skip {
+                let known = paths.remove(&path);
+                let is_known = known.is_some();
+                let way = known.map_or_else(|| looked_beneath(contents, &path, &places).map(Way::from), Ok);
+                let underway = way.as_ref().ok().and_then(Way::underway);
+                let at = StepAt { number, path: &path, before, after, inline, underway };
+                if survey.treatment(contents, &at) == Treatment::Skip {
+                    paths.extend(way.ok().filter(|_| is_known).map(|way| (path, way)));
                     continue;
                 }
-                let way = match paths.remove(&path) {
-                    Some(way) => way,
-                    None => Way::from(looked_beneath(contents, &path, &places)?),
-                };
+                let way = way?;
                 let role = survey.locate(&path).map_or(Role::Other, |at| at.role);
                 let change = Change { number, path: &path, before, after, inline, role };
                 let way = plan.follow(contents, &change, way);
@@ -180,12 +163,6 @@ fn looked_beneath(contents: &Contents<'_>, path: &Path, places: &HashSet<PathBuf
     }
 }
 
-impl From<State> for Way {
-    fn from(now: State) -> Self {
-        Self { mode: now.mode(), now, wanted: Wanted::AsIs }
-    }
-}
-
 /// One change of one path.
 struct Change<'a> {
     number: u64,
@@ -199,13 +176,19 @@ struct Change<'a> {
 
 impl Change<'_> {
     /// Takes a change of nothing but the mode back; returns whether it is one.
-    fn back_in_mode(&self, way: &mut Way) -> bool {
+    fn back_in_mode(&self, way: &mut Way, notes: &mut Vec<String>) -> bool {
         if !self.before.differs_in_mode(self.after) {
             return false;
         }
         // A mode that somebody has set since stays.
         if way.mode == self.after.mode() {
-            way.mode = self.before.mode();
+            way.mode = way.restorable_mode(self.before);
+            if way.mode != self.before.mode() {
+                notes.push(format!(
+                    "{} stays without its set-user-ID and set-group-ID bits, because its content is not what they belonged to.",
+                    self.path.display()
+                ));
+            }
             if let (Wanted::State(state, _), Some(mode)) = (&mut way.wanted, way.mode) {
                 *state = state.with_mode(mode).unwrap_or(State::Absent);
             }
@@ -215,12 +198,7 @@ impl Change<'_> {
 
     /// Says what shall be at the path so that this change is out of it.
     fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, Box<Conflict>> {
-        let is = |state: &State| match &way.wanted {
-            Wanted::AsIs => way.now.is_same_content(state),
-            Wanted::State(wanted, _) => wanted.is_same_content(state),
-            Wanted::Gone => *state == State::Absent,
-            Wanted::Merged(_) | Wanted::Written(_) => false,
-        };
+        let is = |state: &State| way.underway().is_some_and(|underway| underway.is_same_content(state));
         if is(self.after) {
             return Ok(Wanted::State(with_mode(self.before, self.after, way), self.inline));
         }
@@ -297,18 +275,6 @@ impl Change<'_> {
     }
 }
 
-/// A mode that somebody has set since stays.
-fn with_mode(before: &State, after: &State, way: &Way) -> State {
-    match (before, &way.now, way.mode) {
-        (State::File { size, hash, content, .. }, State::File { owner, .. }, Some(mode))
-            if after.mode() != way.mode =>
-        {
-            State::File { mode, size: *size, hash: *hash, content: content.clone(), owner: *owner }
-        }
-        _ => before.clone(),
-    }
-}
-
 impl Plan {
     /// Plans to take the exchange of an ignored tree back, where its before-images are still kept.
     fn exchange(&mut self, contents: &Contents<'_>, path: PathBuf, tree: &TreeRecord) {
@@ -333,7 +299,7 @@ impl Plan {
 
     /// Follows one change of a path back.
     fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way) -> Way {
-        if change.back_in_mode(&mut way) {
+        if change.back_in_mode(&mut way, &mut self.notes) {
             return way;
         }
         match change.back_from(contents, &way) {

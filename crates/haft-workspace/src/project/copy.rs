@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::reach::{Reach, Reached, reach};
-use super::{Brought, Fingerprint, Kind, Project, environment, runs};
+use super::{Brought, Fingerprint, Kind, Project, environment, intact, runs};
 use crate::state::private::{self, ScratchFolder};
 use crate::state::trust::Trusted;
 
@@ -158,10 +158,16 @@ fn name_of(files: &BTreeMap<String, Reached>) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// Writes a copy aside, then gives it its name. One of that name is there already, or nothing is.
+/// Writes a copy aside, then gives it its name. An intact one of that name stays, a changed one is written anew.
 fn write(files: &BTreeMap<String, Reached>, folder: &Path) -> io::Result<()> {
-    if private::is_folder(folder) {
-        return File::open(folder)?.set_modified(SystemTime::now());
+    if folder.symlink_metadata().is_ok() {
+        let hash = |file: &Reached| blake3::hash(&file.bytes).to_hex().to_string();
+        let hashes: Vec<(&str, String)> = files.iter().map(|(name, file)| (name.as_str(), hash(file))).collect();
+        let hashes = hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
+        if intact::check(folder, &hashes, &mut intact::Intact::new()).is_ok() {
+            return File::open(folder)?.set_modified(SystemTime::now());
+        }
+        discard(folder)?;
     }
     let copies = folder.parent().unwrap_or(Path::new("."));
     private::create_folder(copies)?;
@@ -191,6 +197,11 @@ fn write(files: &BTreeMap<String, Reached>, folder: &Path) -> io::Result<()> {
         Err(_) if private::is_folder(folder) => Ok(()),
         renamed => renamed.and_then(|()| File::open(copies)?.sync_all()),
     }
+}
+
+/// Removes a changed copy, whatever is in its place.
+fn discard(folder: &Path) -> io::Result<()> {
+    if folder.symlink_metadata()?.is_dir() { std::fs::remove_dir_all(folder) } else { std::fs::remove_file(folder) }
 }
 
 /// Removes copies that nothing is trusted with and that nobody took for a while, and what killed processes left of them.

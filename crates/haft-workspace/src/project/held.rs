@@ -15,6 +15,7 @@ use haft::process::TrustedCode;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::copy::{CodeReach, TrustedCopy};
+use super::intact::{self, Intact};
 use super::named::open;
 use super::{Brought, Kind, Project, Standing, environment, is_definition};
 use crate::files::open::open_beneath;
@@ -30,6 +31,8 @@ pub struct Held {
     compared: Arc<Mutex<Vec<Stamp>>>,
     /// The same of what the copy was taken of, and what differed.
     helpers: Arc<Mutex<ComparedHelpers>>,
+    /// How the copy looked when it was found intact.
+    intact: Arc<Mutex<Intact>>,
 }
 
 /// How the helpers looked when they were compared the last time, and those that differed.
@@ -69,7 +72,7 @@ impl Held {
     /// Holds a file of code, by its path from the root of the workspace, to what was trusted.
     pub fn new(project: Arc<Project>, trusted: Arc<Trusted>, name: &str) -> Self {
         let file = Brought { name: name.to_owned(), kind: Kind::Code };
-        Self { project, trusted, file, compared: Arc::default(), helpers: Arc::default() }
+        Self { project, trusted, file, compared: Arc::default(), helpers: Arc::default(), intact: Arc::default() }
     }
 
     /// Says whether trust in the file covers a definition that it names, with everything that this one names.
@@ -146,7 +149,18 @@ impl Held {
         Some((copy, copy.reaches.get(&self.file.name)?))
     }
 
-    /// Fails where the copy is gone, or cannot be shown in the place of the project's files.
+    /// Fails where something in the copy is not what was copied.
+    fn copy_is_intact(&self, copy: &TrustedCopy) -> Result<(), String> {
+        if copy.id.is_none() {
+            return Ok(());
+        }
+        let hashes = copy.files().into_iter().map(|(name, file)| (name, file.hash.as_str())).collect();
+        let mut known = self.intact.lock().unwrap_or_else(PoisonError::into_inner);
+        intact::check(&copy.folder, &hashes, &mut known)
+            .map_err(|why| format!("the trusted copy was changed ({why}); run \"haft trust\""))
+    }
+
+    /// Fails where the copy is gone or was changed, or cannot be shown in the place of the project's files.
     fn copy_stands(&self) -> Result<(), String> {
         let Some((copy, reach)) = self.copied() else { return Ok(()) };
         for place in &reach.places {
@@ -160,6 +174,7 @@ impl Held {
                 return Err(format!("{place} is gone or something else since it was trusted"));
             }
         }
+        self.copy_is_intact(copy)?;
         if let Some(path) = self.appeared(reach) {
             return Err(format!(
                 "{path} did not exist when this project was trusted, and {} would load it",

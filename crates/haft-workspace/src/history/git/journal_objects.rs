@@ -94,6 +94,17 @@ impl<'a> JournalObjects<'a> {
     }
 }
 
+/// Returns whether a file of an object store can be what its name promises.
+pub(super) fn is_sound(path: &Path, bytes: &[u8]) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    match (loose_oid(path), extension) {
+        (Some(oid), _) => named_by(bytes, oid.len() / 2).is_some(),
+        (None, Some("pack")) => bytes.starts_with(b"PACK"),
+        (None, Some("idx")) => bytes.starts_with(b"\xfftOc"),
+        (None, _) => true,
+    }
+}
+
 /// Returns the objects that a loose object names; nothing when it is damaged.
 fn named_by(loose: &[u8], length: usize) -> Option<Vec<String>> {
     let text = match decompress_to_vec_zlib_with_limit(loose, LARGEST) {

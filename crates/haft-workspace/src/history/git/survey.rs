@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use super::object_store::{PackIndex, from_hex};
 use super::refs::{self, GitStep, RefPlan, value_of};
 use super::whole::{self, Origin};
-use super::{GitPath, Repositories, Role, loose_oid, reflog};
+use super::{GitPath, Repositories, Role, loose_oid, reflog, store_files};
 use crate::files::image;
 use crate::history::contents::Contents;
 use crate::history::take_back::ConcernedStep;
-use crate::state::journal::State;
+use crate::state::journal::{Inline, State};
 
 /// How a step at a file of a repository is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,23 @@ pub(in crate::history) enum Treatment {
     Plain,
     /// Not at all: the file stays as it is now, or is restored by its meaning.
     Skip,
+}
+
+/// One step, and what is at its path by now on its way back.
+pub(in crate::history) struct StepAt<'a> {
+    pub(in crate::history) number: u64,
+    pub(in crate::history) path: &'a Path,
+    pub(in crate::history) before: &'a State,
+    pub(in crate::history) after: &'a State,
+    pub(in crate::history) inline: Inline,
+    pub(in crate::history) underway: Option<&'a State>,
+}
+
+impl StepAt<'_> {
+    /// Returns whether the path is as the step left it.
+    pub(super) fn is_as_left(&self) -> bool {
+        self.underway.is_some_and(|underway| underway.is_same_content(self.after))
+    }
 }
 
 /// One repository that an undo touches.
@@ -36,6 +53,10 @@ pub(in crate::history) struct Repository {
     pub(in crate::history) kept_objects: Cell<usize>,
     /// Worktrees whose HEAD is not where the change sets left it.
     elsewhere: BTreeSet<PathBuf>,
+    /// Whether git has not rewritten its caches about objects since.
+    pub(super) has_caches_as_left: bool,
+    /// Whether the change sets added objects, which may need a store that they named.
+    pub(super) has_new_objects: bool,
     /// The change set that a reftable was changed since, where it is not as that set left it.
     pub(in crate::history) changed_reftable: Option<u64>,
 }
@@ -59,7 +80,10 @@ impl<'a> Survey<'a> {
         let mut found = BTreeMap::new();
         let dirs: BTreeSet<&PathBuf> = of_git.iter().map(|step| &step.at.dir).collect();
         for dir in dirs {
-            let own: Vec<&GitStep<'_>> = of_git.iter().filter(|step| step.at.dir == *dir).collect();
+            // A change of nothing but the mode says nothing about references; its content is not even kept.
+            let tells = |step: &&GitStep<'_>| step.at.dir == *dir && !step.before.differs_in_mode(step.after);
+            let own: Vec<&GitStep<'_>> = of_git.iter().filter(tells).collect();
+            let is_new = |step: &&&GitStep<'_>| step.at.role == Role::Object && *step.before == State::Absent;
             let refs = refs::plan(contents, dir, &own);
             let repository = Repository {
                 exists: contents.root.path().join(dir).join("HEAD").is_file(),
@@ -67,7 +91,9 @@ impl<'a> Survey<'a> {
                 made: made(contents, &own, &refs),
                 kept_objects: Cell::new(0),
                 elsewhere: elsewhere(contents, &own, &refs),
-                changed_reftable: changed_reftable(contents, &own),
+                has_caches_as_left: !store_files::is_cache_changed(contents, &own),
+                has_new_objects: own.iter().any(|step| is_new(&step)),
+                changed_reftable: changed_since(contents, &own, &|step| step.at.role == Role::Reftable),
                 refs,
             };
             found.insert(dir.clone(), repository);
@@ -95,12 +121,8 @@ impl<'a> Survey<'a> {
     }
 
     /// Decides how a step at a path is taken back.
-    pub(in crate::history) fn treatment(
-        &self,
-        contents: &Contents<'_>,
-        path: &Path,
-        (before, after): (&State, &State),
-    ) -> Treatment {
+    pub(in crate::history) fn treatment(&self, contents: &Contents<'_>, step: &StepAt<'_>) -> Treatment {
+        let (path, before, after) = (step.path, step.before, step.after);
         let used = self.found.iter().find(|(dir, found)| path.starts_with(dir) && found.origin == Origin::MadeAndUsed);
         if let Some((dir, _)) = used.filter(|(dir, _)| path != dir.as_path()) {
             let folder = dir.display();
@@ -112,11 +134,21 @@ impl<'a> Survey<'a> {
         let Some(repository) = self.found.get(&at.dir).filter(|repository| repository.exists) else {
             return Treatment::Plain;
         };
+        if before.differs_in_mode(after) {
+            return Treatment::Plain;
+        }
         let is_folder = [before, after].iter().any(|state| matches!(state, State::Folder { .. }));
         match &at.role {
-            Role::Object => repository.treat_object(contents, path, (before, after)),
-            Role::ObjectInfo if matches!((before, after), (State::Folder { .. }, State::Absent)) => Treatment::Plain,
-            Role::ObjectInfo => Treatment::Skip,
+            Role::Object => repository.treat_object(contents, step),
+            Role::ObjectInfo => {
+                let treatment = repository.treat_object_info(contents, step);
+                let is_named_store = *before == State::Absent && store_files::is_list_of_stores(path);
+                if treatment == Treatment::Skip && is_named_store && step.is_as_left() {
+                    let path = path.display();
+                    self.note(format!("{path} stays, because objects that stay may need the store that it names."));
+                }
+                treatment
+            }
             Role::Ref(_) | Role::PackedRefs if repository.refs.by_meaning && !is_folder => Treatment::Skip,
             Role::Reftable if repository.changed_reftable.is_some() => Treatment::Skip,
             Role::Index if repository.elsewhere.contains(&at.worktree) => {
@@ -127,23 +159,6 @@ impl<'a> Survey<'a> {
                 Treatment::Skip
             }
             _ => Treatment::Plain,
-        }
-    }
-}
-
-impl Repository {
-    /// Objects are added back, and never removed or replaced.
-    fn treat_object(&self, contents: &Contents<'_>, path: &Path, (before, after): (&State, &State)) -> Treatment {
-        match (before, after) {
-            (State::File { .. } | State::Folder { .. }, State::Absent) => {
-                let now = image::look(contents.root, path).map(|seen| seen.state);
-                if matches!(now, Ok(State::Absent)) { Treatment::Plain } else { Treatment::Skip }
-            }
-            (State::Absent, State::File { .. }) => {
-                self.kept_objects.set(self.kept_objects.get() + usize::from(is_counted(path)));
-                Treatment::Skip
-            }
-            _ => Treatment::Skip,
         }
     }
 }
@@ -195,10 +210,14 @@ fn elsewhere(contents: &Contents<'_>, steps: &[&GitStep<'_>], refs: &RefPlan) ->
     worktrees.iter().filter(is_elsewhere).map(|worktree| (*worktree).clone()).collect()
 }
 
-/// A reftable is restored as a whole, or not at all.
-fn changed_reftable(contents: &Contents<'_>, steps: &[&GitStep<'_>]) -> Option<u64> {
+/// Returns the change set since which one of the files is not as it was left; all of them are restored, or none.
+pub(super) fn changed_since(
+    contents: &Contents<'_>,
+    steps: &[&GitStep<'_>],
+    concerns: &dyn Fn(&GitStep<'_>) -> bool,
+) -> Option<u64> {
     let mut there: BTreeMap<&Path, State> = BTreeMap::new();
-    for step in steps.iter().filter(|step| step.at.role == Role::Reftable) {
+    for step in steps.iter().filter(|step| concerns(step)) {
         let looked = || image::look(contents.root, &step.path).map_or(State::Absent, |seen| seen.state);
         let now = there.remove(step.path.as_path()).unwrap_or_else(looked);
         if !now.is_same_content(step.after) {

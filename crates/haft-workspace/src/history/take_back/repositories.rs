@@ -55,7 +55,7 @@ impl Plan {
                 paths.insert(path.clone(), Way { mode: now.mode(), now, wanted });
             }
             self.refuse_unborn_heads(contents, (dir, repository), paths);
-            self.drop_commit_graph(contents, (dir, repository))?;
+            self.drop_commit_graph(contents, (dir, repository), paths)?;
         }
         Ok(())
     }
@@ -65,6 +65,7 @@ impl Plan {
         &mut self,
         contents: &Contents<'_>,
         (dir, repository): (&Path, &Repository),
+        paths: &Ways,
     ) -> Result<(), HistoryError> {
         let info = dir.join("objects/info");
         let mut caches = contents.paths_in(&info.join("commit-graphs"));
@@ -75,7 +76,8 @@ impl Plan {
         if !caches.iter().any(|path| contents.now(path).is_some_and(|graph| lists(&graph))) {
             return Ok(());
         }
-        for place in caches {
+        // One that the change sets wrote is restored or removed like any other file.
+        for place in caches.into_iter().filter(|place| !paths.contains_key(place)) {
             if let now @ State::File { .. } = looked(contents, &place)? {
                 self.deeds.push(Deed { place, action: Action::Remove, expected: Expected::Same(now) });
             }
@@ -140,15 +142,19 @@ impl Plan {
     pub(super) fn report_repositories(&mut self, contents: &Contents<'_>, survey: &Survey<'_>, written: &Written) {
         let is_object = |path: &Path| match survey.locate(path) {
             Some(at) if !survey.goes_whole(path) => {
-                matches!(at.role, Role::Object | Role::ObjectInfo).then_some(at.dir)
+                matches!(at.role, Role::Object | Role::ObjectInfo).then_some((at.dir, at.role))
             }
             _ => None,
         };
         let mut restored: BTreeMap<PathBuf, usize> = BTreeMap::new();
         self.files.retain(|(path, became)| match is_object(path) {
-            Some(dir) => {
-                *restored.entry(dir).or_default() += usize::from(*became == Became::Returned && is_counted(path));
-                false
+            Some((dir, role)) => {
+                let is_back = matches!(became, Became::Returned | Became::Restored);
+                let counts = is_back && is_counted(path);
+                *restored.entry(dir).or_default() += usize::from(counts);
+                // The other files of a pack return with it.
+                let is_quiet = *became == Became::Returned && role == Role::Object;
+                !counts && !is_quiet && !matches!(became, Became::Unchanged | Became::Kept)
             }
             // Git itself wrote a later message there.
             None => *became != Became::Unchanged || survey.locate(path).is_none_or(|at| at.role != Role::Scratch),
