@@ -115,7 +115,7 @@ fn listed(past: &[PastChange]) -> ToolOutput {
         let undone = if change.is_undone { ", taken back" } else { "" };
         let files = Grouped(change.files.len() as u64).of("file");
         let what = if change.what.is_empty() { String::new() } else { format!(" {}", one_line(&change.what)) };
-        let mut named: Vec<String> = change.files.iter().take(MOST_FILES).map(|file| in_words(file)).collect();
+        let mut named: Vec<String> = change.files.iter().take(MOST_FILES).map(in_words).collect();
         named.extend((change.files.len() > MOST_FILES).then(|| "…".to_owned()));
         format!("{}  {}{what} ({files}{undone}): {}", change.change_set, change.tool, named.join(", "))
     };
