@@ -52,7 +52,7 @@ fn look(root: &Path, folder: &Path, seen: &mut Intact) -> Result<(), String> {
         let path = entry.map_err(|error| error.to_string())?.path();
         let named = |why: &str| format!("{} {why}", path.strip_prefix(root).unwrap_or(&path).display());
         let facts = path.symlink_metadata().map_err(|error| named(&error.to_string()))?;
-        is_ours(&facts).map_err(|why| named(why))?;
+        is_ours(&facts).map_err(named)?;
         let changed = [(facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec())];
         seen.insert(path.clone(), (facts.ino(), facts.mode(), facts.uid(), facts.size(), changed));
         if facts.is_dir() {
