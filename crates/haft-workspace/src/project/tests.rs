@@ -348,9 +348,9 @@ fn the_copy_has_the_folder_of_a_script_and_the_scripts_that_it_names_and_no_word
     let (scene, store) = with_helpers();
     let copy = copied(&scene, &store).copy.expect("there is one");
     let reach = &copy.reaches[".haft/config.toml"];
-    assert_eq!(reach.places, ["scripts", "more/far.sh"]);
+    assert_eq!(reach.places, ["more", "scripts"]);
     let files: Vec<&str> = copy.files().into_keys().collect();
-    assert_eq!(files, ["more/far.sh", "scripts/check.sh", "scripts/data.json", "scripts/lib.sh"]);
+    assert_eq!(files, ["more/far.sh", "more/other.sh", "scripts/check.sh", "scripts/data.json", "scripts/lib.sh"]);
     assert_eq!(std::fs::read_to_string(copy.folder.join("scripts/lib.sh")).expect("it is there"), "echo lib\n");
 }
 
@@ -395,10 +395,11 @@ fn a_changed_helper_is_named_and_a_missing_one_refuses() {
     }
     assert_eq!(held.still(), Ok(()));
     let names = |changed: Option<HelpersChanged>| changed.map(|changed| changed.0).unwrap_or_default();
-    assert_eq!(names(held.helpers_changed()), ["scripts/data.json", "scripts/lib.sh", "scripts/new.sh"]);
+    let changed = ["more/other.sh", "scripts/data.json", "scripts/lib.sh", "scripts/new.sh"];
+    assert_eq!(names(held.helpers_changed()), changed);
     assert_eq!(names(held.named_helpers_changed()), ["scripts/lib.sh"]);
-    std::fs::remove_file(scene.path("more/far.sh")).expect("it was there");
-    assert_eq!(held.still(), Err("more/far.sh is gone or something else since it was trusted".to_owned()));
+    std::fs::remove_dir_all(scene.path("more")).expect("it was there");
+    assert_eq!(held.still(), Err("more is gone or something else since it was trusted".to_owned()));
 }
 
 #[test]
