@@ -4,9 +4,8 @@
 
 use std::fmt::Write;
 
+use haft::change_summary::ChangeSummary;
 use haft::door::ChangeSetId;
-use haft::effect::Change;
-use haft::grouped::Grouped;
 use haft::history::{PastChange, Reversal, Reversed};
 use haft::path::one_line;
 use haft::plan::FileDiff;
@@ -15,7 +14,9 @@ use serde_json::{Value, json};
 
 /// Most change sets of a list.
 const MOST_SETS: usize = 50;
-/// Most paths that are named of one change set, or of what was taken back.
+/// Most entries that are named of one change set in a list.
+const MOST_NAMED: usize = 8;
+/// Most paths that are named of what was taken back.
 const MOST_FILES: usize = 30;
 /// Most lines of the difference of one file.
 const MOST_LINES: usize = 120;
@@ -27,8 +28,8 @@ pub struct Undo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// What to do.
-    action: Action,
+    /// Default "list".
+    action: Option<Action>,
     /// Default: your newest.
     change_set: Option<u64>,
     /// Only this file or folder.
@@ -73,13 +74,14 @@ impl Tool for Undo {
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         // Calls before this one in the same turn finish first, and then it is planned again.
         let change_sets = Effect::Session(StateKey::change_sets());
-        if args.action == Action::List {
+        let action = args.action.unwrap_or(Action::List);
+        if action == Action::List {
             return Ok((Plan::new([change_sets]), Draft::List(cx.past_changes()?)));
         }
         let file = args.file.as_ref().map(|path| cx.locate(path)).transpose()?;
         let request = Reversal { change_set: args.change_set.map(ChangeSetId), file, hunk: args.hunk };
         let reversed = cx.preview_reversal(&request)?;
-        if args.action == Action::Preview {
+        if action == Action::Preview {
             // It shows what was in these files.
             let read = reversed.files.iter().filter(|file| !file.is_data).map(|file| Effect::Read(file.target.clone()));
             return Ok((Plan::new(read.chain([change_sets])), Draft::Preview(reversed)));
@@ -112,12 +114,10 @@ impl Tool for Undo {
 /// Lists change sets, the newest first.
 fn listed(past: &[PastChange]) -> ToolOutput {
     let line = |change: &PastChange| {
-        let undone = if change.is_undone { ", taken back" } else { "" };
-        let files = Grouped(change.files.len() as u64).of("file");
+        let undone = if change.is_undone { " (taken back)" } else { "" };
         let what = if change.what.is_empty() { String::new() } else { format!(" {}", one_line(&change.what)) };
-        let mut named: Vec<String> = change.files.iter().take(MOST_FILES).map(in_words).collect();
-        named.extend((change.files.len() > MOST_FILES).then(|| "…".to_owned()));
-        format!("{}  {}{what} ({files}{undone}): {}", change.change_set, change.tool, named.join(", "))
+        let named = ChangeSummary::of(&change.files).sentence(MOST_NAMED);
+        format!("{}  {}{what}{undone}: {named}", change.change_set, change.tool)
     };
     let mut lines: Vec<String> = past.iter().take(MOST_SETS).map(line).collect();
     match past.len() {
@@ -126,19 +126,10 @@ fn listed(past: &[PastChange]) -> ToolOutput {
         _ => {}
     }
     let set = |change: &PastChange| {
-        let files: Vec<&String> = change.files.iter().map(|(path, _)| path).collect();
+        let files: Vec<&String> = change.files.iter().map(|file| &file.path).collect();
         json!({ "change_set": change.change_set.0, "tool": change.tool, "what": change.what, "files": files, "undone": change.is_undone })
     };
     ToolOutput::text(lines.join("\n")).with_data(json!({ "change_sets": past.iter().map(set).collect::<Vec<_>>() }))
-}
-
-fn in_words((path, change): &(String, Change)) -> String {
-    let verb = match change {
-        Change::Create => "created",
-        Change::Replace => "changed",
-        Change::Remove => "removed",
-    };
-    format!("{verb} {}", one_line(path))
 }
 
 /// Names what becomes of the paths, and what else is worth knowing.

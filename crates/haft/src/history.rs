@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::BoxFuture;
+use crate::change_summary::ChangedPath;
 use crate::door::{ChangeSetId, Permit, SessionName};
 use crate::effect::Change;
 use crate::error::ToolError;
@@ -57,7 +58,7 @@ pub struct PastChange {
     /// The command that was run, or what was done, in one line.
     pub what: String,
     /// The paths that it changed.
-    pub files: Vec<(String, Change)>,
+    pub files: Vec<ChangedPath>,
     /// Whether it was taken back.
     pub is_undone: bool,
 }

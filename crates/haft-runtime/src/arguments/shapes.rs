@@ -20,6 +20,12 @@ pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
     for shape in shapes.0 {
         let Some(key) = entries.keys().find(|key| shape.is(key)).cloned() else { continue };
         let given = entries.get(&key).cloned().unwrap_or_default();
+        if given.is_null() {
+            // Many models send every argument that they know, with null for those that they do not mean.
+            entries.shift_remove(&key);
+            repairs.push(format!("{}: null left out, it changes nothing", key_path("$", &key)));
+            continue;
+        }
         let meant = match &shape.meaning {
             Meaning::Words(argument, words) => in_words(&given, words).map(|value| vec![(*argument, value)]),
             Meaning::Code(convert) => convert(&given, &Given(&entries)).or_else(|| {

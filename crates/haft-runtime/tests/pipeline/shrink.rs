@@ -128,10 +128,7 @@ async fn a_secret_across_the_cut_of_a_line_is_hidden_as_a_whole() {
     let line = format!("{}{SECRET}{}\nshort\n", "x".repeat(90), "y".repeat(5_000));
     let scene = Scene::new().file("a", line).secret(SECRET).limits(|limits| limits.line_length = 100);
     let text = scene.call("read_file", json!({ "path": "a" })).await.text();
-    // The page ends before the secret, and the next one begins there.
-    assert!(text.contains(&format!("{} [… 5021 more", "x".repeat(90))) && !text.contains("correct"), "{text}");
-    let rest = scene.call("read_file", json!({ "path": "a", "offset": 1, "column": 91 })).await.text();
-    assert!(rest.contains("[secret]yy") && !rest.contains("horse"), "{rest}");
+    assert!(text.contains(&format!("{}[secret]yy [… ", "x".repeat(90))), "{text}");
     assert!(text.contains("     2\tshort\n"), "{text}");
 }
 

@@ -31,8 +31,8 @@ async fn a_session_lists_previews_and_takes_back_its_own_changes() {
     scene.call("edit_file", edit("a.txt", &[("l2\n", "two\n"), ("l11", "eleven")])).await;
     scene.call("write_file", json!({ "path": "new.txt", "content": "x\n" })).await;
     snapshot!(scene.told("undo", json!({ "action": "list" })).await, @"
-    ok: 2  write_file create new.txt (1 file): created new.txt
-    1  edit_file change a.txt (1 file): changed a.txt
+    ok: 2  write_file create new.txt: created new.txt
+    1  edit_file change a.txt: changed a.txt
     did: nothing
     ");
     snapshot!(scene.told("undo", json!({ "action": "preview", "change_set": 1 })).await, @"

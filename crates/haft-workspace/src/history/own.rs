@@ -44,7 +44,7 @@ impl SessionHistory for History {
                 (Kind::Change, command, description) => command.or(description).unwrap_or_default(),
             },
             tool: set.tool,
-            files: set.files.into_iter().map(|file| (file.path, file.change)).collect(),
+            files: set.files,
             is_undone: set.undone == Undone::Yes,
         };
         Ok(own.map(past).collect())

@@ -257,7 +257,7 @@ impl Judge {
         let ruling = ruling.unwrap_or_else(|| self.unknown("of a server"));
         match tool.of_haft() {
             Some(tool)
-                if (haft_tools::names().contains(&tool) || is_plain(tool, &readings))
+                if haft_tools::names().contains(&tool)
                     && is_default_question(&ruling)
                     && (!self.plans || LOOKING.contains(&tool)) =>
             {
@@ -310,11 +310,6 @@ impl Judge {
         };
         self.workspace.locate(&RawPath::new(whole), extent).map_err(|error| anyhow!("{}", error.what))
     }
-}
-
-/// Says whether a name can only be that of a tool of haft's server: one of the user, or one in a dialect.
-fn is_plain(tool: &str, readings: &[(String, String)]) -> bool {
-    readings.len() == 1 && !tool.contains("__")
 }
 
 /// Returns whether a part of a command touches or runs something that is known only when it runs.
