@@ -278,7 +278,7 @@ fn what_is_shown_is_not_kept() {
     });
     assert_eq!(changed(&settled), ["create n", "remove b", "replace a"]);
     let counts = settled.changes.iter().map(|change| change.diff.as_ref().map(|diff| (diff.added, diff.removed)));
-    assert_eq!(counts.collect::<Vec<_>>(), [Some((1, 1)), Some((0, 1)), Some((1, 0))]);
+    assert_eq!(counts.collect::<Vec<_>>(), [Some((0, 1)), Some((1, 1)), Some((1, 0))]);
     assert_eq!(scene.tree(), before);
     assert!(scene.receipts.so_far().is_empty());
 }
