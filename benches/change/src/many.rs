@@ -9,10 +9,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use haft::call::CallId;
-use haft::door::{Doors, Errand, Permit, SessionName};
-use haft::effect::{CommandLine, Effect};
-use haft::process::{Settle, Wanted};
+use haft_contract::call::CallId;
+use haft_contract::door::{Doors, Errand, Permit, SessionName};
+use haft_contract::effect::{CommandLine, Effect};
+use haft_contract::process::{Settle, Wanted};
 use haft_workspace::files::Workspace;
 use haft_workspace::history::Which;
 use haft_workspace::state::WorkspaceState;
@@ -65,7 +65,7 @@ fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let effects: Arc<[Effect]> = Arc::new([Effect::Run(CommandLine("true".into()))]);
     let permit = Permit::issue(errand, effects, Vec::new(), CancellationToken::new());
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let told = |error: haft::error::ToolError| io::Error::other(error.to_string());
+    let told = |error: haft_contract::error::ToolError| io::Error::other(error.to_string());
     let ground = waiting.block_on(doors.files.ground(&permit, Wanted::Layered, Settle::Keep)).map_err(told)?;
     let layer = ground.roots().first().and_then(|root| root.layer.as_ref());
     let layer = layer.ok_or_else(|| io::Error::other("there is no layer here"))?;

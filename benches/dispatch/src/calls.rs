@@ -1,7 +1,7 @@
 //! The tool and the calls of it that everyone is given.
 
 /// Adds two whole numbers.
-#[haft::tool]
+#[haft_contract::tool]
 pub async fn add(
     /// First number.
     a: i64,

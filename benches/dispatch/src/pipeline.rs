@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use haft::call::{RawArguments, ToolCall};
-use haft::result::ToolResult;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::result::ToolResult;
 use haft_runtime::events::Subscription;
 use haft_testkit::scene::Scene;
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use haft::call::{CallId, Origin, RawArguments, ToolCall};
-use haft::door::{Errand, Permit, SessionName};
-use haft::effect::{CommandLine, Effect};
-use haft::process::{Ground, Level, Processes, Wanted};
+use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::effect::{CommandLine, Effect};
+use haft_contract::process::{Ground, Level, Processes, Wanted};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
@@ -85,9 +85,9 @@ fn worker(folder: &Path, alone: Duration) -> Result<bool, String> {
 
 /// A workspace with a worker in it that answers each line.
 struct Workshop {
-    doors: haft::door::Doors,
+    doors: haft_contract::door::Doors,
     sandbox: Sandbox,
-    command: haft::process::Command,
+    command: haft_contract::process::Command,
 }
 
 impl Workshop {
@@ -96,7 +96,7 @@ impl Workshop {
         let words = ["bash", "--noprofile", "--norc", "-c", "while read -r -u 3 line; do echo $line >&3; done"];
         let words = words.map(std::ffi::OsString::from).to_vec();
         let time = Duration::from_secs(60);
-        let command = haft::process::Command::new(words, "worker", opened.path().to_owned(), time);
+        let command = haft_contract::process::Command::new(words, "worker", opened.path().to_owned(), time);
         let state = WorkspaceState::new(&folder.join("state"), opened.path());
         let sandbox = Sandbox::new(Launcher::own(), settings(folder, Level::Full));
         Ok(Self { doors: opened.doors(&state), sandbox, command })

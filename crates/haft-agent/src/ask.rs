@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::call::CallId;
+use haft_contract::call::CallId;
 use haft_model::conversation::{Reply, Usage};
 use haft_model::images;
 use haft_model::provider::{ModelError, ModelErrorKind, Piece, Request};

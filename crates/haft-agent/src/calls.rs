@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use haft::call::ToolCall;
-use haft::result::{Status, ToolResult};
+use haft_contract::call::ToolCall;
+use haft_contract::result::{Status, ToolResult};
 use haft_model::conversation::{Answer, Call, Reply, Stop};
 
 use haft_runtime::runtime::Runtime;

@@ -6,8 +6,8 @@
 //!
 //! Nothing of this is written down: a session on disk is whole, and is compacted again when it is taken up and needs it.
 
-use haft::grouped::Grouped;
-use haft::head_and_tail::{whole_lines_after, whole_lines_before};
+use haft_contract::grouped::Grouped;
+use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
 use haft_model::conversation::{Answer, Message, Part, Reply};
 use haft_model::images;
 use serde_json::{Value, json};

@@ -12,8 +12,8 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use haft::kinds::ErrorKind;
-use haft::result::{Did, ToolResult};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::result::{Did, ToolResult};
 use haft_model::conversation::Call;
 use serde_json::Value;
 

@@ -89,7 +89,7 @@ fn note_of_lost(lost: usize, orphans: &[Answer]) -> Option<String> {
     }
     let mut note = "[haft: a part of this conversation is lost, with what you said and did there. Look before you repeat something.".to_owned();
     for answer in orphans.iter().take(MOST_NAMED) {
-        let text: String = haft::path::one_line(&answer.text).chars().take(LONGEST_NAMED).collect();
+        let text: String = haft_contract::path::one_line(&answer.text).chars().take(LONGEST_NAMED).collect();
         note.push_str(&format!("\nThis came of a call of {} there: {text}", answer.name));
     }
     if orphans.len() > MOST_NAMED {

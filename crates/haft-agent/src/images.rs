@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use haft::result::ToolResult;
+use haft_contract::result::ToolResult;
 use haft_model::conversation::{Image, Message};
 use haft_model::images::{answers, note_missing};
 

@@ -2,7 +2,7 @@
 //!
 //! Not here: which files there are and whether they are trusted. They come as values.
 
-use haft::grouped::Grouped;
+use haft_contract::grouped::Grouped;
 
 /// haft's own words.
 const OWN: &str = include_str!("instructions.md");

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft::call::{RawArguments, ToolCall};
-use haft::lift::Lift;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::lift::Lift;
 use haft_model::conversation::Call;
 use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
 use haft_model::wire::Wire;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use haft::grouped::Grouped;
+use haft_contract::grouped::Grouped;
 use haft_model::conversation::Usage;
 use haft_model::provider::ModelError;
 

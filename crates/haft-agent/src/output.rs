@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::grouped::Grouped;
+use haft_contract::grouped::Grouped;
 use haft_runtime::arguments::{Checker, Fault, read_text};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Whoever can be asked when a model gets nowhere.
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 
 /// Watches over an agent, such as the person at a terminal.
 pub trait Overseer: Send + Sync {

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use haft_model::conversation::Reply;
 use haft_model::provider::{Heard, Model, ModelError, ModelErrorKind, Request};
 use haft_model::wire::Wire;

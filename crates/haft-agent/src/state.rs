@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::session_state::AgentState;
+use haft_contract::session_state::AgentState;
 use haft_model::conversation::{Message, Part};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::result::ToolResult;
+use haft_contract::result::ToolResult;
 use haft_model::conversation::{Answer, Call, Reply, Usage};
 
 use crate::compaction::Compacted;

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use haft::stamp::Stamp;
 use haft_config::settings::Settings;
+use haft_contract::stamp::Stamp;
 use haft_workspace::project::FOLDER;
 use haft_workspace::state::stamps_of;
 use haft_workspace::state::trust::{TrustStore, Trusted};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use haft::schema_rules::is_safe_name;
 use haft_config::profile::Profile;
+use haft_contract::schema_rules::is_safe_name;
 use haft_model::lower::Provider;
 
 use crate::agent::flags::ModelFlags;

@@ -11,11 +11,11 @@ mod watched;
 use std::path::Path;
 use std::sync::Arc;
 
-use haft::BoxFuture;
-use haft::door::Doors;
-use haft::limits::Limits;
-use haft::spec::Spec;
-use haft::tool::AnyTool;
+use haft_contract::BoxFuture;
+use haft_contract::door::Doors;
+use haft_contract::limits::Limits;
+use haft_contract::spec::Spec;
+use haft_contract::tool::AnyTool;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::entry::Entry;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use haft::result::Status;
+use haft_contract::result::Status;
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

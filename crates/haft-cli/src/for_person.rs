@@ -3,10 +3,10 @@
 //! Errors and notes are written for models. Only what haft itself says is changed: what a tool or a command printed stays as
 //! it is.
 
-use haft::error::{Next, ToolError};
-use haft::output::Content;
-use haft::reader::Reader;
-use haft::result::ToolResult;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::output::Content;
+use haft_contract::reader::Reader;
+use haft_contract::result::ToolResult;
 use serde_json::Value;
 
 /// Returns the result as its reader needs it.

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use haft::path::one_line;
-use haft::process::Level;
 use haft_config::file::Mistake;
 use haft_config::settings::Settings;
+use haft_contract::path::one_line;
+use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::rule::{EffectSort, Pattern, Rule};
 use haft_workspace::files::{Bounds, Workspace};

@@ -99,7 +99,7 @@ fn with_near_tips(mut told: clap::Error) -> clap::Error {
     };
     let (wrong, tip) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg));
     if let (Some(wrong), Some(tip)) = (wrong, tip)
-        && haft::closest::closest(wrong, [tip].into_iter()).is_none()
+        && haft_contract::closest::closest(wrong, [tip].into_iter()).is_none()
     {
         // The usage names the same flag.
         told.remove(ContextKind::SuggestedArg);

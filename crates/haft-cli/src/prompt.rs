@@ -12,7 +12,7 @@ mod tests;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 

@@ -9,8 +9,8 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use haft::door::{Breadth, Look};
-use haft::path::{Extent, RawPath, Target};
+use haft_contract::door::{Breadth, Look};
+use haft_contract::path::{Extent, RawPath, Target};
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
 use haft_workspace::history::History;

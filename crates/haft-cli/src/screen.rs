@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
-use haft::visible::{is_deceptive, visible};
+use haft_contract::visible::{is_deceptive, visible};
 
 use crate::wrapped::wrapped;
 

@@ -1,6 +1,6 @@
 //! Differences as lines for a terminal: removed red, added green, what is unchanged plain.
 
-use haft::diff::{Diff, DiffHunk, DiffLine};
+use haft_contract::diff::{Diff, DiffHunk, DiffLine};
 
 use crate::screen::Part;
 

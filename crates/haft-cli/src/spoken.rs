@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use haft::closest::closest;
-use haft::dialect::Dialect;
+use haft_contract::closest::closest;
+use haft_contract::dialect::Dialect;
 use haft_tools::dialect::{CheckedDialect, NAMES, check, named};
 use haft_workspace::state::{list_config_folder, read_config_file};
 

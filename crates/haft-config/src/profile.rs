@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::limits::{EditCount, EditNeeds, Limits, UnknownKeys, WriteMode};
+use haft_contract::limits::{EditCount, EditNeeds, Limits, UnknownKeys, WriteMode};
 use serde::Deserialize;
 
 /// The profiles there are.

@@ -186,7 +186,7 @@ impl Reading<'_> {
     }
 
     fn unknown(&mut self, at: usize, key: &str) {
-        let fix = match haft::closest::closest(key, KEYS.into_iter()) {
+        let fix = match haft_contract::closest::closest(key, KEYS.into_iter()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("use {}", KEYS.join(", ")),
         };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::limits::Limits;
+use haft_contract::limits::Limits;
 
 use crate::environment::{Environment, NoHome, variable};
 use crate::file::{ConfigFile, Mistake, line_with, load, parse};

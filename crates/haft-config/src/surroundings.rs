@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft::process::Level;
+use haft_contract::process::Level;
 use haft_workspace::state::read_project_file;
 use serde::Deserialize;
 

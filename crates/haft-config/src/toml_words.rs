@@ -36,7 +36,7 @@ pub(crate) fn explain(message: &str) -> (String, String) {
     }
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
     let wrong = problem.split('`').nth(1).unwrap_or_default();
-    match haft::closest::closest(wrong, known.iter().copied()) {
+    match haft_contract::closest::closest(wrong, known.iter().copied()) {
         Some(near) => (problem.to_owned(), format!("did you mean `{near}`?")),
         None => (problem.to_owned(), format!("use {}", in_words(expected))),
     }

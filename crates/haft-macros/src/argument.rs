@@ -151,7 +151,7 @@ fn complain_about_context(ty: &Type, complaints: &mut Complaints) -> bool {
         "a tool borrows its context; write `&RunContext<'_>`"
     } else if ends_in(context, "PlanContext") {
         "the function runs when planning is over; say what it touches with `reads = …`, `changes = …` and so on, \
-         or implement `haft::tool::Tool` by hand"
+         or implement `haft_contract::tool::Tool` by hand"
     } else {
         return false;
     };

@@ -23,7 +23,7 @@ impl Function {
             other => {
                 return Err(syn::Error::new_spanned(
                     other,
-                    "`#[haft::tool]` makes a tool of an `async fn`, and this is none; for a type, implement `haft::tool::Tool`",
+                    "`#[haft::tool]` makes a tool of an `async fn`, and this is none; for a type, implement `haft_contract::tool::Tool`",
                 ));
             }
         };
@@ -42,7 +42,7 @@ impl Function {
                 }
                 FnArg::Receiver(receiver) => {
                     let sentence = "a tool is a free function without `self`; \
-                                    for a tool with state, implement `haft::tool::Tool` for your type";
+                                    for a tool with state, implement `haft_contract::tool::Tool` for your type";
                     complaints.about(receiver, sentence);
                 }
             }

@@ -1,6 +1,6 @@
 //! The attribute `#[haft::tool]`: a tool for people who want to write one function.
 //!
-//! A tool that plans for itself implements `haft::tool::Tool`. Most tools of a library user do not:
+//! A tool that plans for itself implements `haft_contract::tool::Tool`. Most tools of a library user do not:
 //! they compute something, or touch what one argument names. For them the function already says
 //! everything, and this crate writes the implementation from it. What it cannot write, it refuses
 //! with a sentence that says what to change; those sentences are part of the product and tested.
@@ -27,8 +27,8 @@ use crate::options::Options;
 /// Makes a tool of an `async fn`: `add` stays, and `Add` beside it is the tool.
 ///
 /// ```ignore
-/// use haft::prelude::*;
-/// use haft::tool::Typed;
+/// use haft_contract::prelude::*;
+/// use haft_contract::tool::Typed;
 ///
 /// /// Adds two whole numbers.
 /// #[haft::tool]
@@ -46,7 +46,7 @@ use crate::options::Options;
 /// ```
 ///
 /// The tool is a unit struct with the visibility of the function and its name in UpperCamelCase
-/// (`read_file` makes `ReadFile`), which implements `haft::tool::Tool`. Like any other type it hides
+/// (`read_file` makes `ReadFile`), which implements `haft_contract::tool::Tool`. Like any other type it hides
 /// what is imported under that name, so do not call the function `result`: write `name = "result"`.
 /// The code that is written needs no dependency but `haft`.
 ///
@@ -58,7 +58,7 @@ use crate::options::Options;
 ///   Its type implements `serde::Deserialize` and `schemars::JsonSchema`. Arguments that are not
 ///   parameters are refused.
 /// - A parameter of type `&RunContext<'_>` is no argument; it is the context of the call.
-/// - It returns something that implements `haft::output::IntoOutput` (numbers, text, `Json(..)`,
+/// - It returns something that implements `haft_contract::output::IntoOutput` (numbers, text, `Json(..)`,
 ///   `ToolOutput`, nothing at all), or a `Result` of that whose error is a `ToolError` or becomes
 ///   one by `Into`.
 ///

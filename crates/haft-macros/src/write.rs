@@ -86,9 +86,9 @@ fn arguments(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
     });
     quote! {
         #[doc(hidden)]
-        #[derive(::haft::written_by_macro::serde::Deserialize, ::haft::written_by_macro::schemars::JsonSchema)]
-        #[serde(crate = "::haft::written_by_macro::serde", deny_unknown_fields)]
-        #[schemars(crate = "::haft::written_by_macro::schemars")]
+        #[derive(::haft_contract::written_by_macro::serde::Deserialize, ::haft_contract::written_by_macro::schemars::JsonSchema)]
+        #[serde(crate = "::haft_contract::written_by_macro::serde", deny_unknown_fields)]
+        #[schemars(crate = "::haft_contract::written_by_macro::schemars")]
         pub struct #arguments_ident {
             #(#fields,)*
         }
@@ -99,9 +99,9 @@ fn arguments(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
 fn field_type(argument: &Argument) -> TokenStream {
     let ty = &argument.ty;
     match (argument.kind, argument.presence) {
-        (Kind::Target, Presence::Required) => quote_spanned! { ty.span()=> ::haft::path::RawPath },
+        (Kind::Target, Presence::Required) => quote_spanned! { ty.span()=> ::haft_contract::path::RawPath },
         (Kind::Target, Presence::Optional) => {
-            quote_spanned! { ty.span()=> ::core::option::Option<::haft::path::RawPath> }
+            quote_spanned! { ty.span()=> ::core::option::Option<::haft_contract::path::RawPath> }
         }
         (Kind::RawPath | Kind::Text | Kind::Other, _) => quote! { #ty },
     }
@@ -124,28 +124,28 @@ fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
     let Declared { type_name, name, .. } = declared;
     let manual = manual(&declared.words);
     let draft = located(declared).map(|argument| match argument.presence {
-        Presence::Required => quote! { ::haft::path::Target },
-        Presence::Optional => quote! { ::core::option::Option<::haft::path::Target> },
+        Presence::Required => quote! { ::haft_contract::path::Target },
+        Presence::Optional => quote! { ::core::option::Option<::haft_contract::path::Target> },
     });
     let at_most = at_most(declared);
     let plan = plan(declared);
     let run = run(declared);
     quote_spanned! { Span::mixed_site()=>
-        impl ::haft::tool::Tool for #type_name {
+        impl ::haft_contract::tool::Tool for #type_name {
             const NAME: &'static str = #name;
-            const DOES: ::haft::spec::AtMost = ::haft::spec::AtMost::#at_most;
+            const DOES: ::haft_contract::spec::AtMost = ::haft_contract::spec::AtMost::#at_most;
             type Args = #arguments_ident;
             type Draft = (#(#draft,)*);
 
-            fn manual(&self) -> ::haft::manual::Manual {
+            fn manual(&self) -> ::haft_contract::manual::Manual {
                 #manual
             }
 
             async fn plan(
                 &self,
                 __args: &Self::Args,
-                __cx: &::haft::context::PlanContext<'_>,
-            ) -> ::core::result::Result<(::haft::plan::Plan, Self::Draft), ::haft::error::ToolError> {
+                __cx: &::haft_contract::context::PlanContext<'_>,
+            ) -> ::core::result::Result<(::haft_contract::plan::Plan, Self::Draft), ::haft_contract::error::ToolError> {
                 #plan
             }
 
@@ -153,8 +153,8 @@ fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
                 &self,
                 __args: Self::Args,
                 __draft: Self::Draft,
-                __cx: &::haft::context::RunContext<'_>,
-            ) -> ::core::result::Result<::haft::output::ToolOutput, ::haft::error::ToolError> {
+                __cx: &::haft_contract::context::RunContext<'_>,
+            ) -> ::core::result::Result<::haft_contract::output::ToolOutput, ::haft_contract::error::ToolError> {
                 #run
             }
         }
@@ -164,13 +164,13 @@ fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
 fn manual(words: &Words) -> TokenStream {
     match words {
         Words::File(file) => {
-            quote_spanned! { file.span()=> ::haft::manual::Manual::read(::core::include_str!(#file)) }
+            quote_spanned! { file.span()=> ::haft_contract::manual::Manual::read(::core::include_str!(#file)) }
         }
-        Words::Doc { text, title: None } => quote! { ::haft::manual::Manual::plain(Self::NAME, #text) },
+        Words::Doc { text, title: None } => quote! { ::haft_contract::manual::Manual::plain(Self::NAME, #text) },
         Words::Doc { text, title: Some(title) } => quote! {
-            ::haft::manual::Manual {
+            ::haft_contract::manual::Manual {
                 title: ::core::convert::Into::into(#title),
-                ..::haft::manual::Manual::plain(Self::NAME, #text)
+                ..::haft_contract::manual::Manual::plain(Self::NAME, #text)
             }
         },
     }
@@ -185,16 +185,16 @@ fn plan(declared: &Declared) -> TokenStream {
     let session = &declared.session;
     let steps: Vec<TokenStream> = declared.function.arguments().filter_map(plan_argument).collect();
     if steps.is_empty() && session.is_empty() {
-        return quote! { ::core::result::Result::Ok((::haft::plan::Plan::nothing(), ())) };
+        return quote! { ::core::result::Result::Ok((::haft_contract::plan::Plan::nothing(), ())) };
     }
     let draft = located(declared).map(found);
     quote_spanned! { Span::mixed_site()=>
         let mut __effects = ::std::vec::Vec::new();
         #(#steps)*
-        #(__effects.push(::haft::effect::Effect::Session(::haft::effect::StateKey(
+        #(__effects.push(::haft_contract::effect::Effect::Session(::haft_contract::effect::StateKey(
             ::core::convert::Into::into(#session)
         )));)*
-        ::core::result::Result::Ok((::haft::plan::Plan::new(__effects), (#(#draft,)*)))
+        ::core::result::Result::Ok((::haft_contract::plan::Plan::new(__effects), (#(#draft,)*)))
     }
 }
 
@@ -233,27 +233,27 @@ fn plan_effect(key: EffectKey) -> TokenStream {
     match key {
         EffectKey::Reads => quote_spanned! { ours=>
             let __target = __cx.locate(__argument)?;
-            __effects.push(::haft::effect::Effect::Read(::core::clone::Clone::clone(&__target)));
+            __effects.push(::haft_contract::effect::Effect::Read(::core::clone::Clone::clone(&__target)));
         },
         EffectKey::ReadsTree => quote_spanned! { ours=>
             let __target = __cx.locate_tree(__argument)?;
-            __effects.push(::haft::effect::Effect::Read(::core::clone::Clone::clone(&__target)));
+            __effects.push(::haft_contract::effect::Effect::Read(::core::clone::Clone::clone(&__target)));
         },
         EffectKey::Changes => quote_spanned! { ours=>
             let __target = __cx.locate(__argument)?;
             let __change = match __cx.look().stamp(&__target) {
-                ::core::option::Option::Some(_) => ::haft::effect::Change::Replace,
-                ::core::option::Option::None => ::haft::effect::Change::Create,
+                ::core::option::Option::Some(_) => ::haft_contract::effect::Change::Replace,
+                ::core::option::Option::None => ::haft_contract::effect::Change::Create,
             };
-            __effects.push(::haft::effect::Effect::Change(::core::clone::Clone::clone(&__target), __change));
+            __effects.push(::haft_contract::effect::Effect::Change(::core::clone::Clone::clone(&__target), __change));
         },
         EffectKey::Runs => quote_spanned! { ours=>
-            let __command = ::haft::effect::CommandLine(::core::clone::Clone::clone(__argument));
-            __effects.push(::haft::effect::Effect::Run(__command));
+            let __command = ::haft_contract::effect::CommandLine(::core::clone::Clone::clone(__argument));
+            __effects.push(::haft_contract::effect::Effect::Run(__command));
         },
         EffectKey::Connects => quote_spanned! { ours=>
-            let __host = ::haft::effect::Host(::core::clone::Clone::clone(__argument));
-            __effects.push(::haft::effect::Effect::Connect(__host));
+            let __host = ::haft_contract::effect::Host(::core::clone::Clone::clone(__argument));
+            __effects.push(::haft_contract::effect::Effect::Connect(__host));
         },
     }
 }
@@ -279,5 +279,5 @@ fn run(declared: &Declared) -> TokenStream {
         ReturnType::Type(_, ty) => ours.located_at(ty.span()),
     };
     let ident = &signature.ident;
-    quote_spanned! { span=> ::haft::output::IntoOutput::into_output(#ident(#(#inputs),*).await) }
+    quote_spanned! { span=> ::haft_contract::output::IntoOutput::into_output(#ident(#(#inputs),*).await) }
 }

@@ -1,10 +1,10 @@
 //! A result as the protocol has it: what the model reads, and for programs what became of the call.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use haft::door::ChangeSetId;
-use haft::kinds::ErrorKind;
-use haft::output::Content;
-use haft::result::{Did, Status, ToolResult};
+use haft_contract::door::ChangeSetId;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::output::Content;
+use haft_contract::result::{Did, Status, ToolResult};
 use haft_runtime::entry::Entry;
 use haft_runtime::runtime::Runtime;
 use rmcp::model::{Annotations, CallToolResult, ContentBlock, MetaObject, Role, TextContent};

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::call::CallId;
+use haft_contract::BoxFuture;
+use haft_contract::call::CallId;
 use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
 use rmcp::ErrorData;
 use rmcp::model::{

@@ -5,8 +5,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::call::{CallId, Origin, RawArguments, ToolCall};
-use haft::result::ToolResult;
+use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::result::ToolResult;
 use haft_runtime::session::Session;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};

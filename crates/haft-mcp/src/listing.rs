@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft::spec::{AtMost, Spec};
+use haft_contract::spec::{AtMost, Spec};
 use haft_runtime::entry::Entry;
 use haft_runtime::runtime::Runtime;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};

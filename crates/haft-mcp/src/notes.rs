@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft::result::ToolResult;
+use haft_contract::result::ToolResult;
 
 use crate::toolbox::Books;
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use haft::call::CallId;
+use haft_contract::call::CallId;
 use haft_runtime::events::{EventKind, Events, Subscription, What};
 use rmcp::model::{ProgressNotification, ProgressNotificationParam, ProgressToken, ServerJsonRpcMessage};
 use tokio::time::Instant;

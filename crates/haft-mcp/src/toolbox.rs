@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::result::ToolResult;
+use haft_contract::result::ToolResult;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
 

@@ -28,8 +28,8 @@ mod write;
 use std::fmt;
 use std::str::FromStr;
 
-use haft::lift::Lift;
-use haft::spec::{AtMost, Spec};
+use haft_contract::lift::Lift;
+use haft_contract::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// A provider's dialect of tool declarations.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Message, Reply, Usage};

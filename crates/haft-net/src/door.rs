@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::door::{Permit, Receipt};
-use haft::effect::{Effect, Host};
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
-use haft::net::{Method, Net, Request, Response};
+use haft_contract::BoxFuture;
+use haft_contract::door::{Permit, Receipt};
+use haft_contract::effect::{Effect, Host};
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::net::{Method, Net, Request, Response};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Url};
 

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 
 use crate::names::LeadsNowhere;
 

@@ -25,9 +25,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use haft::door::FileKind;
-use haft::effect::{Does, Effect, Step};
-use haft::path::Target;
+use haft_contract::door::FileKind;
+use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::path::Target;
 
 use act::Flow;
 
@@ -104,8 +104,8 @@ pub fn runs_typed_text(text: &str, scene: &Scene, locate: &dyn Locate) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::Danger;
-    use haft::path::{Extent, Place};
+    use haft_contract::effect::Danger;
+    use haft_contract::path::{Extent, Place};
 
     struct Nowhere;
 

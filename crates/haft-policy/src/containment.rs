@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use haft::effect::{Does, Effect};
+use haft_contract::effect::{Does, Effect};
 
 /// Whether a command is contained, or what is missing. The order is by how much is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

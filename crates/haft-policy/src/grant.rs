@@ -11,8 +11,8 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use haft::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
-use haft::path::{Target, one_line};
+use haft_contract::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
+use haft_contract::path::{Target, one_line};
 
 use crate::containment::Containment;
 use crate::rule::EffectSort;

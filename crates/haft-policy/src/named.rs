@@ -1,6 +1,6 @@
 //! Files of the workspace that trusted code names: programs, scripts and modules that tools and hooks run.
 //!
-//! They are protected like the names that everybody knows (`haft::guarded`). Which they are is known only where the
+//! They are protected like the names that everybody knows (`haft_contract::guarded`). Which they are is known only where the
 //! trusted files were read, so they are handed to the judge.
 //!
 //! Not here: which files those are (`haft_workspace::project`), and what a command turns out to change (`files/layer`).
@@ -10,8 +10,8 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::effect::{Change, Does, Effect, Step};
-use haft::path::Target;
+use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::path::Target;
 
 use crate::rule::EffectSort;
 

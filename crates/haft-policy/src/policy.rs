@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use haft::effect::{Does, Effect};
-use haft::process::Settle;
+use haft_contract::effect::{Does, Effect};
+use haft_contract::process::Settle;
 
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};

@@ -3,7 +3,7 @@
 //! For who lets calls run where the workspace is only a copy: what stays in it harms nobody. A command is taken by its
 //! words here; that it stays where they say is the sandbox's work.
 
-use haft::effect::Effect;
+use haft_contract::effect::Effect;
 
 use crate::rule::EffectSort;
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use haft::effect::{Change, Claim, Danger, Does, Effect};
-use haft::guarded::{is_secret, may_hold_guarded, protected};
-use haft::path::Target;
+use haft_contract::effect::{Change, Claim, Danger, Does, Effect};
+use haft_contract::guarded::{is_secret, may_hold_guarded, protected};
+use haft_contract::path::Target;
 
 use crate::decision::{Class, Decision, Ruling};
 use crate::rules::conditions::Conditions;

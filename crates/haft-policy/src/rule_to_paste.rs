@@ -9,8 +9,8 @@
 #[cfg(test)]
 mod tests;
 
-use haft::effect::{Does, Effect, Step};
-use haft::path::Target;
+use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::path::Target;
 
 use crate::decision::Decision;
 use crate::policy::{Policy, Situation};

@@ -2,7 +2,7 @@
 //!
 //! They are a contract: a rules file of a user holds them. A new sort gets a name here or the build breaks.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use crate::rule::EffectSort;
 

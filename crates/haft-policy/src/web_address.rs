@@ -7,7 +7,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use haft::effect::Host;
+use haft_contract::effect::Host;
 
 use crate::command::programs::address::{METADATA, normal};
 

@@ -5,8 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft::guarded::{is_secret, protected};
-use haft::path::Target;
+use haft_contract::guarded::{is_secret, protected};
+use haft_contract::path::Target;
 
 /// What lies at a path, as commands meet it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,7 +152,7 @@ fn process_part(path: &Path, wanted: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::path::{Extent, Place};
+    use haft_contract::path::{Extent, Place};
 
     fn zone_outside(path: &str) -> Zone {
         Zone::of(&Target::Outside(Place::new(path, Extent::Entry)))

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haft::effect::{Change, Effect};
-use haft::guarded::{protected, protected_names};
-use haft::path::{Extent, Place, Target};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::guarded::{protected, protected_names};
+use haft_contract::path::{Extent, Place, Target};
 use haft_policy::command::examples::decision;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::policy::{Policy, Situation};

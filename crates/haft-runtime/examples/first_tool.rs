@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use haft::call::{RawArguments, ToolCall};
-use haft::prelude::*;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::prelude::*;
 use haft_runtime::approval::Nobody;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
@@ -12,7 +12,7 @@ use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 
 /// Counts the words of a text.
-#[haft::tool]
+#[haft_contract::tool]
 async fn count(
     /// The text.
     text: String,

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use haft::call::{RawArguments, ToolCall};
-use haft::prelude::*;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::prelude::*;
 use haft_runtime::approval::Nobody;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::record;
@@ -15,7 +15,7 @@ use haft_workspace::files::Workspace;
 use haft_workspace::state::{ScratchFolder, WorkspaceState};
 
 /// Counts the lines of a text file that hold a word.
-#[haft::tool(reads = path)]
+#[haft_contract::tool(reads = path)]
 async fn count_word(
     /// The file, relative to the workspace.
     path: Target,

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use haft::BoxFuture;
-use haft::call::CallId;
-use haft::plan::Preview;
+use haft_contract::BoxFuture;
+use haft_contract::call::CallId;
+use haft_contract::plan::Preview;
 use haft_policy::decision::{Class, Ruling};
 use haft_policy::grant::GrantScope;
 use haft_policy::reach::Reach;

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use haft::effect::Effect;
+use haft_contract::effect::Effect;
 
 /// Most questions that are remembered.
 const MOST: usize = 64;

@@ -7,8 +7,8 @@
 //!
 //! Not here: a question about them.
 
-use haft::effect::{Does, Effect, Host, Step};
-use haft::process::Level;
+use haft_contract::effect::{Does, Effect, Host, Step};
+use haft_contract::process::Level;
 use haft_policy::grant::GrantScope;
 use haft_policy::rule::EffectSort;
 
@@ -86,8 +86,8 @@ fn sends(effect: &Effect, grants: &[GrantScope]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::{Change, Claim, CommandLine, RemoteClaim};
-    use haft::path::{Extent, Place, Target};
+    use haft_contract::effect::{Change, Claim, CommandLine, RemoteClaim};
+    use haft_contract::path::{Extent, Place, Target};
 
     fn step(does: Does) -> Effect {
         Effect::Step(Step {

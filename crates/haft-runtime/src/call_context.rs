@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use futures_util::FutureExt;
-use haft::call::{CallId, Origin, RawArguments, ToolCall};
-use haft::change_summary::KindCounts;
-use haft::context::{Hiding, PlanContext, Progress};
-use haft::dialect::Dialect;
-use haft::door::{Errand, Permit, Receipt};
-use haft::effect::{Change, Effect};
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
-use haft::limits::Limits;
-use haft::path::Target;
-use haft::process::Level;
-use haft::result::{Did, Status, ToolResult};
+use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::change_summary::KindCounts;
+use haft_contract::context::{Hiding, PlanContext, Progress};
+use haft_contract::dialect::Dialect;
+use haft_contract::door::{Errand, Permit, Receipt};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::limits::Limits;
+use haft_contract::path::Target;
+use haft_contract::process::Level;
+use haft_contract::result::{Did, Status, ToolResult};
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -175,7 +175,7 @@ impl<'a> CallContext<'a> {
         for target in targets {
             let place = target.place();
             if let std::borrow::Cow::Owned(hidden) = self.redactor.redact_known(&place.path().to_string_lossy()) {
-                let place = haft::path::Place::new(hidden, place.extent());
+                let place = haft_contract::path::Place::new(hidden, place.extent());
                 *target = if target.is_inside() { Target::Inside(place) } else { Target::Outside(place) };
             }
         }
@@ -482,7 +482,7 @@ fn shown_name(session: &Session, name: &str) -> String {
     }
 }
 
-fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft::stamp::Stamp)> {
+fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft_contract::stamp::Stamp)> {
     let read = |receipt: &Receipt| match receipt {
         Receipt::Read(target, version) => Some((target.clone(), version.stamp)),
         Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,

@@ -6,10 +6,10 @@ mod names;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use haft::call::RawArguments;
-use haft::closest::closest;
-use haft::schema_rules::{BrokenRule, check};
-use haft::tool::AnyTool;
+use haft_contract::call::RawArguments;
+use haft_contract::closest::closest;
+use haft_contract::schema_rules::{BrokenRule, check};
+use haft_contract::tool::AnyTool;
 use indexmap::IndexMap;
 
 use crate::entry::Entry;

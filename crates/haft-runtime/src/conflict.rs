@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use haft::effect::{Claim, Does, Effect, StateKey, Step};
+use haft_contract::effect::{Claim, Does, Effect, StateKey, Step};
 
 /// Returns whether two calls with these effects must not overlap.
 pub(crate) fn conflict(left: &[Effect], right: &[Effect]) -> bool {
@@ -54,8 +54,8 @@ fn collide(a: &Effect, b: &Effect) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::{AgentName, Change, CommandLine, Host, RemoteClaim};
-    use haft::path::{Extent, Place, Target};
+    use haft_contract::effect::{AgentName, Change, CommandLine, Host, RemoteClaim};
+    use haft_contract::path::{Extent, Place, Target};
 
     fn check(a: Effect, b: Effect, expected: bool) {
         assert_eq!(collide(&a, &b), expected, "{a} against {b}");

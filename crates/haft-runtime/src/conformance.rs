@@ -16,9 +16,9 @@ mod wrong_arguments;
 use std::fmt;
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::error::ToolError;
-use haft::manual::Example;
+use haft_contract::BoxFuture;
+use haft_contract::error::ToolError;
+use haft_contract::manual::Example;
 use haft_policy::policy::Mode;
 use serde_json::Value;
 

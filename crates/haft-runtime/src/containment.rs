@@ -1,8 +1,8 @@
 //! What stands around a command here, as the doors say it: for the judge, and in a line for whoever is asked.
 
-use haft::door::Doors;
-use haft::effect::Effect;
-use haft::process::Level;
+use haft_contract::door::Doors;
+use haft_contract::effect::Effect;
+use haft_contract::process::Level;
 use haft_policy::containment::{Containment, Undo};
 
 /// What stands around commands.
@@ -63,7 +63,7 @@ impl Surroundings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::{Does, Step};
+    use haft_contract::effect::{Does, Step};
 
     fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
         Surroundings { level, uncovered: uncovered.map(str::to_owned), network }

@@ -12,11 +12,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use haft::dialect::ForeignTool;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Tool, Typed};
+use haft_contract::dialect::ForeignTool;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Tool, Typed};
 use serde_json::{Map, Value};
 
 use crate::arguments::Checker;

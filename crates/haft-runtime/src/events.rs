@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use haft::call::CallId;
-use haft::path::Target;
-use haft::result::{Status, ToolResult};
+use haft_contract::call::CallId;
+use haft_contract::path::Target;
+use haft_contract::result::{Status, ToolResult};
 use serde_json::Value;
 use tokio::sync::Notify;
 

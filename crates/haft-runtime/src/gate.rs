@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft::effect::Effect;
-use haft::error::ToolError;
+use haft_contract::effect::Effect;
+use haft_contract::error::ToolError;
 use tokio::sync::Notify;
 
 use crate::conflict::conflict;
@@ -96,8 +96,8 @@ impl Drop for Slot<'_> {
 mod tests {
     use super::*;
     use futures_util::FutureExt;
-    use haft::effect::{Change, CommandLine};
-    use haft::path::{Extent, Place, Target};
+    use haft_contract::effect::{Change, CommandLine};
+    use haft_contract::path::{Extent, Place, Target};
 
     fn change(path: &str) -> Arc<[Effect]> {
         Arc::new([Effect::Change(Target::Inside(Place::new(path, Extent::Entry)), Change::Replace)])

@@ -20,11 +20,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft::BoxFuture;
-use haft::call::CallId;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::output::ToolOutput;
+use haft_contract::BoxFuture;
+use haft_contract::call::CallId;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::output::ToolOutput;
 use serde_json::Value;
 
 use crate::call_context::CallContext;

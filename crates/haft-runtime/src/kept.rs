@@ -10,9 +10,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use haft::effect::{Does, Effect, Step};
-use haft::output::{Content, Limited, ToolOutput};
-use haft::path::{Extent, Target};
+use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::output::{Content, Limited, ToolOutput};
+use haft_contract::path::{Extent, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

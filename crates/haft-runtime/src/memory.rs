@@ -11,15 +11,15 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use haft::call::CallId;
-use haft::context::Seen;
-use haft::door::{ReadVersion, Receipt};
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
-use haft::output::{Content, ToolOutput};
-use haft::path::Target;
-use haft::spec::Spec;
-use haft::stamp::Stamp;
+use haft_contract::call::CallId;
+use haft_contract::context::Seen;
+use haft_contract::door::{ReadVersion, Receipt};
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::output::{Content, ToolOutput};
+use haft_contract::path::Target;
+use haft_contract::spec::Spec;
+use haft_contract::stamp::Stamp;
 use serde_json::Value;
 
 use crate::kept::KeptKey;
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn the_order_of_keys_does_not_matter_but_values_do() {
         let memory = Memory::default();
-        let tool = |name: &str| Spec::new(name, haft::manual::Manual::plain(name, "Words."), json!({}));
+        let tool = |name: &str| Spec::new(name, haft_contract::manual::Manual::plain(name, "Words."), json!({}));
         let key = |value| memory.key(&tool("t"), &value);
         assert_eq!(
             key(json!({ "a": 1, "b": [{ "c": 2, "d": 3 }] })),

@@ -2,10 +2,10 @@
 //!
 //! Everything passes the redactor first and is cut afterwards, so that no half of a secret is left.
 
-use haft::call::Origin;
-use haft::door::Purpose;
-use haft::effect::Effect;
-use haft::path::one_line;
+use haft_contract::call::Origin;
+use haft_contract::door::Purpose;
+use haft_contract::effect::Effect;
+use haft_contract::path::one_line;
 
 use crate::call_context::CallContext;
 

@@ -9,9 +9,9 @@ mod words;
 
 use std::borrow::Cow;
 
-use haft::diff::Diff;
-use haft::effect::Effect;
-use haft::plan::{FileDiff, Preview};
+use haft_contract::diff::Diff;
+use haft_contract::effect::Effect;
+use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Policy, Situation};

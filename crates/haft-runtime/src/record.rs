@@ -3,11 +3,11 @@
 //! Fields that do not apply are left out. A change that a reader could notice gets a new version.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use haft::change_summary::KindCounts;
-use haft::door::ChangeSetId;
-use haft::output::{Image, Limited};
-use haft::process::Level;
-use haft::result::{Did, ToolResult};
+use haft_contract::change_summary::KindCounts;
+use haft_contract::door::ChangeSetId;
+use haft_contract::output::{Image, Limited};
+use haft_contract::process::Level;
+use haft_contract::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use haft::diff::{Diff, DiffLine};
-use haft::door::SecretFile;
+use haft_contract::diff::{Diff, DiffLine};
+use haft_contract::door::SecretFile;
 use serde_json::Value;
 
 use known::{Known, Secret};

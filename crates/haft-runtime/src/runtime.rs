@@ -2,11 +2,11 @@
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use haft::call::ToolCall;
-use haft::dialect::Dialect;
-use haft::door::Doors;
-use haft::limits::Limits;
-use haft::result::ToolResult;
+use haft_contract::call::ToolCall;
+use haft_contract::dialect::Dialect;
+use haft_contract::door::Doors;
+use haft_contract::limits::Limits;
+use haft_contract::result::ToolResult;
 use haft_policy::policy::Policy;
 use std::sync::Arc;
 

@@ -14,10 +14,10 @@ mod git_history;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft::door::{Breadth, Receipt, SecretLook};
-use haft::effect::Effect;
-use haft::guarded::secret_kind;
-use haft::path::Extent;
+use haft_contract::door::{Breadth, Receipt, SecretLook};
+use haft_contract::effect::Effect;
+use haft_contract::guarded::secret_kind;
+use haft_contract::path::Extent;
 
 use crate::bits::may_do_anything;
 use crate::call_context::CallContext;

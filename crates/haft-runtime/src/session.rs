@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use haft::call::{CallId, ToolCall};
-use haft::door::{Errand, Page, PageRequest, Permit, SessionName, Spill};
-use haft::error::ToolError;
-use haft::path::{Extent, RawPath};
-use haft::session_state::{AgentState, Storage};
+use haft_contract::call::{CallId, ToolCall};
+use haft_contract::door::{Errand, Page, PageRequest, Permit, SessionName, Spill};
+use haft_contract::error::ToolError;
+use haft_contract::path::{Extent, RawPath};
+use haft_contract::session_state::{AgentState, Storage};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Mode;
 use tokio_util::sync::CancellationToken;
@@ -146,7 +146,7 @@ impl Session {
 
     /// Returns whether the file was read in this session and still has the version that was read.
     pub fn has_read(&self, path: &RawPath) -> bool {
-        use haft::context::Seen;
+        use haft_contract::context::Seen;
         let look = &self.ground.doors.look;
         let Ok(target) = look.locate(path, Extent::Entry) else { return false };
         let read = self.memory.when_read(&target);
@@ -167,7 +167,7 @@ impl Session {
             session: self.name.clone(),
             run,
             turn: self.turn().number,
-            purpose: haft::door::Purpose::default(),
+            purpose: haft_contract::door::Purpose::default(),
         };
         let permit = Permit::issue(errand, [spill.effect()].into(), Vec::new(), CancellationToken::new());
         self.ground.doors.store.spilled(&permit, spill, request).await

@@ -1,6 +1,6 @@
 //! The stages of a call, in order, and where a call stopped.
 
-use haft::error::ToolError;
+use haft_contract::error::ToolError;
 
 /// One stage of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use haft::BoxFuture;
-use haft::error::{Next, ToolError};
-use haft::grouped::Grouped;
-use haft::kinds::ErrorKind;
-use haft::session_state::{AgentState, LockGuard, Storage};
+use haft_contract::BoxFuture;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::grouped::Grouped;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::session_state::{AgentState, LockGuard, Storage};
 use indexmap::IndexMap;
 use serde_json::Value;
 

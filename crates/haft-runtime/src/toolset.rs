@@ -4,12 +4,12 @@
 //! toolset; a wrapper that names a tool which is not there is an error, because a filter that
 //! silently matches nothing is a hole.
 
-use haft::BoxFuture;
-use haft::closest::closest;
-use haft::dialect::Dialect;
-use haft::schema_rules::of_some_arguments;
-use haft::spec::Spec;
-use haft::tool::AnyTool;
+use haft_contract::BoxFuture;
+use haft_contract::closest::closest;
+use haft_contract::dialect::Dialect;
+use haft_contract::schema_rules::of_some_arguments;
+use haft_contract::spec::Spec;
+use haft_contract::tool::AnyTool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -199,7 +199,7 @@ impl Wrapper {
 /// Returns the tools of a dialect whose native ones are there.
 fn in_dialect(dialect: &dyn Dialect, entries: Vec<Entry>) -> Vec<Entry> {
     let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-    let shown = |foreign: Arc<dyn haft::dialect::ForeignTool>| {
+    let shown = |foreign: Arc<dyn haft_contract::dialect::ForeignTool>| {
         let of = |name: &str| entries.iter().find(|entry| entry.native_name() == name).cloned();
         let names: Vec<String> = foreign.natives().into_iter().map(str::to_owned).collect();
         // Without the usual one it would be another tool.

@@ -4,8 +4,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::call::CallId;
-use haft::effect::Effect;
+use haft_contract::call::CallId;
+use haft_contract::effect::Effect;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

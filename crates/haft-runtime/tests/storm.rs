@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::call::{CallId, RawArguments, ToolCall};
+use haft_contract::call::{CallId, RawArguments, ToolCall};
 use haft_runtime::approval::YesToOrdinary;
 use haft_runtime::events::{EventKind, What};
 use haft_testkit::approver::nobody;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use haft::door::{Receipt, Receipts};
-use haft::process::{HowEnded, Stream};
+use haft_contract::door::{Receipt, Receipts};
+use haft_contract::process::{HowEnded, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc::Sender;
 

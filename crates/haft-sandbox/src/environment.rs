@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 
 /// Variables by which programs find their files, which are those of the sandbox.
 const GUARDED: [&str; 10] = [

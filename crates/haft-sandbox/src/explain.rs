@@ -12,7 +12,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use haft::process::{Command, Ground, HowEnded, Level};
+use haft_contract::process::{Command, Ground, HowEnded, Level};
 
 use crate::attend::Finish;
 use crate::sandbox::{Network, Settings};

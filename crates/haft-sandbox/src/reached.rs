@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft::door::{Receipt, Receipts};
-use haft::process::{Confinement, HowEnded, Level};
+use haft_contract::door::{Receipt, Receipts};
+use haft_contract::process::{Confinement, HowEnded, Level};
 use tokio::sync::mpsc;
 
 use crate::attend::{NoFinish, Task, attend};

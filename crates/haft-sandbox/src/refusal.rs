@@ -3,9 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::process::{Command, Confinement, NotRun};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{Command, Confinement, NotRun};
 use rustix::io::Errno;
 
 use crate::attend::NoFinish;

@@ -5,12 +5,12 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use haft::BoxFuture;
-use haft::door::{Permit, Receipt};
-use haft::effect::{CommandLine, Effect, Exposure};
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
-use haft::process::{
+use haft_contract::BoxFuture;
+use haft_contract::door::{Permit, Receipt};
+use haft_contract::effect::{CommandLine, Effect, Exposure};
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{
     Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Level, NotRun, Processes, Worker,
 };
 use tokio::sync::mpsc;

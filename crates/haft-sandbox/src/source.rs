@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
-use haft::process::Stream;
+use haft_contract::process::Stream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use tokio::sync::mpsc::Sender;

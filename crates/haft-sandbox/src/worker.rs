@@ -12,12 +12,12 @@ mod waiting;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use haft::BoxFuture;
-use haft::door::Permit;
-use haft::effect::Effect;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::process::{Ended, Ground, Heard, HowEnded, Level, NotRun, Stream, Worker};
+use haft_contract::BoxFuture;
+use haft_contract::door::Permit;
+use haft_contract::effect::Effect;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{Ended, Ground, Heard, HowEnded, Level, NotRun, Stream, Worker};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Verdict};
 
 /// Nobody is there: every question is left unanswered.

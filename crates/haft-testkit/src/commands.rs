@@ -7,17 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft::BoxFuture;
-use haft::door::{ChangeSetId, Doors, Files, Page, PageRequest, Permit, Receipt, Written};
-use haft::effect::{Change, CommandLine, Effect};
-use haft::error::ToolError;
-use haft::output::Image;
-use haft::path::{Extent, Place, Target};
-use haft::process::{
+use haft_contract::BoxFuture;
+use haft_contract::door::{ChangeSetId, Doors, Files, Page, PageRequest, Permit, Receipt, Written};
+use haft_contract::effect::{Change, CommandLine, Effect};
+use haft_contract::error::ToolError;
+use haft_contract::output::Image;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::{
     Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Keeps, Level, NotRun, Processes, Settle, Settled,
     Settlement, Stream, Wanted,
 };
-use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
 
 /// What every command does.
 #[derive(Clone, Debug)]

@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use haft::call::Origin;
-use haft::context::{PlanContext, Seen};
-use haft::door::ReadVersion;
-use haft::effect::Effect;
-use haft::limits::Limits;
-use haft::path::Target;
-use haft::schema_rules;
-use haft::tool::AnyTool;
+use haft_contract::call::Origin;
+use haft_contract::context::{PlanContext, Seen};
+use haft_contract::door::ReadVersion;
+use haft_contract::effect::Effect;
+use haft_contract::limits::Limits;
+use haft_contract::path::Target;
+use haft_contract::schema_rules;
+use haft_contract::tool::AnyTool;
 use serde_json::{Value, json};
 
 use crate::approver::Script;

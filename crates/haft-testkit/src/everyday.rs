@@ -3,7 +3,7 @@
 //! A judge that asks too often is switched off. So what thirty ordinary sessions cost in questions is counted, with a
 //! person who says yes and takes the longer yes that is offered.
 
-use haft::effect::Effect;
+use haft_contract::effect::Effect;
 use haft_policy::command::examples::steps_in_scene;
 use haft_policy::decision::Decision;
 use haft_policy::grant::GrantScope;

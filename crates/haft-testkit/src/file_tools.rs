@@ -2,8 +2,8 @@
 //!
 //! Not here: tools that write (the built-in ones do), tools that misbehave (`tools`).
 
-use haft::path::Place;
-use haft::prelude::*;
+use haft_contract::path::Place;
+use haft_contract::prelude::*;
 
 /// Removes a file, a link or an empty folder.
 pub struct Remove;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::effect::{Does, Step};
-use haft::prelude::*;
-use haft::process::Command;
+use haft_contract::effect::{Does, Step};
+use haft_contract::prelude::*;
+use haft_contract::process::Command;
 
 /// Runs a command; says of each of its words what this function says.
 pub struct Parted(pub fn(&str) -> Does);

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-use haft::call::{RawArguments, ToolCall};
-use haft::dialect::Dialect;
-use haft::limits::Limits;
-use haft::result::ToolResult;
-use haft::tool::{AnyTool, Tool, Typed};
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::dialect::Dialect;
+use haft_contract::limits::Limits;
+use haft_contract::result::ToolResult;
+use haft_contract::tool::{AnyTool, Tool, Typed};
 use haft_policy::policy::Policy;
 use haft_runtime::approval::Approver;
 use haft_runtime::catalog::Catalog;
@@ -287,7 +287,7 @@ impl Approver for Shared {
     fn ask<'a>(
         &'a self,
         request: &'a haft_runtime::approval::ApprovalRequest,
-    ) -> haft::BoxFuture<'a, haft_runtime::approval::Verdict> {
+    ) -> haft_contract::BoxFuture<'a, haft_runtime::approval::Verdict> {
         self.0.ask(request)
     }
 }
@@ -311,16 +311,16 @@ impl Hook for SharedHook {
         &'a self,
         call: &'a haft_runtime::hooks::HookedCall,
         cx: &'a haft_runtime::hooks::HookContext<'a>,
-    ) -> haft::BoxFuture<'a, haft_runtime::hooks::Before> {
+    ) -> haft_contract::BoxFuture<'a, haft_runtime::hooks::Before> {
         self.0.before(call, cx)
     }
 
     fn after<'a>(
         &'a self,
         call: &'a haft_runtime::hooks::HookedCall,
-        output: haft::output::ToolOutput,
+        output: haft_contract::output::ToolOutput,
         cx: &'a haft_runtime::hooks::HookContext<'a>,
-    ) -> haft::BoxFuture<'a, haft::output::ToolOutput> {
+    ) -> haft_contract::BoxFuture<'a, haft_contract::output::ToolOutput> {
         self.0.after(call, output, cx)
     }
 }

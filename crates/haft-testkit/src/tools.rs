@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use haft::prelude::*;
+use haft_contract::prelude::*;
 use tokio::sync::Semaphore;
 
 /// Adds two whole numbers.

@@ -26,7 +26,7 @@ const DRAWERS: [&str; 10] =
     ["common", "core", "helper", "helpers", "manager", "managers", "misc", "types", "util", "utils"];
 
 const CRATES: [&str; 14] = [
-    "haft",
+    "haft-contract",
     "haft-agent",
     "haft-cli",
     "haft-config",
@@ -239,13 +239,13 @@ fn drawers(files: &[Source]) -> Vec<Offence> {
 /// Returns what a crate may use in what is built for users; nothing when there is no such crate.
 fn arrows(name: &str) -> Option<BTreeSet<&'static str>> {
     let allowed: &[&str] = match name {
-        "haft" => &["haft-macros"],
+        "haft-contract" => &["haft-macros"],
         "haft-macros" => &[],
-        "haft-policy" | "haft-workspace" | "haft-sandbox" | "haft-net" | "haft-model" => &["haft"],
-        "haft-runtime" | "haft-tools" => &["haft", "haft-policy"],
-        "haft-agent" => &["haft", "haft-runtime", "haft-model"],
-        "haft-mcp" => &["haft", "haft-runtime"],
-        "haft-config" => &["haft", "haft-policy", "haft-workspace"],
+        "haft-policy" | "haft-workspace" | "haft-sandbox" | "haft-net" | "haft-model" => &["haft-contract"],
+        "haft-runtime" | "haft-tools" => &["haft-contract", "haft-policy"],
+        "haft-agent" => &["haft-contract", "haft-runtime", "haft-model"],
+        "haft-mcp" => &["haft-contract", "haft-runtime"],
+        "haft-config" => &["haft-contract", "haft-policy", "haft-workspace"],
         "haft-cli" => &CRATES,
         "haft-testkit" => return Some(CRATES.into_iter().filter(|name| *name != "haft-cli").collect()),
         _ => return None,

@@ -19,11 +19,11 @@ pub(crate) mod time;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use haft::effect::Exposure;
-use haft::prelude::*;
-use haft::process::{Command, HowEnded, Ran};
-use haft::result::ToolResult;
-use haft::shape::Shape;
+use haft_contract::effect::Exposure;
+use haft_contract::prelude::*;
+use haft_contract::process::{Command, HowEnded, Ran};
+use haft_contract::result::ToolResult;
+use haft_contract::shape::Shape;
 
 use listening::Listening;
 use reading::read_command;
@@ -208,7 +208,7 @@ pub(crate) fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
 
 /// What a person is shown: the whole command, where it starts, and what it is said to do.
 fn preview(args: &Args, folder: &Target) -> String {
-    let description = args.description.as_deref().map(|words| format!("# {}\n", haft::path::one_line(words)));
+    let description = args.description.as_deref().map(|words| format!("# {}\n", haft_contract::path::one_line(words)));
     let starts = args.working_dir.as_ref().map(|_| format!("# in the folder {folder}\n"));
     format!("{}{}{}", description.unwrap_or_default(), starts.unwrap_or_default(), args.command)
 }

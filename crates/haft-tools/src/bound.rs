@@ -21,13 +21,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use haft::closest::closest;
-use haft::door::Doors;
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
-use haft::limits::Limits;
-use haft::process::TrustedCode;
-use haft::tool::AnyTool;
+use haft_contract::closest::closest;
+use haft_contract::door::Doors;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::limits::Limits;
+use haft_contract::process::TrustedCode;
+use haft_contract::tool::AnyTool;
 
 use crate::definition::{Binding, Definition, Problem};
 use builtin::Builtin;

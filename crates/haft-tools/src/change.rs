@@ -6,13 +6,13 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use haft::call::Origin;
-use haft::diff::Diff;
-use haft::door::{FileCopy, Written};
-use haft::encoding::{Unencodable, decode};
-use haft::error::Operation;
-use haft::guarded::is_secret;
-use haft::prelude::*;
+use haft_contract::call::Origin;
+use haft_contract::diff::Diff;
+use haft_contract::door::{FileCopy, Written};
+use haft_contract::encoding::{Unencodable, decode};
+use haft_contract::error::Operation;
+use haft_contract::guarded::is_secret;
+use haft_contract::prelude::*;
 
 /// Largest file that is changed as a whole, in bytes.
 pub(crate) const LARGEST: u64 = 64 * 1024 * 1024;

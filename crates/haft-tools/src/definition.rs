@@ -36,8 +36,8 @@ pub use template::PathTemplate;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::manual::{Example, Manual};
-use haft::spec::{AtMost, Spec};
+use haft_contract::manual::{Example, Manual};
+use haft_contract::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// How long results are kept where a definition says nothing.

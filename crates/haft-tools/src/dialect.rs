@@ -27,9 +27,9 @@ mod voice;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use haft::dialect::{Coercion, Dialect, ForeignTool, Outcome};
-use haft::error::{Next, ToolError};
-use haft::page_style::{Arguments, LineNumbers, PageEnds, PageStyle};
+use haft_contract::dialect::{Coercion, Dialect, ForeignTool, Outcome};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::page_style::{Arguments, LineNumbers, PageEnds, PageStyle};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -27,8 +27,8 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use haft::error::Next;
-use haft::kinds::ErrorKind;
+use haft_contract::error::Next;
+use haft_contract::kinds::ErrorKind;
 
 use even::EvenText;
 use ladder::Place;

@@ -6,18 +6,18 @@ mod patch;
 use std::ops::Range;
 
 use bytes::Bytes;
-use haft::call::Origin;
-use haft::diff::Diff;
-use haft::door::FileCopy;
-use haft::encoding::{NoText, decode};
-use haft::error::Operation;
-use haft::grouped::Grouped;
-use haft::limits::{EditCount, EditNeeds};
-use haft::lines::LineBreak;
-use haft::merge::{NotMerged, merge};
-use haft::plan::FileDiff;
-use haft::prelude::*;
-use haft::shape::Shape;
+use haft_contract::call::Origin;
+use haft_contract::diff::Diff;
+use haft_contract::door::FileCopy;
+use haft_contract::encoding::{NoText, decode};
+use haft_contract::error::Operation;
+use haft_contract::grouped::Grouped;
+use haft_contract::limits::{EditCount, EditNeeds};
+use haft_contract::lines::LineBreak;
+use haft_contract::merge::{NotMerged, merge};
+use haft_contract::plan::FileDiff;
+use haft_contract::prelude::*;
+use haft_contract::shape::Shape;
 use serde_json::{Value, json};
 
 use crate::change::{

@@ -4,13 +4,13 @@ mod other_shapes;
 
 use std::fmt::Write;
 
-use haft::grouped::Grouped;
-use haft::output::Limited;
-use haft::page_style::Arguments;
-use haft::path::one_line;
-use haft::prelude::*;
-use haft::search::FoundLine;
-use haft::shape::Shape;
+use haft_contract::grouped::Grouped;
+use haft_contract::output::Limited;
+use haft_contract::page_style::Arguments;
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
+use haft_contract::search::FoundLine;
+use haft_contract::shape::Shape;
 
 use crate::left_out::{Ways, only_ignored, words};
 use crate::paged::Paged;

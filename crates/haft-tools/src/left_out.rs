@@ -4,10 +4,10 @@
 //! not looked at, by name where that is short; the three tools that walk say it in the same words, each with its own way
 //! to get at it.
 
-use haft::grouped::Grouped;
-use haft::page_style::Arguments;
-use haft::path::one_line;
-use haft::search::{LeftOut, Omitted};
+use haft_contract::grouped::Grouped;
+use haft_contract::page_style::Arguments;
+use haft_contract::path::one_line;
+use haft_contract::search::{LeftOut, Omitted};
 
 /// Most names of one kind that are told.
 const MOST_NAMED: usize = 3;

@@ -25,7 +25,7 @@ pub mod write_file;
 
 use std::sync::Arc;
 
-use haft::tool::{AnyTool, Typed};
+use haft_contract::tool::{AnyTool, Typed};
 
 /// Returns all built-in tools, in the order they are shown.
 pub fn all() -> Vec<Arc<dyn AnyTool>> {
@@ -43,7 +43,7 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
 
 /// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
 pub fn names() -> [&'static str; 8] {
-    use haft::tool::Tool;
+    use haft_contract::tool::Tool;
     [
         read_file::ReadFile::NAME,
         write_file::WriteFile::NAME,

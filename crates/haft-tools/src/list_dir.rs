@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use haft::grouped::Grouped;
-use haft::page_style::Arguments;
-use haft::path::one_line;
-use haft::prelude::*;
-use haft::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
+use haft_contract::grouped::Grouped;
+use haft_contract::page_style::Arguments;
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
 use serde_json::{Value, json};
 
 use crate::left_out::{SET_IGNORED, Ways, only_ignored, words};

@@ -1,7 +1,7 @@
 //! Says which part of all results is shown, and how to go on: `paths 1-1,000 of 3,204; go on with offset=1000`.
 
-use haft::grouped::Grouped;
-use haft::page_style::Arguments;
+use haft_contract::grouped::Grouped;
+use haft_contract::page_style::Arguments;
 
 /// A page of results.
 pub(crate) struct Paged {

@@ -16,7 +16,7 @@ mod tests;
 
 pub use read::{CheckedPrompt, check};
 
-use haft::spec::Spec;
+use haft_contract::spec::Spec;
 
 use crate::definition::Problem;
 

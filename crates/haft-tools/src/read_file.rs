@@ -12,12 +12,12 @@ mod several;
 mod shown_page;
 mod source;
 
-use haft::error::Operation;
-use haft::grouped::Grouped;
-use haft::output::{Image, Limited};
-use haft::path::one_line;
-use haft::prelude::*;
-use haft::shape::Shape;
+use haft_contract::error::Operation;
+use haft_contract::grouped::Grouped;
+use haft_contract::output::{Image, Limited};
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
+use haft_contract::shape::Shape;
 use serde_json::json;
 
 use globs::everything;

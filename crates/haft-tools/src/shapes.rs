@@ -1,6 +1,6 @@
 //! Shapes of arguments that several tools read in the same way.
 
-use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Value, json};
 
 /// Words about the call, which other agents ask their models for.

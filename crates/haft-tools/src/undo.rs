@@ -4,12 +4,12 @@
 
 use std::fmt::Write;
 
-use haft::change_summary::ChangeSummary;
-use haft::door::ChangeSetId;
-use haft::history::{PastChange, Reversal, Reversed};
-use haft::path::one_line;
-use haft::plan::FileDiff;
-use haft::prelude::*;
+use haft_contract::change_summary::ChangeSummary;
+use haft_contract::door::ChangeSetId;
+use haft_contract::history::{PastChange, Reversal, Reversed};
+use haft_contract::path::one_line;
+use haft_contract::plan::FileDiff;
+use haft_contract::prelude::*;
 use serde_json::{Value, json};
 
 /// Most change sets of a list.

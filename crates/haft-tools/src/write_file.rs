@@ -3,16 +3,16 @@
 mod line_ends;
 
 use bytes::Bytes;
-use haft::call::Origin;
-use haft::diff::Diff;
-use haft::door::FileCopy;
-use haft::encoding::{NoText, TextForm, Whole, decode};
-use haft::error::Operation;
-use haft::grouped::Grouped;
-use haft::limits::WriteMode;
-use haft::plan::FileDiff;
-use haft::prelude::*;
-use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::call::Origin;
+use haft_contract::diff::Diff;
+use haft_contract::door::FileCopy;
+use haft_contract::encoding::{NoText, TextForm, Whole, decode};
+use haft_contract::error::Operation;
+use haft_contract::grouped::Grouped;
+use haft_contract::limits::WriteMode;
+use haft_contract::plan::FileDiff;
+use haft_contract::prelude::*;
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Value, json};
 
 use crate::change::{

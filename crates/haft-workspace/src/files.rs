@@ -51,20 +51,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft::BoxFuture;
-use haft::door::{
+use haft_contract::BoxFuture;
+use haft_contract::door::{
     Breadth, Doors, FileCopy, FileFacts, Files, Look, Page, PageRequest, Permit, ReadVersion, Receipt, SecretLook,
     Written,
 };
-use haft::effect::{Effect, Exposure};
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::net::NoNet;
-use haft::output::Image;
-use haft::path::{Extent, Place, RawPath, Target};
-use haft::process::{Ground, NoProcesses, Wanted};
-use haft::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
-use haft::stamp::Stamp;
+use haft_contract::effect::{Effect, Exposure};
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::net::NoNet;
+use haft_contract::output::Image;
+use haft_contract::path::{Extent, Place, RawPath, Target};
+use haft_contract::process::{Ground, NoProcesses, Wanted};
+use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use haft_contract::stamp::Stamp;
 
 use crate::history::History;
 use crate::state::WorkspaceState;

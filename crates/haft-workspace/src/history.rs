@@ -28,7 +28,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, Place, Target};
 
 use crate::files::open::Root;
 use crate::files::shut::Shut;

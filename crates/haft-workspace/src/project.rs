@@ -28,8 +28,8 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use haft::guarded::is_secret;
-use haft::path::one_line;
+use haft_contract::guarded::is_secret;
+use haft_contract::path::one_line;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 

@@ -1,4 +1,4 @@
-use haft::grouped::Grouped;
+use haft_contract::grouped::Grouped;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use haft::BoxFuture;
-use haft::effect::Change;
-use haft::process::HowEnded;
 use haft_agent::agent::Agent;
 use haft_agent::outcome::Ended;
 use haft_agent::overseer::{Advice, Circle, Overseer};
 use haft_agent::settings::Settings;
+use haft_contract::BoxFuture;
+use haft_contract::effect::Change;
+use haft_contract::process::HowEnded;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use serde_json::json;

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use haft::output::Image;
-use haft::prelude::*;
 use haft_agent::agent::Agent;
 use haft_agent::outcome::Ended;
 use haft_agent::settings::Settings;
+use haft_contract::output::Image;
+use haft_contract::prelude::*;
 use haft_model::conversation::{Answer, Message, Usage};
 use haft_testkit::scene::Scene;
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use haft_model::conversation::{Call, Message, Native, Part, Reply, Stop, Usage};
 use haft_model::provider::{Heard, Model, ModelError, ModelErrorKind, Piece, Request};
 use haft_model::wire::Wire;

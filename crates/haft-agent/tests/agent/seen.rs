@@ -1,9 +1,9 @@
 //! What tools see of the agent that calls them.
 
-use haft::prelude::*;
 use haft_agent::agent::Agent;
 use haft_agent::record::Unrecorded;
 use haft_agent::settings::Settings;
+use haft_contract::prelude::*;
 use haft_testkit::scene::Scene;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

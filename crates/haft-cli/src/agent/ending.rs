@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use haft::grouped::Grouped;
 use haft_agent::outcome::{Ended, Outcome};
+use haft_contract::grouped::Grouped;
 use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use serde_json::json;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft::path::one_line;
-use haft::result::{Status, ToolResult};
+use haft_contract::path::one_line;
+use haft_contract::result::{Status, ToolResult};
 
 use crate::screen::{columns_of, safe, talk_width};
 

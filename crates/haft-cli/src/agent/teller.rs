@@ -8,12 +8,12 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft::grouped::Grouped;
-use haft::kinds::ErrorKind;
-use haft::reader::Reader;
-use haft::result::ToolResult;
 use haft_agent::compaction::Compacted;
 use haft_agent::told::Told;
+use haft_contract::grouped::Grouped;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::reader::Reader;
+use haft_contract::result::ToolResult;
 use haft_runtime::record;
 use haft_runtime::redact::{Redactor, TextStream};
 use serde_json::Value;

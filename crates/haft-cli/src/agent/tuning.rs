@@ -4,13 +4,13 @@
 //! names may think otherwise and take less. A price counts for the model under whose name it stands.
 
 use anyhow::{Context, bail};
-use haft::grouped::Grouped;
 use haft_agent::price::Price;
 use haft_agent::settings::{Settings as AgentSettings, WINDOW};
 use haft_config::model::ModelSection;
 use haft_config::model::tuning::EffortName;
 use haft_config::price::PriceSection;
 use haft_config::settings::Settings;
+use haft_contract::grouped::Grouped;
 use haft_model::client::Connection;
 use haft_model::effort::Effort;
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use haft::call::{RawArguments, ToolCall};
-use haft::reader::Reader;
-use haft::result::{Did, ToolResult};
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::reader::Reader;
+use haft_contract::result::{Did, ToolResult};
 use haft_runtime::entry::Entry;
 use haft_runtime::record;
 use haft_runtime::session::Session;

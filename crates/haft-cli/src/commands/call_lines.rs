@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
-use haft::BoxFuture;
-use haft::call::{Origin, RawArguments, ToolCall};
-use haft::result::ToolResult;
+use haft_contract::BoxFuture;
+use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::result::ToolResult;
 use haft_runtime::record;
 use haft_runtime::session::Session;
 use serde::Deserialize;
@@ -217,7 +217,7 @@ struct CallLine<'a> {
 }
 
 fn bad_call(id: &str, what: &str) -> Value {
-    let next = haft::kinds::ErrorKind::BadCall.facts().next;
+    let next = haft_contract::kinds::ErrorKind::BadCall.facts().next;
     // What a parser says may quote a line of any length.
     let (id, what) = (shortened(id), shortened(what));
     json!({

@@ -9,11 +9,11 @@ mod trials;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use haft::manual::Manual;
-use haft::schema_rules;
-use haft::spec::Spec;
 use haft_config::file::Mistake;
 use haft_config::settings::Settings;
+use haft_contract::manual::Manual;
+use haft_contract::schema_rules;
+use haft_contract::spec::Spec;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_workspace::state::{list_config_folder, read_project_file};
 use serde_json::{Value, json};

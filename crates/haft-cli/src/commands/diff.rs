@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use haft::change_summary::{ChangedPath, Importance};
-use haft::diff::{Diff, DiffHunk};
-use haft::door::SecretFile;
-use haft::effect::Change;
-use haft::encoding::decode;
-use haft::guarded::secret_kind;
-use haft::path::one_line;
+use haft_contract::change_summary::{ChangedPath, Importance};
+use haft_contract::diff::{Diff, DiffHunk};
+use haft_contract::door::SecretFile;
+use haft_contract::effect::Change;
+use haft_contract::encoding::decode;
+use haft_contract::guarded::secret_kind;
+use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
 use haft_workspace::history::{FileChange, HUNK_CONTEXT, Side};
 use serde_json::{Value, json};

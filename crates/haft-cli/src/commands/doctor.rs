@@ -5,9 +5,9 @@
 
 mod commands;
 
-use haft::call::Origin;
-use haft::context::PlanContext;
-use haft::manual::Example;
+use haft_contract::call::Origin;
+use haft_contract::context::PlanContext;
+use haft_contract::manual::Example;
 use haft_model::lower::Provider;
 use haft_policy::policy::Mode;
 use haft_runtime::entry::Entry;
@@ -164,8 +164,8 @@ fn fact(name: &str, value: &str) -> anyhow::Result<()> {
 
 struct NothingRead;
 
-impl haft::context::Seen for NothingRead {
-    fn when_read(&self, _target: &haft::path::Target) -> Option<haft::door::ReadVersion> {
+impl haft_contract::context::Seen for NothingRead {
+    fn when_read(&self, _target: &haft_contract::path::Target) -> Option<haft_contract::door::ReadVersion> {
         None
     }
 }

@@ -5,9 +5,9 @@ mod summary;
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use haft::change_summary::{ChangeSummary, ChangedPath, Importance, KindCounts};
-use haft::effect::Change;
-use haft::path::one_line;
+use haft_contract::change_summary::{ChangeSummary, ChangedPath, Importance, KindCounts};
+use haft_contract::effect::Change;
+use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
 use haft_workspace::history::{ChangeSet, Kind, Log, Undone};
 use serde_json::{Value, json};

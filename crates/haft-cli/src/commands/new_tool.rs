@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use haft::schema_rules::is_safe_name;
 use haft_config::settings::Settings;
+use haft_contract::schema_rules::is_safe_name;
 use haft_tools::definition::nearest_fit;
 use haft_workspace::project::FOLDER;
 use haft_workspace::state::{create_new_files, link_below};

@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use haft::grouped::Grouped;
-use haft::path::one_line;
 use haft_agent::agent::Agent;
 use haft_agent::history::Past;
 use haft_agent::instructions::Instructions;
@@ -20,6 +18,8 @@ use haft_agent::told::Told;
 use haft_config::keys::Keys;
 use haft_config::profile::Profile;
 use haft_config::settings::Settings;
+use haft_contract::grouped::Grouped;
+use haft_contract::path::one_line;
 use haft_model::conversation::{Call, Message, Part as Piece, Reply};
 use haft_runtime::record::VERSION;
 use haft_workspace::files::Workspace;

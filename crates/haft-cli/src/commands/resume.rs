@@ -126,7 +126,8 @@ fn tell_damage(damage: &Damage, unread: usize) {
 /// Says what may have happened without anybody knowing: the model is told the same.
 fn tell_open_calls(left: &Left, redactor: &Redactor) {
     for call in &left.open {
-        let arguments: String = haft::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
+        let arguments: String =
+            haft_contract::path::one_line(&redactor.redact(&call.arguments)).chars().take(100).collect();
         screen::talk(&format!(
             "note: the last run ended in the middle of {} {arguments}: it may have happened; look before it is repeated",
             one_line_of(&call.name, 60)

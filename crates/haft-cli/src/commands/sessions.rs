@@ -1,8 +1,8 @@
 //! `haft sessions`: which conversations there are to go on with, those used last first.
 
 use clap::Args;
-use haft::grouped::Grouped;
-use haft::path::one_line;
+use haft_contract::grouped::Grouped;
+use haft_contract::path::one_line;
 use haft_workspace::state::sessions::Listed;
 use serde_json::{Value, json};
 

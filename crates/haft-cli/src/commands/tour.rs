@@ -2,10 +2,10 @@
 //!
 //! Every result below a command comes from that command; there is no prepared output.
 
-use haft::call::{RawArguments, ToolCall};
-use haft::process::Level;
-use haft::result::{Did, ToolResult};
 use haft_config::settings::Settings;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::process::Level;
+use haft_contract::result::{Did, ToolResult};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::session::Session;
 use haft_workspace::history::Which;

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use haft::diff::Diff;
 use haft_config::settings::Settings;
+use haft_contract::diff::Diff;
 use haft_workspace::project::{Held, Kind, Project};
 use haft_workspace::state::trust::{TrustStore, Trusted};
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use haft::diff::Diff;
-use haft::path::one_line;
+use haft_contract::diff::Diff;
+use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
 use haft_workspace::history::{
     Became, Conflict, HistoryError, Placement, Scope, Side, TakenBack, UndoMode, UndoRequest, Which,

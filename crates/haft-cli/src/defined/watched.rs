@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use haft::BoxFuture;
-use haft::context::{PlanContext, RunContext};
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::output::{Content, ToolOutput};
-use haft::plan::Plan;
-use haft::process::Level;
-use haft::result::ToolResult;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::context::{PlanContext, RunContext};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::output::{Content, ToolOutput};
+use haft_contract::plan::Plan;
+use haft_contract::process::Level;
+use haft_contract::result::ToolResult;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use haft_workspace::project::{Held, HelpersChanged};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, Write};
 
-use haft::BoxFuture;
 use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
+use haft_contract::BoxFuture;
 
 use super::{forget_what_was_typed, somebody_is_there, typed_line};
 use crate::agent::shown::one_line_of;

@@ -1,7 +1,7 @@
 //! The question as rows for a terminal: what would happen, why it is asked, and the answers there are.
 
 use anstyle::{AnsiColor, Style};
-use haft::plan::{FileDiff, Preview};
+use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
 use haft_runtime::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};

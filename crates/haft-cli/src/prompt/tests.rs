@@ -1,8 +1,8 @@
 //! Questions as they are shown, and the answers that count.
 
-use haft::call::CallId;
-use haft::effect::CommandLine;
-use haft::plan::Preview;
+use haft_contract::call::CallId;
+use haft_contract::effect::CommandLine;
+use haft_contract::plan::Preview;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::grant::GrantScope;
 use haft_policy::reach::Reach;

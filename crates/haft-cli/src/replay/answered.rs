@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use haft_policy::decision::Class;
 use haft_policy::reach::Reach;
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};

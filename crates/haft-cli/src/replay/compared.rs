@@ -1,8 +1,8 @@
 //! Compares what came of a call then with what comes of it now.
 
-use haft::diff::Diff;
-use haft::encoding::decode;
-use haft::result::{Did, ToolResult};
+use haft_contract::diff::Diff;
+use haft_contract::encoding::decode;
+use haft_contract::result::{Did, ToolResult};
 use haft_model::conversation::Answer;
 use haft_runtime::record;
 use haft_runtime::redact::Redactor;

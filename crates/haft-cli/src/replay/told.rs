@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::grouped::Grouped;
-use haft::path::one_line;
 use haft_agent::preview::preview;
+use haft_contract::grouped::Grouped;
+use haft_contract::path::one_line;
 use haft_model::conversation::Call;
 use haft_runtime::record::VERSION;
 use haft_runtime::redact::Redactor;
@@ -153,7 +153,7 @@ fn record(call: &Call, compared: &Compared) -> Value {
 }
 
 fn difference_record(difference: &Difference) -> Value {
-    let text = |diff: &haft::diff::Diff| diff.render(10 * MOST_LINES);
+    let text = |diff: &haft_contract::diff::Diff| diff.render(10 * MOST_LINES);
     match difference {
         Difference::Fact(name, then, now) => json!({ "what": name, "then": then, "now": now }),
         Difference::Text(diff) => json!({ "what": "content", "diff": text(diff) }),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use haft::tool::Typed;
+use haft_contract::tool::Typed;
 use haft_tools::bound::{Bindings, Home};
 use haft_tools::definition::Definition;
 use serde_json::json;
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::workshop::Workshop;
 
 /// Adds two whole numbers.
-#[haft::tool]
+#[haft_contract::tool]
 async fn add(
     /// First number.
     a: i64,
@@ -60,7 +60,7 @@ fn a_definition_that_its_built_in_tool_cannot_serve_is_told_at_once() {
 
 #[test]
 fn a_function_that_a_program_registers_is_bound_by_its_name() {
-    let bindings = Bindings::new([Arc::new(Typed::new(Add)) as Arc<dyn haft::tool::AnyTool>]);
+    let bindings = Bindings::new([Arc::new(Typed::new(Add)) as Arc<dyn haft_contract::tool::AnyTool>]);
     let sum = "name: sum\ndescription: Sums.\nbinding: {builtin: add}\n\
                input_schema: {properties: {a: {type: integer}, b: {type: integer}}}";
     assert!(bindings.bind(definition(sum), Home::new("/nowhere", "/nowhere")).is_ok());

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use haft::call::{RawArguments, ToolCall};
+use haft_contract::call::{RawArguments, ToolCall};
 use serde_json::{Value, json};
 
 use crate::workshop::{Workshop, text};
@@ -79,7 +79,7 @@ async fn a_call_that_is_stopped_costs_its_worker_and_nothing_else() {
         loop {
             let event = events.next().await;
             if format!("{event:?}").contains("it has begun") {
-                break workshop.session().cancel(&haft::call::CallId::new("w"));
+                break workshop.session().cancel(&haft_contract::call::CallId::new("w"));
             }
         }
     };

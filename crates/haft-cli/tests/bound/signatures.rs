@@ -1,4 +1,4 @@
-use haft::limits::Limits;
+use haft_contract::limits::Limits;
 use serde_json::json;
 
 use crate::workshop::Workshop;

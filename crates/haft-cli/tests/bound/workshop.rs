@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use haft::BoxFuture;
-use haft::call::{RawArguments, ToolCall};
-use haft::door::Doors;
-use haft::limits::Limits;
-use haft::output::Content;
-use haft::process::Level;
-use haft::result::{Status, ToolResult};
+use haft_contract::BoxFuture;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::door::Doors;
+use haft_contract::limits::Limits;
+use haft_contract::output::Content;
+use haft_contract::process::Level;
+use haft_contract::result::{Status, ToolResult};
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;

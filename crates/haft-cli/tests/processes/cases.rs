@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft::process::{HowEnded, Level, Processes};
+use haft_contract::process::{HowEnded, Level, Processes};
 
 use crate::house::{House, alone};
 

@@ -1,6 +1,6 @@
 //! What the sandbox denies is explained: the place or the rule, and what would permit it.
 
-use haft::process::Level;
+use haft_contract::process::Level;
 
 use crate::house::{House, alone, houses};
 
@@ -10,7 +10,7 @@ fn check(script: &str, said: &str) {
     let outcome = house.run(script, 10.0);
     let ended = outcome.ended();
     if ended.level != Level::Full {
-        println!("not tried: {:?}", haft::process::Processes::confinement(&house.sandbox).missing);
+        println!("not tried: {:?}", haft_contract::process::Processes::confinement(&house.sandbox).missing);
         return;
     }
     let printed = String::from_utf8_lossy(&outcome.err);

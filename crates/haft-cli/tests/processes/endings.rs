@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use haft::door::Receipt;
-use haft::process::{HowEnded, Level, Processes};
+use haft_contract::door::Receipt;
+use haft_contract::process::{HowEnded, Level, Processes};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +57,7 @@ fn a_call_that_is_stopped_before_it_begins_runs_nothing() {
     let stop = CancellationToken::new();
     stop.cancel();
     let outcome = house.run_command(&house.script("touch here", 10.0), &stop);
-    assert_eq!(outcome.error().kind, haft::kinds::ErrorKind::Cancelled);
+    assert_eq!(outcome.error().kind, haft_contract::kinds::ErrorKind::Cancelled);
     assert!(!house.path().join("here").exists() && outcome.receipts.is_empty());
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target};
-use haft::process::{Command, HowEnded, Keeps, Level};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::{Command, HowEnded, Keeps, Level};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, Outcome, alone, block_on, houses};

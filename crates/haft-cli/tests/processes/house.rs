@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use haft::BoxFuture;
-use haft::call::CallId;
-use haft::door::{Errand, Permit, Receipt, SessionName};
-use haft::effect::{CommandLine, Effect};
-use haft::error::ToolError;
-use haft::path::Target;
-use haft::process::{Command, Ended, Ground, GroundRoot, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream};
+use haft_contract::BoxFuture;
+use haft_contract::call::CallId;
+use haft_contract::door::{Errand, Permit, Receipt, SessionName};
+use haft_contract::effect::{CommandLine, Effect};
+use haft_contract::error::ToolError;
+use haft_contract::path::Target;
+use haft_contract::process::{
+    Command, Ended, Ground, GroundRoot, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream,
+};
 use haft_sandbox::{Launcher, Network, Sandbox, Settings};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -267,7 +269,14 @@ fn run(command: &Command) -> Effect {
 
 fn errand() -> Errand {
     let (call, session) = (CallId::new("1"), SessionName::new("s"));
-    Errand { call, tool: "bash".into(), session, run: "r".into(), turn: 1, purpose: haft::door::Purpose::default() }
+    Errand {
+        call,
+        tool: "bash".into(),
+        session,
+        run: "r".into(),
+        turn: 1,
+        purpose: haft_contract::door::Purpose::default(),
+    }
 }
 
 fn settings(folder: &Path, required: Level) -> Settings {

@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
-use haft::effect::{Does, Effect, Host, Step};
-use haft::process::{Command, Ended, Level, Processes, Stream};
+use haft_contract::effect::{Does, Effect, Host, Step};
+use haft_contract::process::{Command, Ended, Level, Processes, Stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, OpenGround, alone, block_on, houses, permit_with};

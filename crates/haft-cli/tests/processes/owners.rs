@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, chown};
 
-use haft::process::{HowEnded, Level};
+use haft_contract::process::{HowEnded, Level};
 
 use crate::house::{alone, houses};
 

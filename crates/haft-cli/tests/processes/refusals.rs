@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haft::effect::{Effect, Exposure};
-use haft::kinds::ErrorKind;
-use haft::process::{Command, Level, NotRun, Processes};
+use haft_contract::effect::{Effect, Exposure};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{Command, Level, NotRun, Processes};
 use haft_sandbox::Launcher;
 use tokio_util::sync::CancellationToken;
 

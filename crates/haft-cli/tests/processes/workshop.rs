@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use haft::context::{RunContext, Unheard};
-use haft::door::{Doors, Permit, SessionName};
-use haft::effect::{Does, Effect, Step};
-use haft::error::ToolError;
-use haft::limits::Limits;
-use haft::process::{Command, Ended, Ground, Keeps, Level, Ran, Settle, Settled, Wanted, Worker};
+use haft_contract::context::{RunContext, Unheard};
+use haft_contract::door::{Doors, Permit, SessionName};
+use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::error::ToolError;
+use haft_contract::limits::Limits;
+use haft_contract::process::{Command, Ended, Ground, Keeps, Level, Ran, Settle, Settled, Wanted, Worker};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use tempfile::TempDir;
@@ -135,7 +135,7 @@ impl Workshop {
     }
 
     pub async fn hire_for(&self, command: &Command, permit: &Permit) -> Hired<'_> {
-        use haft::process::Processes;
+        use haft_contract::process::Processes;
         let ground = self.ground(permit).await;
         let worker = self.house.sandbox.start(permit, command, &*ground).await.expect("it starts");
         Hired { workshop: self, worker, ground: Some(ground), heard: Mutex::default() }

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft::BoxFuture;
-use haft::call::{RawArguments, ToolCall};
-use haft::diff::render_file_diff;
-use haft::output::ToolOutput;
-use haft::path::RawPath;
-use haft::plan::Preview;
 use haft_config::profile::Profile;
+use haft_contract::BoxFuture;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::diff::render_file_diff;
+use haft_contract::output::ToolOutput;
+use haft_contract::path::RawPath;
+use haft_contract::plan::Preview;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};

@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use haft::BoxFuture;
-use haft::context::{PlanContext, RunContext};
-use haft::effect::{Effect, StateKey};
-use haft::error::ToolError;
-use haft::manual::Manual;
-use haft::output::ToolOutput;
-use haft::plan::Plan;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::context::{PlanContext, RunContext};
+use haft_contract::effect::{Effect, StateKey};
+use haft_contract::error::ToolError;
+use haft_contract::manual::Manual;
+use haft_contract::output::ToolOutput;
+use haft_contract::plan::Plan;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use serde_json::{Value, json};
 
 /// What a tool does when it is run.

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft::call::ToolCall;
-use haft::tool::AnyTool;
+use haft_contract::call::ToolCall;
+use haft_contract::tool::AnyTool;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::approval::Nobody;
 use haft_runtime::catalog::Catalog;

@@ -1,8 +1,8 @@
 //! Compares what came of a case with what it says.
 
-use haft::call::CallId;
-use haft::result::{Did, Status, ToolResult};
-use haft::tool::Tool;
+use haft_contract::call::CallId;
+use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::tool::Tool;
 use haft_tools::bash::Bash;
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
@@ -120,7 +120,7 @@ fn preview(record: &Value) -> String {
         id: CallId::new("1"),
         tool: "bash".into(),
         status: Status::Ok,
-        content: vec![haft::output::Content::Text(text(&record["content"]).to_owned())],
+        content: vec![haft_contract::output::Content::Text(text(&record["content"]).to_owned())],
         display: None,
         error: None,
         stopped_at: None,

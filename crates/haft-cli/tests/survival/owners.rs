@@ -5,10 +5,10 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::sync::Arc;
 
-use haft::call::CallId;
-use haft::door::{Errand, Permit, SessionName};
-use haft::effect::{Change, Effect};
-use haft::path::{Extent, Place as At, Target};
+use haft_contract::call::CallId;
+use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::path::{Extent, Place as At, Target};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 
@@ -74,7 +74,7 @@ fn remove(place: &Place, name: &str) {
         session: SessionName::new("s"),
         run: "r".into(),
         turn: 1,
-        purpose: haft::door::Purpose::default(),
+        purpose: haft_contract::door::Purpose::default(),
     };
     let effects: Arc<[Effect]> = [Effect::Change(target.clone(), Change::Remove)].into();
     let permit = Permit::issue(errand, effects, Vec::new(), Default::default());

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use haft::effect::{Does, Effect, Step};
+use haft_contract::effect::{Does, Effect, Step};
 use haft_policy::rules::examples::Reader;
 use haft_policy::rules::paths::Roots;
 

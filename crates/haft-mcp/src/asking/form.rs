@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use haft::plan::{FileDiff, Preview};
-use haft::visible::visible;
+use haft_contract::plan::{FileDiff, Preview};
+use haft_contract::visible::visible;
 use haft_runtime::approval::{ApprovalRequest, Verdict};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};

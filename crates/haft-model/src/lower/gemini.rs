@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use haft::lift::Lift;
+use haft_contract::lift::Lift;
 use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, recursive, references};

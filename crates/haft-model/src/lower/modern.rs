@@ -12,7 +12,7 @@ mod pointer;
 
 use std::collections::HashMap;
 
-use haft::schema_rules::contradicting_values;
+use haft_contract::schema_rules::contradicting_values;
 use serde_json::{Map, Value};
 
 use super::Refusal;

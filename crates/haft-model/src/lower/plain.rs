@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haft::lift::{Field, Lift, Null, Place, Rule};
+use haft_contract::lift::{Field, Lift, Null, Place, Rule};
 use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, references};

@@ -16,7 +16,7 @@ mod shapes;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use haft::lift::{Lift, Named, Rule, Shape};
+use haft_contract::lift::{Lift, Named, Rule, Shape};
 use serde_json::{Map, Value, json};
 
 use super::modern::Document;

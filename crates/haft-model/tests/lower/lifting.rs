@@ -1,6 +1,6 @@
 //! What the lift does with values that do not have the lowered form.
 
-use haft::lift::Lift;
+use haft_contract::lift::Lift;
 use haft_model::lower::{Offered, Provider, lower};
 use serde_json::{Value, json};
 

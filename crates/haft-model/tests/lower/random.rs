@@ -1,6 +1,6 @@
 //! Arbitrary input never panics.
 
-use haft::lift::Lift;
+use haft_contract::lift::Lift;
 use haft_model::lower::{Offered, Provider, lower};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! What a program does with its words, before anybody has looked where paths lead.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::value::Value;
 
@@ -15,7 +15,7 @@ pub enum Act {
     ConnectElsewhere,
     /// Opens a connection to fetch a program, unless this path is there.
     Fetch(Value),
-    /// See `haft::effect::Does` for these.
+    /// See `haft_contract::effect::Does` for these.
     Publish(String),
     /// Runs code of the workspace.
     Code(String),

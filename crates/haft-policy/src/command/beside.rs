@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft::path::{Place, Target};
+use haft_contract::path::{Place, Target};
 
 use super::{Locate, Located, Scene};
 use crate::zone::is_temporary;
@@ -61,7 +61,7 @@ fn above(workspace: &Path, path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::path::Extent;
+    use haft_contract::path::Extent;
 
     struct AllOutside;
 

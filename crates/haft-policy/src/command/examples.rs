@@ -1,8 +1,8 @@
 //! A scene for examples: a workspace that is nowhere, where every rule of the defaults can be tried.
 
-use haft::door::FileKind;
-use haft::effect::Effect;
-use haft::path::{Extent, Place, Target};
+use haft_contract::door::FileKind;
+use haft_contract::effect::Effect;
+use haft_contract::path::{Extent, Place, Target};
 
 use super::{Locate, Located, Scene, steps};
 use crate::decision::{Decision, Ruling};

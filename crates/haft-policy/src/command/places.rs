@@ -1,6 +1,6 @@
 //! Paths as commands write them: relative to the folder the shell is in, with gaps.
 
-use haft::path::Target;
+use haft_contract::path::Target;
 
 use super::value::{Piece, Value};
 use super::{Scene, patterns};

@@ -24,7 +24,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::act::{Act, Deed, Language, Reading};
 use super::patterns;

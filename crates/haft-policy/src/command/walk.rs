@@ -43,7 +43,7 @@ mod written;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use haft::effect::{Danger, Does};
+use haft_contract::effect::{Danger, Does};
 
 use super::act::{Act, Flow, Language};
 use super::syntax::{self, Assignment, Item, Link, Node, Script, Stage, Word, WordPart};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use haft::effect::{Change, Claim, Danger, Exposure, RemoteClaim, StateKey};
-use haft::path::{Extent, Place};
+use haft_contract::effect::{Change, Claim, Danger, Exposure, RemoteClaim, StateKey};
+use haft_contract::path::{Extent, Place};
 
 use super::*;
 use crate::decision::{Class, Decision};

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::rule::Pattern;
-use haft::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey, Step};
-use haft::path::{Extent, Place, Target};
+use haft_contract::effect::{Change, Claim, CommandLine, Exposure, Host, RemoteClaim, StateKey, Step};
+use haft_contract::path::{Extent, Place, Target};
 
 fn inside(path: &str) -> Target {
     Target::Inside(Place::new(path, Extent::Entry))
@@ -32,7 +32,7 @@ fn every_sort() -> Vec<Effect> {
         Effect::Connect(Host("x.example".into())),
         Effect::Remote(remote(Claim::OnlyReads)),
         Effect::Remote(remote(Claim::MayChange)),
-        Effect::Delegate(haft::effect::AgentName("scout".into())),
+        Effect::Delegate(haft_contract::effect::AgentName("scout".into())),
         Effect::Session(StateKey("todo".into())),
     ]
 }
@@ -132,7 +132,7 @@ fn no_grant_answers_for_protected_names_and_secrets() {
 
 fn part(does: Does) -> Effect {
     let words: std::sync::Arc<[String]> = ["x".to_owned()].into();
-    Effect::Step(haft::effect::Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+    Effect::Step(haft_contract::effect::Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
 }
 
 fn about_running(decision: Decision) -> Policy {

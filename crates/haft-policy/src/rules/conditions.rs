@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use haft::effect::{Change, Does, Effect, Host, Step};
-use haft::path::Target;
+use haft_contract::effect::{Change, Does, Effect, Host, Step};
+use haft_contract::path::Target;
 
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};

@@ -288,7 +288,7 @@ fn tool(name: &str, known: &[String], problems: &mut Vec<Problem>) -> Option<Nam
     }
     // A pattern may be meant for tools that come later, and a name of two parts is that of a server's tool.
     if !pattern.is_open() && !name.contains("__") && !known.iter().any(|tool| tool == pattern.text()) {
-        let fix = match haft::closest::closest(name, known.iter().map(String::as_str)) {
+        let fix = match haft_contract::closest::closest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("use one of {}", known.join(", ")),
         };
@@ -302,7 +302,7 @@ fn effect(name: &str, problems: &mut Vec<Problem>) -> Option<EffectSort> {
     let sort = EffectSort::named(name);
     if sort.is_none() {
         let names: Vec<&str> = sort_names::ALL.iter().map(|sort| sort.name()).collect();
-        let fix = match haft::closest::closest(name, names.iter().copied()) {
+        let fix = match haft_contract::closest::closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"? There are {}", names.join(", ")),
             None => format!("use one of {}", names.join(", ")),
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use haft::effect::Effect;
+use haft_contract::effect::Effect;
 
 use super::fit::Fit;
 use super::paths::Roots;

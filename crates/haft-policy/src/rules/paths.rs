@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft::path::{Extent, Target};
+use haft_contract::path::{Extent, Target};
 
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};
@@ -306,7 +306,7 @@ enum Followed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::path::Place;
+    use haft_contract::path::Place;
 
     fn roots() -> Roots {
         Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) }

@@ -4,8 +4,8 @@ mod lattice;
 
 use std::sync::Arc;
 
-use haft::effect::{Change, CommandLine, Does, Effect, Host, Step};
-use haft::path::{Extent, Place, Target};
+use haft_contract::effect::{Change, CommandLine, Does, Effect, Host, Step};
+use haft_contract::path::{Extent, Place, Target};
 
 use super::draft::{Draft, Known};
 use super::examples::Reader;
@@ -124,7 +124,7 @@ fn every_part_of_a_command_needs_its_own_permission() {
 #[test]
 fn an_allow_rule_never_answers_what_is_denied_dangerous_or_not_understood() {
     let rules = [program("allow", "x", &[])];
-    let denied = step("x", Does::Danger(haft::effect::Danger::Rights, "gain rights".into()));
+    let denied = step("x", Does::Danger(haft_contract::effect::Danger::Rights, "gain rights".into()));
     assert_eq!(judge(&rules, &[denied]).0, Decision::Deny);
     for unclear in [Does::Unknown("why".into()), Does::ReadUnknown, Does::ChangeUnknown(Change::Remove)] {
         assert_eq!(judge(&rules, &[step("x", unclear.clone())]).0, Decision::Ask, "{unclear}");

@@ -17,7 +17,7 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
-use haft::schema_rules::contradicting_values;
+use haft_contract::schema_rules::contradicting_values;
 use jsonschema::Validator;
 use serde_json::Value;
 

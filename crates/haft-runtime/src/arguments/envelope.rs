@@ -3,7 +3,7 @@
 //! Models copy the form in which calls travel, or the name of the tool. Nothing is lost when such a wrapper goes, as long
 //! as it says nothing else: a name beside it must be the tool's own, and no argument may be given inside and outside.
 
-use haft::closest::folded;
+use haft_contract::closest::folded;
 use serde_json::{Map, Value};
 
 use super::Reading;

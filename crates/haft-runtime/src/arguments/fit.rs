@@ -18,7 +18,7 @@ mod tests;
 
 use std::cell::Cell;
 
-use haft::dialect::Coercion;
+use haft_contract::dialect::Coercion;
 use serde_json::{Map, Value};
 
 use super::Reading;

@@ -1,10 +1,10 @@
-//! Reads arguments in other shapes than the schema has, as the tool lists them (`haft::shape`).
+//! Reads arguments in other shapes than the schema has, as the tool lists them (`haft_contract::shape`).
 //!
 //! Only where the call does not fit as it is. A shape is left alone when what it means is given too and says otherwise.
 
-use haft::closest::folded;
-use haft::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
-use haft::spec::Spec;
+use haft_contract::closest::folded;
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
+use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use super::LEAVE_OUT;

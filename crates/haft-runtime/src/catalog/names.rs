@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use haft::call::RawArguments;
-use haft::closest::folded;
+use haft_contract::call::RawArguments;
+use haft_contract::closest::folded;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Calls do not disturb each other: those at once, and the one after another that failed.
 
-use haft::kinds::ErrorKind;
-use haft::result::{Status, ToolResult};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::result::{Status, ToolResult};
 use serde_json::Value;
 
 use super::bench::{Bench, Good, is_same, shown};

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft::call::{Origin, RawArguments, ToolCall};
-use haft::manual::Example;
-use haft::output::Content;
-use haft::result::{Status, ToolResult};
+use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::manual::Example;
+use haft_contract::output::Content;
+use haft_contract::result::{Status, ToolResult};
 use serde_json::Value;
 
 use super::{Check, Finding, Subject};

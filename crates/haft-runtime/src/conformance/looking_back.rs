@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use haft::grouped::Grouped;
-use haft::result::Status;
+use haft_contract::grouped::Grouped;
+use haft_contract::result::Status;
 use serde_json::Value;
 
 use super::bench::{Answered, Bench, Good, answer, shown};

@@ -1,7 +1,7 @@
 //! Values that fit the schema and that nobody expects: they are answered, or refused in words.
 
-use haft::kinds::ErrorKind;
-use haft::result::{Status, ToolResult};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::result::{Status, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::bench::{Bench, Good, shown};

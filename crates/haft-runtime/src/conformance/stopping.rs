@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::result::{Status, ToolResult};
+use haft_contract::result::{Status, ToolResult};
 use tokio::time::Instant;
 
 use super::bench::{Bench, Good};

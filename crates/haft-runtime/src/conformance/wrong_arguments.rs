@@ -1,7 +1,7 @@
 //! Arguments that do not fit are refused, with words, before the tool sees them.
 
-use haft::kinds::ErrorKind;
-use haft::result::{Did, ToolResult};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::result::{Did, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::bench::{Bench, Good, shown};

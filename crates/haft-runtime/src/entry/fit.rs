@@ -1,9 +1,9 @@
 //! Fits arguments to what an entry shows: what a call does with them before anything else, and by itself.
 
-use haft::call::RawArguments;
-use haft::dialect::Coercion;
-use haft::error::ToolError;
-use haft::limits::UnknownKeys;
+use haft_contract::call::RawArguments;
+use haft_contract::dialect::Coercion;
+use haft_contract::error::ToolError;
+use haft_contract::limits::UnknownKeys;
 use serde_json::Value;
 
 use super::Entry;
@@ -32,7 +32,7 @@ impl Entry {
     /// Validates and coerces arguments as a call would, without calling anything.
     ///
     /// ```
-    /// use haft::call::RawArguments;
+    /// use haft_contract::call::RawArguments;
     /// use haft_runtime::entry::Entry;
     ///
     /// let entry = Entry::typed(haft_testkit::tools::Add);

@@ -127,7 +127,7 @@ fn text_of(output: Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::process::Stream;
+    use haft_contract::process::Stream;
     use serde_json::json;
 
     fn answer(text: &str) -> Result<Answer, String> {

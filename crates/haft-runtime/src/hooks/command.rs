@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::error::ToolError;
-use haft::output::{Content, ToolOutput};
-use haft::process::{Command, HowEnded, Ran, Settled, TrustedCode};
+use haft_contract::BoxFuture;
+use haft_contract::error::ToolError;
+use haft_contract::output::{Content, ToolOutput};
+use haft_contract::process::{Command, HowEnded, Ran, Settled, TrustedCode};
 use regex::Regex;
 use serde_json::Value;
 

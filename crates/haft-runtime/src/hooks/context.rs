@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use haft::context::RunContext;
-use haft::door::{Errand, Permit};
-use haft::effect::{CommandLine, Does, Effect, Step};
-use haft::error::ToolError;
-use haft::path::{Extent, RawPath};
-use haft::process::{Command, Heard, Ran, Settle};
+use haft_contract::context::RunContext;
+use haft_contract::door::{Errand, Permit};
+use haft_contract::effect::{CommandLine, Does, Effect, Step};
+use haft_contract::error::ToolError;
+use haft_contract::path::{Extent, RawPath};
+use haft_contract::process::{Command, Heard, Ran, Settle};
 use haft_policy::policy::Mode;
 
 use super::rule_of;
@@ -87,7 +87,7 @@ impl<'a> HookContext<'a> {
             session: session.name.clone(),
             run: session.run.clone(),
             turn: self.cx.turn.number,
-            purpose: haft::door::Purpose::default(),
+            purpose: haft_contract::door::Purpose::default(),
         };
         let mut effects = vec![Effect::Run(CommandLine(command.line.clone()))];
         effects.extend((reach == Reach::Network).then(|| connects(command)));

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use haft::plain_text::PlainText;
-use haft::process::Stream;
+use haft_contract::plain_text::PlainText;
+use haft_contract::process::Stream;
 
 /// Most bytes that are kept of each stream.
 pub(super) const MOST: usize = 64 * 1024;

@@ -1,6 +1,6 @@
 //! The command of a question with the parts marked that need the yes.
 
-use haft::effect::{CommandLine, Effect};
+use haft_contract::effect::{CommandLine, Effect};
 use haft_policy::decision::Class;
 
 use crate::approval::{AskedCommand, AskedPart};
@@ -48,8 +48,8 @@ fn found_again(part: Option<&str>, shown: &str, redactor: &Redactor) -> Option<s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::{Does, Step};
-    use haft::process::Level;
+    use haft_contract::effect::{Does, Step};
+    use haft_contract::process::Level;
 
     fn marked(text: &str, parts: &[(&str, Class)], redactor: &Redactor) -> Vec<(String, Class)> {
         let step = |part: &str| {

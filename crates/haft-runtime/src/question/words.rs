@@ -1,7 +1,7 @@
 //! What a call would do, in words: what belongs together is said together.
 
-use haft::effect::{Change, CommandLine, Does, Effect};
-use haft::path::{Extent, Target, one_line};
+use haft_contract::effect::{Change, CommandLine, Does, Effect};
+use haft_contract::path::{Extent, Target, one_line};
 use haft_policy::decision::Class;
 
 use crate::approval::AskedEffect;
@@ -90,8 +90,8 @@ fn parts(does: &Does) -> (String, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::effect::Step;
-    use haft::path::Place;
+    use haft_contract::effect::Step;
+    use haft_contract::path::Place;
 
     fn step(does: Does) -> Effect {
         Effect::Step(Step {

@@ -19,8 +19,8 @@ pub(super) use judged::may_be_ordinary;
 use std::collections::HashSet;
 use std::path::Path;
 
-use haft::door::SecretFile;
-use haft::guarded::{SecretKind, is_secret_variable, secret_kind};
+use haft_contract::door::SecretFile;
+use haft_contract::guarded::{SecretKind, is_secret_variable, secret_kind};
 use serde_json::Value;
 
 use super::SHORTEST;

@@ -10,14 +10,14 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft::call::CallId;
-use haft::context::{RunContext, Unheard};
-use haft::door::{Errand, FileKind, Permit, Purpose, SecretFile};
-use haft::effect::{CommandLine, Effect};
-use haft::guarded::secret_kind;
-use haft::path::{Extent, Place, Target};
-use haft::process::{Command, HowEnded, Stream};
-use haft::stamp::Stamp;
+use haft_contract::call::CallId;
+use haft_contract::context::{RunContext, Unheard};
+use haft_contract::door::{Errand, FileKind, Permit, Purpose, SecretFile};
+use haft_contract::effect::{CommandLine, Effect};
+use haft_contract::guarded::secret_kind;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::{Command, HowEnded, Stream};
+use haft_contract::stamp::Stamp;
 
 use crate::call_context::CallContext;
 

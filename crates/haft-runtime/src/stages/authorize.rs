@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use haft::effect::Effect;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::effect::Effect;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 use haft_policy::containment::Containment;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Policy, Situation};

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use haft::context::RunContext;
-use haft::error::{Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::output::ToolOutput;
-use haft::path::Target;
-use haft::plan::Cache;
-use haft::result::Did;
-use haft::stamp::Basis;
+use haft_contract::context::RunContext;
+use haft_contract::error::{Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::output::ToolOutput;
+use haft_contract::path::Target;
+use haft_contract::plan::Cache;
+use haft_contract::result::Did;
+use haft_contract::stamp::Basis;
 use haft_policy::policy::Mode;
 
 use super::authorize::Authorized;

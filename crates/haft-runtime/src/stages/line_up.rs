@@ -7,13 +7,13 @@
 
 use std::sync::Arc;
 
-use haft::effect::Effect;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Target};
-use haft::plan::Plan;
-use haft::stamp::{Basis, Version};
-use haft::tool::Bound;
+use haft_contract::effect::Effect;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Target};
+use haft_contract::plan::Plan;
+use haft_contract::stamp::{Basis, Version};
+use haft_contract::tool::Bound;
 
 use super::prepare::Prepared;
 use crate::call_context::CallContext;

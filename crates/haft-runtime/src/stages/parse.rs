@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use haft::call::RawArguments;
-use haft::dialect::Dialect;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::shape::{Meaning, Shape};
+use haft_contract::call::RawArguments;
+use haft_contract::dialect::Dialect;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::shape::{Meaning, Shape};
 use serde_json::Value;
 
 use super::prepare::{describe, example_call, sentence};

@@ -4,10 +4,10 @@ mod places;
 
 use std::sync::Arc;
 
-use haft::dialect::Dialect;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::tool::Bound;
+use haft_contract::dialect::Dialect;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::tool::Bound;
 use serde_json::Value;
 
 use super::parse::Parsed;

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use haft::error::ToolError;
-use haft::output::ToolOutput;
-use haft::plan::Cache;
+use haft_contract::error::ToolError;
+use haft_contract::output::ToolOutput;
+use haft_contract::plan::Cache;
 
 use super::authorize::Authorized;
 use super::execute::Ran;

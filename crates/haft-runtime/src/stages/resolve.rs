@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use haft::call::{RawArguments, ToolCall};
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 use haft_policy::decision::Decision;
 use haft_policy::policy::Policy;
 

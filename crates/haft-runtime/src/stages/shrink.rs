@@ -5,13 +5,13 @@
 
 mod spoken;
 
-use haft::effect::Effect;
-use haft::error::{Next, ToolError};
-use haft::head_and_tail::{whole_lines_after, whole_lines_before};
-use haft::kinds::ErrorKind;
-use haft::output::{Content, ToolOutput};
-use haft::result::{Did, Status, ToolResult};
-use haft::wrapping::wrapped;
+use haft_contract::effect::Effect;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::output::{Content, ToolOutput};
+use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::wrapping::wrapped;
 use serde_json::Value;
 
 use super::execute::Ran;

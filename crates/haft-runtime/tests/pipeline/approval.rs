@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft::BoxFuture;
+use haft_contract::BoxFuture;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy};
@@ -88,13 +88,14 @@ async fn a_yes_holds_once_and_a_grant_for_what_its_words_say() {
     assert_eq!(asked[1].effects[0].words, "change b.rs");
     assert_eq!(asked[1].arguments, json!({ "path": "b.rs", "content": "x" }));
     assert_eq!((asked[1].tool.as_str(), asked[1].title.as_str()), ("put", "Put"));
-    assert_eq!(asked[1].preview, haft::plan::Preview::Text("b.rs becomes x".into()));
+    assert_eq!(asked[1].preview, haft_contract::plan::Preview::Text("b.rs becomes x".into()));
     assert_eq!(scene.session().grants(), [GrantScope::ChangesInside]);
 }
 
 #[tokio::test]
 async fn an_answer_that_was_not_offered_is_no_yes() {
-    let everything = GrantScope::Command { command: haft::effect::CommandLine("rm -rf /".into()), folder: "".into() };
+    let everything =
+        GrantScope::Command { command: haft_contract::effect::CommandLine("rm -rf /".into()), folder: "".into() };
     let scene = Scene::new().approver(Script::of([Verdict::AllowFor(everything)])).tool(Put);
     assert!(put(&scene).await.contains("none of those offered"));
     assert!(scene.session().grants().is_empty());
@@ -119,7 +120,7 @@ async fn stopping_the_turn_refuses_the_call_and_cancels_the_rest() {
     let results = scene.turn(&calls).await;
 
     assert!(told(&results[0]).contains("the user stopped the turn"), "{}", told(&results[0]));
-    assert_eq!(results[1].status, haft::result::Status::Cancelled);
+    assert_eq!(results[1].status, haft_contract::result::Status::Cancelled);
     scene.assert_untouched();
     scene.session().begin_turn();
     assert!(scene.told("read_file", json!({ "path": "a" })).await.contains("missing_file"));
@@ -186,7 +187,7 @@ async fn a_file_that_changes_while_somebody_thinks_is_stale() {
     use haft_runtime::approval::{ApprovalRequest, Approver};
     struct Meddler(std::path::PathBuf);
     impl Approver for Meddler {
-        fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> haft::BoxFuture<'a, Verdict> {
+        fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> haft_contract::BoxFuture<'a, Verdict> {
             Box::pin(async {
                 std::fs::write(&self.0, "the user's own words").expect("the file can be written");
                 Verdict::AllowOnce

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use haft::call::{CallId, RawArguments, ToolCall};
-use haft::result::{Did, Status};
+use haft_contract::call::{CallId, RawArguments, ToolCall};
+use haft_contract::result::{Did, Status};
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
 use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;
@@ -26,7 +26,7 @@ fn waiting() -> (Scene, std::sync::Arc<haft_testkit::tools::Signs>) {
 async fn a_call_that_waits_for_an_answer_is_dropped_when_it_is_cancelled() {
     struct NeverAnswers;
     impl Approver for NeverAnswers {
-        fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> haft::BoxFuture<'a, Verdict> {
+        fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> haft_contract::BoxFuture<'a, Verdict> {
             Box::pin(std::future::pending())
         }
     }

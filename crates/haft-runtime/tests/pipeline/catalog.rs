@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use haft::BoxFuture;
-use haft::manual::Manual;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound, Typed};
+use haft_contract::BoxFuture;
+use haft_contract::manual::Manual;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound, Typed};
 use haft_runtime::catalog::{Catalog, CatalogError};
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_testkit::snapshot;
@@ -61,7 +61,7 @@ async fn a_tool_is_shown_in_other_words_and_judged_by_what_is_shown() {
     catalog.add(&list).await.expect("the words fit");
     let entry = catalog.find("sum").expect("it is there");
     assert_eq!((entry.shown().manual.words.as_str(), entry.native_name()), ("Sums up.", "add"));
-    let fits = |a: i64| entry.fit(haft::call::RawArguments::Text(json!({ "a": a, "b": 0 }).to_string()));
+    let fits = |a: i64| entry.fit(haft_contract::call::RawArguments::Text(json!({ "a": a, "b": 0 }).to_string()));
     assert!(fits(2).is_ok());
     let error = fits(3).expect_err("3 is not offered");
     assert!(error.what.starts_with("sum: $.a: expected "), "{}", error.what);
@@ -101,7 +101,7 @@ async fn a_description_that_breaks_a_rule_is_not_registered() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft::error::ToolError> {
+        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
             unreachable!("it is never registered")
         }
     }
@@ -143,7 +143,7 @@ async fn a_preset_may_be_one_that_the_schema_describes_elsewhere() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft::error::ToolError> {
+        fn bind(self: Arc<Self>, _args: Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
             unreachable!("it is never called")
         }
     }
@@ -169,7 +169,7 @@ async fn called(toolset: impl Toolset, tool: &str, arguments: Value) -> String {
     catalog.add(&toolset).await.expect("the toolset is in order");
     let runtime = haft_runtime::runtime::Runtime::new(catalog, scene.runtime().doors().clone());
     let session = runtime.session("s", haft_testkit::approver::nobody());
-    let call = haft::call::ToolCall::new(tool, haft::call::RawArguments::from(arguments));
+    let call = haft_contract::call::ToolCall::new(tool, haft_contract::call::RawArguments::from(arguments));
     haft_testkit::snapshot::told(&runtime.call(&session, call).await)
 }
 
@@ -213,7 +213,7 @@ async fn calls_that_differ_only_in_what_is_fixed_are_different_calls() {
     let runtime = haft_runtime::runtime::Runtime::new(catalog, scene.runtime().doors().clone());
     let session = runtime.session("s", haft_testkit::approver::nobody());
     for (name, text) in [("read_a", "1\t1"), ("read_b", "1\t2")] {
-        let result = runtime.call(&session, haft::call::ToolCall::new(name, json!({}).into())).await;
+        let result = runtime.call(&session, haft_contract::call::ToolCall::new(name, json!({}).into())).await;
         assert!(result.text().contains(text), "{}", result.text());
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::manual::{Example, Manual};
-use haft::prelude::*;
+use haft_contract::BoxFuture;
+use haft_contract::manual::{Example, Manual};
+use haft_contract::prelude::*;
 use haft_policy::policy::Mode;
 use haft_runtime::conformance::{Check, Finding, Signs, Subject, Verdict, tried};
 use haft_testkit::scene::Scene;

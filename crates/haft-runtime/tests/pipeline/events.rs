@@ -16,7 +16,7 @@ fn records(events: &[Arc<Event>]) -> String {
 
 async fn events_of(scene: &Scene, tool: &str, arguments: serde_json::Value) -> Vec<Arc<Event>> {
     let mut subscription = scene.runtime().events().subscribe();
-    let call = haft::call::ToolCall::new(tool, arguments.into()).with_id("c1");
+    let call = haft_contract::call::ToolCall::new(tool, arguments.into()).with_id("c1");
     scene.send(call).await;
     std::iter::from_fn(|| subscription.try_next()).collect()
 }

@@ -1,8 +1,8 @@
 //! Commands in parts: what is asked, what is offered, what a grant then covers, and what the session remembers of it.
 
-use haft::effect::{Change, Does, Host};
-use haft::path::{Extent, Place, Target};
-use haft::process::Level;
+use haft_contract::effect::{Change, Does, Host};
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Policy;
@@ -30,7 +30,7 @@ fn does(part: &str) -> Does {
         "curl" => Does::Connect(Some(Host(rest.into()))),
         "commit" => Does::History("commit what is staged".into()),
         "push" => Does::Publish("publish the branch".into()),
-        "sudo" => Does::Danger(haft::effect::Danger::Rights, "gain rights".into()),
+        "sudo" => Does::Danger(haft_contract::effect::Danger::Rights, "gain rights".into()),
         _ => Does::Code(format!("run code of the workspace: {part}")),
     }
 }
@@ -67,7 +67,7 @@ impl Commands {
 }
 
 fn exactly(command: &str) -> GrantScope {
-    GrantScope::Command { command: haft::effect::CommandLine(command.into()), folder: "".into() }
+    GrantScope::Command { command: haft_contract::effect::CommandLine(command.into()), folder: "".into() }
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! What a session remembers, and what it makes of it.
 
-use haft::call::CallId;
-use haft::path::RawPath;
-use haft::result::Status;
+use haft_contract::call::CallId;
+use haft_contract::path::RawPath;
+use haft_contract::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Misbehave, Put};
@@ -69,7 +69,7 @@ async fn a_call_of_an_earlier_turn_can_still_be_cancelled() {
     let wait = haft_testkit::tools::Wait::default();
     let signs = wait.signs.clone();
     let scene = Scene::new().tool(wait);
-    let call = haft::call::ToolCall::new("wait", json!({}).into()).with_id("w");
+    let call = haft_contract::call::ToolCall::new("wait", json!({}).into()).with_id("w");
     let (result, ()) = tokio::join!(scene.send(call), async {
         signs.begun(1).await;
         scene.session().begin_turn();

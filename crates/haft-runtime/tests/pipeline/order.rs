@@ -93,7 +93,8 @@ async fn calls_that_conflict_run_one_after_the_other_also_across_sessions() {
     let signs = wait.signs.clone();
     let scene = allowing(9).tool(wait);
     let other = scene.another_session("other");
-    let call = || haft::call::ToolCall::new("wait", haft::call::RawArguments::from(json!({ "path": "x" })));
+    let call =
+        || haft_contract::call::ToolCall::new("wait", haft_contract::call::RawArguments::from(json!({ "path": "x" })));
     signs.go(9);
 
     let runtime = scene.runtime();

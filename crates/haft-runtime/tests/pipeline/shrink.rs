@@ -1,6 +1,6 @@
 //! Results are bounded, whole outputs are kept, secrets are hidden at every exit.
 
-use haft::tool::AnyTool;
+use haft_contract::tool::AnyTool;
 use haft_runtime::events::What;
 use haft_runtime::record;
 use haft_testkit::approver::Script;
@@ -26,7 +26,7 @@ async fn a_long_result_keeps_head_and_tail_and_the_whole_can_be_paged() {
     assert!(rest.text().contains(" 50000\tline 50000"), "{}", rest.text());
 
     let other = scene.another_session("other");
-    let call = haft::call::ToolCall::new("read_file", json!({ "path": format!("spill:{id}") }).into());
+    let call = haft_contract::call::ToolCall::new("read_file", json!({ "path": format!("spill:{id}") }).into());
     let foreign = scene.runtime().call(&other, call).await;
     assert!(foreign.text().contains("There is no kept output"), "a session reads only its own: {}", foreign.text());
 }
@@ -134,33 +134,37 @@ async fn a_secret_across_the_cut_of_a_line_is_hidden_as_a_whole() {
 
 #[tokio::test]
 async fn data_that_is_too_large_is_left_out_and_said_so() {
-    use haft::error::ToolError;
-    struct Big(haft::spec::Spec);
+    use haft_contract::error::ToolError;
+    struct Big(haft_contract::spec::Spec);
     impl AnyTool for Big {
-        fn spec(&self) -> &haft::spec::Spec {
+        fn spec(&self) -> &haft_contract::spec::Spec {
             &self.0
         }
-        fn bind(self: std::sync::Arc<Self>, _args: serde_json::Value) -> Result<Box<dyn haft::tool::Bound>, ToolError> {
+        fn bind(
+            self: std::sync::Arc<Self>,
+            _args: serde_json::Value,
+        ) -> Result<Box<dyn haft_contract::tool::Bound>, ToolError> {
             Ok(Box::new(BigCall))
         }
     }
     struct BigCall;
-    impl haft::tool::Bound for BigCall {
+    impl haft_contract::tool::Bound for BigCall {
         fn plan<'a>(
             &'a mut self,
-            _cx: &'a haft::context::PlanContext<'a>,
-        ) -> haft::BoxFuture<'a, Result<haft::plan::Plan, ToolError>> {
-            Box::pin(async { Ok(haft::plan::Plan::nothing()) })
+            _cx: &'a haft_contract::context::PlanContext<'a>,
+        ) -> haft_contract::BoxFuture<'a, Result<haft_contract::plan::Plan, ToolError>> {
+            Box::pin(async { Ok(haft_contract::plan::Plan::nothing()) })
         }
         fn run<'a>(
             self: Box<Self>,
-            _cx: &'a haft::context::RunContext<'a>,
-        ) -> haft::BoxFuture<'a, Result<haft::output::ToolOutput, ToolError>> {
-            Box::pin(async { Ok(haft::output::ToolOutput::text("big").with_data(json!(vec![0; 1_000_000]))) })
+            _cx: &'a haft_contract::context::RunContext<'a>,
+        ) -> haft_contract::BoxFuture<'a, Result<haft_contract::output::ToolOutput, ToolError>> {
+            Box::pin(async { Ok(haft_contract::output::ToolOutput::text("big").with_data(json!(vec![0; 1_000_000]))) })
         }
     }
-    let schema = haft::schema::object([]);
-    let spec = haft::spec::Spec::new("big", haft::manual::Manual::plain("big", "Returns a lot."), schema);
+    let schema = haft_contract::schema::object([]);
+    let spec =
+        haft_contract::spec::Spec::new("big", haft_contract::manual::Manual::plain("big", "Returns a lot."), schema);
     let result = Scene::new().any_tool(std::sync::Arc::new(Big(spec))).call("big", json!({})).await;
     assert!(result.data.is_none());
     assert!(result.text().contains("was left out"), "{}", result.text());

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-use haft::path::one_line;
-use haft::process::Level;
+use haft_contract::path::one_line;
+use haft_contract::process::Level;
 
 use super::Scene;
 use crate::launcher::is_secret;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::door::Permit;
-use haft::error::ToolError;
-use haft::process::{GroundRoot, Layer, Settle, Settled};
+use haft_contract::BoxFuture;
+use haft_contract::door::Permit;
+use haft_contract::error::ToolError;
+use haft_contract::process::{GroundRoot, Layer, Settle, Settled};
 
 use super::*;
 
@@ -27,7 +27,7 @@ impl Ground for Layered {
         None
     }
 
-    fn keep_only(&mut self, _targets: std::sync::Arc<[haft::path::Target]>) {}
+    fn keep_only(&mut self, _targets: std::sync::Arc<[haft_contract::path::Target]>) {}
 
     fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
         Box::pin(async { Ok(Settled::default()) })

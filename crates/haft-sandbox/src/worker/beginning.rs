@@ -5,10 +5,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use haft::door::Permit;
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
-use haft::process::{Command, Ground, NotRun};
+use haft_contract::door::Permit;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::process::{Command, Ground, NotRun};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};

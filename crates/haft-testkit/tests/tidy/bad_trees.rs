@@ -90,7 +90,7 @@ fn a_drawer_is_seen_as_crate_folder_file_and_module() {
 #[test]
 fn an_arrow_that_is_not_in_the_table_is_seen() {
     let files = [
-        ("crates/haft/Cargo.toml", "[dependencies]\nhaft-macros.workspace = true\nhaft-policy.workspace = true\n"),
+        ("crates/haft-contract/Cargo.toml", "[dependencies]\nhaft-macros.workspace = true\nhaft-policy.workspace = true\n"),
         (
             "crates/haft-tools/Cargo.toml",
             "[dev-dependencies]\nhaft-testkit.workspace = true\nhaft-cli.workspace = true\n",
@@ -100,7 +100,7 @@ fn an_arrow_that_is_not_in_the_table_is_seen() {
         ("crates/haft-web/Cargo.toml", ""),
     ];
     let expected = [
-        "crates/haft/Cargo.toml:3: haft → haft-policy is no arrow of the design",
+        "crates/haft-contract/Cargo.toml:3: haft-contract → haft-policy is no arrow of the design",
         "crates/haft-tools/Cargo.toml:3: haft-tools → haft-cli is no arrow of the design",
         "crates/haft-model/Cargo.toml:2: haft-model → haft-net is no arrow of the design",
         "crates/haft-testkit/Cargo.toml:3: haft-testkit → haft-cli is no arrow of the design",

@@ -1,8 +1,8 @@
 //! What came of a command, as data for programs; bounded like everything that a result holds.
 
-use haft::change_summary::Importance;
-use haft::prelude::*;
-use haft::process::{HowEnded, Ran, Settlement};
+use haft_contract::change_summary::Importance;
+use haft_contract::prelude::*;
+use haft_contract::process::{HowEnded, Ran, Settlement};
 use serde_json::{Value, json};
 
 /// Returns the data of a command with these streams.

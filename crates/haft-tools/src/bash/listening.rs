@@ -5,12 +5,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::context::Hiding;
-use haft::door::Spilling;
-use haft::head_and_tail::HeadAndTail;
-use haft::plain_text::PlainText;
-use haft::prelude::*;
-use haft::process::Stream;
+use haft_contract::context::Hiding;
+use haft_contract::door::Spilling;
+use haft_contract::head_and_tail::HeadAndTail;
+use haft_contract::plain_text::PlainText;
+use haft_contract::prelude::*;
+use haft_contract::process::Stream;
 
 use super::skimming::Skimming;
 

@@ -1,6 +1,6 @@
 //! Other shapes in which models write a command.
 
-use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Value, json};
 
 use crate::shapes::texts;

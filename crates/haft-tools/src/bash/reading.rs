@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use haft::door::Look;
-use haft::effect::Effect;
-use haft::path::{Extent, Place, RawPath, Target};
+use haft_contract::door::Look;
+use haft_contract::effect::Effect;
+use haft_contract::path::{Extent, Place, RawPath, Target};
 use haft_policy::command::{self, Locate, Located, Scene, steps};
 
 /// Returns what a command would do, part by part.

@@ -3,10 +3,10 @@
 //! First what it printed, then short lines in brackets: how it ended, what it changed, and whatever is not as one would
 //! expect. Nothing that was refused, left out or kept aside goes unsaid.
 
-use haft::grouped::Grouped;
-use haft::path::one_line;
-use haft::prelude::*;
-use haft::process::{HowEnded, Ran, Settle};
+use haft_contract::grouped::Grouped;
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
+use haft_contract::process::{HowEnded, Ran, Settle};
 
 use super::data;
 use super::listening::Heard;

@@ -1,7 +1,7 @@
 //! How two streams share the room of one result.
 
-use haft::head_and_tail::{Cut, HeadAndTail};
-use haft::limits::Limits;
+use haft_contract::head_and_tail::{Cut, HeadAndTail};
+use haft_contract::limits::Limits;
 
 /// Room that the words about a cut need, in characters.
 const CUT_WORDS: usize = 320;

@@ -1,9 +1,9 @@
 //! What a model is shown of the two streams of a command.
 
-use haft::grouped::Grouped;
-use haft::head_and_tail::Cut;
-use haft::prelude::*;
-use haft::wrapping::wrapped;
+use haft_contract::grouped::Grouped;
+use haft_contract::head_and_tail::Cut;
+use haft_contract::prelude::*;
+use haft_contract::wrapping::wrapped;
 
 use super::listening::{Heard, HeardStream, Kept};
 use super::room::{cut, shares};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::limits::Limits;
+use haft_contract::limits::Limits;
 
 /// The time of one command.
 #[derive(Debug, PartialEq, Eq)]

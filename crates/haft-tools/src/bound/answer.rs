@@ -1,8 +1,8 @@
 //! What a tool answers, as a result: checked against what it promised, with errors taken for what they are.
 
-use haft::grouped::Grouped;
-use haft::prelude::*;
-use haft::process::{HowEnded, Ran};
+use haft_contract::grouped::Grouped;
+use haft_contract::prelude::*;
+use haft_contract::process::{HowEnded, Ran};
 use serde_json::Value;
 
 use super::log::last_of;
@@ -82,7 +82,7 @@ pub(super) fn ending(tool: &str, ran: &Ran, time: std::time::Duration, log: &str
 pub(super) fn with_notes(mut output: ToolOutput, ran: &Ran, cx: &RunContext<'_>) -> ToolOutput {
     let said = report::said(ran, Vec::new(), cx).1;
     if !said.is_empty() {
-        output.for_model.push(haft::output::Content::Text(said.trim_end().to_owned()));
+        output.for_model.push(haft_contract::output::Content::Text(said.trim_end().to_owned()));
     }
     output
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use haft::BoxFuture;
-use haft::prelude::*;
-use haft::result::ToolResult;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::prelude::*;
+use haft_contract::result::ToolResult;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use serde_json::Value;
 
 use super::{Home, claims, error};

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::effect::{Does, Step};
-use haft::grouped::Grouped;
-use haft::path::Place;
-use haft::prelude::*;
-use haft::process::Keeps;
+use haft_contract::effect::{Does, Step};
+use haft_contract::grouped::Grouped;
+use haft_contract::path::Place;
+use haft_contract::prelude::*;
+use haft_contract::process::Keeps;
 use serde_json::{Map, Value};
 
 use crate::bash::{exposures, time};

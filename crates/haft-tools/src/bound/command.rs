@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use haft::BoxFuture;
-use haft::door::{Doors, Look};
-use haft::prelude::*;
-use haft::process::{Command, Reads, Stream};
-use haft::spec::Spec;
+use haft_contract::BoxFuture;
+use haft_contract::door::{Doors, Look};
+use haft_contract::prelude::*;
+use haft_contract::process::{Command, Reads, Stream};
+use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use super::answer::{self, Promise};
@@ -180,7 +180,7 @@ impl Works for Program {
 }
 
 fn text_of(output: &ToolOutput) -> String {
-    output.for_model.iter().filter_map(haft::output::Content::text).collect()
+    output.for_model.iter().filter_map(haft_contract::output::Content::text).collect()
 }
 
 /// Says that there is nothing, where there is nothing.

@@ -6,12 +6,12 @@ mod filled;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::net::Request;
-use haft::plan::Preview;
-use haft::prelude::*;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::net::Request;
+use haft_contract::plan::Preview;
+use haft_contract::prelude::*;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use serde_json::{Map, Value};
 
 use super::answer::Promise;

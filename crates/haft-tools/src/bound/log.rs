@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::plain_text::PlainText;
-use haft::prelude::*;
-use haft::process::Stream;
+use haft_contract::plain_text::PlainText;
+use haft_contract::prelude::*;
+use haft_contract::process::Stream;
 
 /// Most bytes that are told while it runs; of what comes behind them only the last of each piece.
 const MOST_TOLD: usize = 1024 * 1024;

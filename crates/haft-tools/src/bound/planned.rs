@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use haft::BoxFuture;
-use haft::prelude::*;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::prelude::*;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use serde_json::{Map, Value};
 
 use super::claims::{self, Draft};

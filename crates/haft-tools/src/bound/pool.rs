@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use haft::prelude::*;
-use haft::process::{HowEnded, TrustedCode, Worker};
+use haft_contract::prelude::*;
+use haft_contract::process::{HowEnded, TrustedCode, Worker};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -143,9 +143,9 @@ async fn watch(pool: Weak<Pool>) {
 mod tests {
     use std::sync::atomic::AtomicUsize;
 
-    use haft::BoxFuture;
-    use haft::door::Permit;
-    use haft::process::{Ended, Ground, Heard, Level, NotRun};
+    use haft_contract::BoxFuture;
+    use haft_contract::door::Permit;
+    use haft_contract::process::{Ended, Ground, Heard, Level, NotRun};
 
     use super::*;
 

@@ -12,11 +12,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use haft::BoxFuture;
-use haft::context::Broken;
-use haft::prelude::*;
-use haft::process::{Command, HowEnded, Ran, Worker};
-use haft::spec::Spec;
+use haft_contract::BoxFuture;
+use haft_contract::context::Broken;
+use haft_contract::prelude::*;
+use haft_contract::process::{Command, HowEnded, Ran, Worker};
+use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use super::answer::{self, Promise};

@@ -2,8 +2,8 @@
 //!
 //! The words are made beside this file, in `answer`, and in `bash::report`; whoever changes them there changes them here.
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 
 /// Exceptions that a function does not raise to say something: they are slips in it.
 const SLIPS: [&str; 14] = [
@@ -61,7 +61,7 @@ pub fn left_running(result: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::error::Next;
+    use haft_contract::error::Next;
 
     fn is_defect(what: &str) -> bool {
         defect(&ToolError::failed(what, Next::FixArguments("read it".into()))).is_some()

@@ -1,7 +1,7 @@
 //! Reads a definition key by key, and finds everything that is wrong with it at once.
 
-use haft::manual::Example;
-use haft::schema_rules::is_safe_name;
+use haft_contract::manual::Example;
+use haft_contract::schema_rules::is_safe_name;
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -179,7 +179,7 @@ fn overridable(fields: &Fields<'_>, input_schema: &Value, problems: &mut Problem
 /// Says which argument was probably meant.
 pub(super) fn near(name: &str, input_schema: &Value) -> String {
     let names = schema::arguments(input_schema).into_iter().flat_map(|named| named.keys().map(String::as_str));
-    match haft::closest::closest(name, names) {
+    match haft_contract::closest::closest(name, names) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => "name a property of \"input_schema\", or take it out".to_owned(),
     }

@@ -34,7 +34,7 @@ pub(super) fn read(fields: &Fields<'_>, schema: &Value, problems: &mut Problems)
             continue;
         };
         if !KINDS.contains(&kind.name.as_str()) {
-            let fix = haft::closest::closest(&kind.name, KINDS.into_iter())
+            let fix = haft_contract::closest::closest(&kind.name, KINDS.into_iter())
                 .map_or(FORM.to_owned(), |near| format!("did you mean \"{near}\"?"));
             problems.error(kind.line, format!("there is no effect {:?}", kind.name), fix);
             continue;

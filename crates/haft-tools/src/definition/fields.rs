@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft::closest::closest;
+use haft_contract::closest::closest;
 
 use super::node::{Key, Kind, Node};
 use super::problem::Problem;

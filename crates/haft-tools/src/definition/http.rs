@@ -5,8 +5,8 @@
 
 use std::net::IpAddr;
 
-use haft::closest::closest;
-use haft::net::Method;
+use haft_contract::closest::closest;
+use haft_contract::net::Method;
 use serde_json::Value;
 
 use super::fields::{Fields, Problems};

@@ -1,6 +1,6 @@
 //! Finds keywords of a schema that are probably misspelt: JSON Schema ignores what it does not know.
 
-use haft::closest::closest;
+use haft_contract::closest::closest;
 
 use super::fields::Problems;
 use super::node::{Kind, Node};

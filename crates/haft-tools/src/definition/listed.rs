@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use haft::schema_rules::is_safe_name;
+use haft_contract::schema_rules::is_safe_name;
 
 use super::check::nearest_fit;
 use super::fields::{Fields, Problems};

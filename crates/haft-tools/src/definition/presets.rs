@@ -4,7 +4,7 @@
 //! As soon as one comes from the environment all are fixed, because a model that may choose the host would be sent the
 //! key; only the definition can except some of them (`overridable`).
 
-use haft::schema_rules::of_some_arguments;
+use haft_contract::schema_rules::of_some_arguments;
 use serde_json::{Map, Value};
 
 use super::Definition;

@@ -1,7 +1,7 @@
 //! The schemas of a definition: whether they can be used, and where they cannot.
 
-use haft::schema_rules::{self, BrokenRule};
-use haft::spec::Spec;
+use haft_contract::schema_rules::{self, BrokenRule};
+use haft_contract::spec::Spec;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! A path in which arguments of a call stand.
 
-use haft::closest::closest;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::closest::closest;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 use serde_json::{Map, Value};
 
 use crate::in_braces::{ALONE, InBraces, Piece};

@@ -1,7 +1,7 @@
 //! One argument of another system: what it says, where it leads, and how its value changes on the way.
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use haft::dialect::{ForeignTool, NativeCall};
-use haft::error::ToolError;
-use haft::manual::{Example, Manual};
-use haft::spec::Spec;
+use haft_contract::dialect::{ForeignTool, NativeCall};
+use haft_contract::error::ToolError;
+use haft_contract::manual::{Example, Manual};
+use haft_contract::spec::Spec;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use haft::closest::closest;
-use haft::dialect::{Dialect, ForeignTool};
-use haft::kinds::ErrorKind;
-use haft::schema_rules::is_safe_name;
-use haft::spec::Spec;
+use haft_contract::closest::closest;
+use haft_contract::dialect::{Dialect, ForeignTool};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::schema_rules::is_safe_name;
+use haft_contract::spec::Spec;
 use serde_json::Value;
 
 use super::voice::template::Template;

@@ -11,8 +11,8 @@ mod tunacode;
 pub(super) mod written;
 mod wyrm;
 
-use haft::dialect::Outcome;
-use haft::error::ToolError;
+use haft_contract::dialect::Outcome;
+use haft_contract::error::ToolError;
 use serde_json::{Map, Value};
 
 pub(super) use ally::Ally;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use haft::lines::LineBreak;
+use haft_contract::lines::LineBreak;
 use memchr::{memchr, memchr_iter, memrchr};
 
 /// A text with even line ends.

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use haft::error::Next;
-use haft::kinds::ErrorKind;
+use haft_contract::error::Next;
+use haft_contract::kinds::ErrorKind;
 
 use super::already::{Already, already};
 use super::even::{EvenText, evened};

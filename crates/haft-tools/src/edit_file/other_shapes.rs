@@ -3,7 +3,7 @@
 //! One edit at the top level needs no shape: arguments that belong into `edits` go there by themselves, under any of the
 //! names that `EditFile::ALIASES` lists.
 
-use haft::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
 use serde_json::{Map, Value, json};
 
 use super::patch::{self, FileEdits};

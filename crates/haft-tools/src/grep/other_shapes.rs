@@ -1,6 +1,6 @@
 //! Other shapes in which models search: the options of grep and ripgrep, and the arguments of other agents.
 
-use haft::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
 use serde_json::{Value, json};
 
 use crate::shapes::{EXPLANATION, NOT_BELOW, RECURSIVE, only_path};

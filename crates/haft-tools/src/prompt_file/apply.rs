@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use haft::closest::closest;
-use haft::manual::{Example, Manual};
-use haft::spec::Spec;
+use haft_contract::closest::closest;
+use haft_contract::manual::{Example, Manual};
+use haft_contract::spec::Spec;
 use serde_json::{Map, Value, json};
 
 use super::{PromptFile, PromptParameter};

@@ -1,6 +1,6 @@
 //! Reads a prompt file out of its tree, and finds everything that is wrong with it at once.
 
-use haft::closest::closest;
+use haft_contract::closest::closest;
 
 use super::tree::{self, Element, Inside};
 use super::{KINDS, PromptFile, PromptParameter};

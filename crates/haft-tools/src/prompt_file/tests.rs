@@ -1,5 +1,5 @@
-use haft::manual::Manual;
-use haft::spec::Spec;
+use haft_contract::manual::Manual;
+use haft_contract::spec::Spec;
 use serde_json::{Value, json};
 
 use super::*;

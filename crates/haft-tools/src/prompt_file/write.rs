@@ -1,6 +1,6 @@
 //! Writes the words of a tool as a prompt file.
 
-use haft::spec::Spec;
+use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use super::apply::{Property, required};

@@ -7,12 +7,12 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use haft::error::Operation;
-use haft::grouped::Grouped;
-use haft::guarded::is_secret;
-use haft::path::{Place, one_line};
-use haft::prelude::*;
-use haft::search::Omitted;
+use haft_contract::error::Operation;
+use haft_contract::grouped::Grouped;
+use haft_contract::guarded::is_secret;
+use haft_contract::path::{Place, one_line};
+use haft_contract::prelude::*;
+use haft_contract::search::Omitted;
 
 use super::source::{Source, refuse_too_large};
 use crate::left_out::{Ways, secrets, words};

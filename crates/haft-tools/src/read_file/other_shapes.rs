@@ -1,6 +1,6 @@
 //! Other shapes in which models ask for a file or a part of one.
 
-use haft::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
 use serde_json::{Value, json};
 
 use crate::shapes::{ENCODING, EXPLANATION, texts};

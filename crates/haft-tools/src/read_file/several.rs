@@ -4,9 +4,9 @@
 //! with the offset to go on with. A file for which there is no room is not read at all, because whoever has read a
 //! file may overwrite it.
 
-use haft::grouped::Grouped;
-use haft::path::one_line;
-use haft::prelude::*;
+use haft_contract::grouped::Grouped;
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
 use serde_json::json;
 
 use super::Reading;

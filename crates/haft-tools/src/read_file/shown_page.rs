@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use haft::door::PageLine;
-use haft::encoding::TextForm;
-use haft::grouped::Grouped;
-use haft::lines::LineEnds;
-use haft::output::Limited;
-use haft::page_style::{Arguments, PageEnds, PageStyle};
-use haft::prelude::*;
+use haft_contract::door::PageLine;
+use haft_contract::encoding::TextForm;
+use haft_contract::grouped::Grouped;
+use haft_contract::lines::LineEnds;
+use haft_contract::output::Limited;
+use haft_contract::page_style::{Arguments, PageEnds, PageStyle};
+use haft_contract::prelude::*;
 
 /// Fewest characters that a line takes: its number, a tab and a line end.
 pub(super) const NARROWEST_LINE: usize = 8;

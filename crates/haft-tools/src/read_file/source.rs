@@ -1,11 +1,11 @@
 //! What a path in a call turns out to be, and whether the profile lets it be read.
 
-use haft::door::{FileFacts, Look};
-use haft::error::Operation;
-use haft::grouped::Grouped;
-use haft::limits::Limits;
-use haft::path::one_line;
-use haft::prelude::*;
+use haft_contract::door::{FileFacts, Look};
+use haft_contract::error::Operation;
+use haft_contract::grouped::Grouped;
+use haft_contract::limits::Limits;
+use haft_contract::path::one_line;
+use haft_contract::prelude::*;
 
 /// What a path turned out to be.
 pub enum Source {

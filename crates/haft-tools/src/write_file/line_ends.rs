@@ -8,8 +8,8 @@
 
 use std::borrow::Cow;
 
-use haft::diff::counterparts;
-use haft::lines::{LineBreak, LineEnds};
+use haft_contract::diff::counterparts;
+use haft_contract::lines::{LineBreak, LineEnds};
 
 /// A new content with the line ends that belong to it.
 pub(super) struct Ended<'c> {

@@ -1,10 +1,10 @@
 //! What is said of commands, whatever they print and however they end. The commands are written down, not run.
 
-use haft::change_summary::KindCounts;
-use haft::dialect::ForeignTool;
-use haft::effect::Change;
-use haft::process::{HowEnded, Level};
-use haft::result::Status;
+use haft_contract::change_summary::KindCounts;
+use haft_contract::dialect::ForeignTool;
+use haft_contract::effect::Change;
+use haft_contract::process::{HowEnded, Level};
+use haft_contract::result::Status;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, Verdict, YesToOrdinary};
 use haft_testkit::approver::Script;

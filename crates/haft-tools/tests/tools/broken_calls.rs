@@ -5,13 +5,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft::BoxFuture;
-use haft::call::{RawArguments, ToolCall};
-use haft::manual::Manual;
-use haft::prelude::{ErrorKind, ToolError, ToolOutput};
-use haft::result::Status;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::manual::Manual;
+use haft_contract::prelude::{ErrorKind, ToolError, ToolOutput};
+use haft_contract::result::Status;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_testkit::scene::Scene;
 use serde_json::{Value, json};
@@ -53,14 +53,14 @@ struct Never;
 impl Bound for Never {
     fn plan<'a>(
         &'a mut self,
-        _cx: &'a haft::context::PlanContext<'a>,
-    ) -> BoxFuture<'a, Result<haft::plan::Plan, ToolError>> {
-        Box::pin(async { Ok(haft::plan::Plan::nothing()) })
+        _cx: &'a haft_contract::context::PlanContext<'a>,
+    ) -> BoxFuture<'a, Result<haft_contract::plan::Plan, ToolError>> {
+        Box::pin(async { Ok(haft_contract::plan::Plan::nothing()) })
     }
 
     fn run<'a>(
         self: Box<Self>,
-        _cx: &'a haft::context::RunContext<'a>,
+        _cx: &'a haft_contract::context::RunContext<'a>,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async { Ok(ToolOutput::text("")) })
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use haft::BoxFuture;
-use haft::call::{RawArguments, ToolCall};
-use haft::context::{PlanContext, RunContext};
-use haft::error::ToolError;
-use haft::output::ToolOutput;
-use haft::plan::Plan;
-use haft::spec::Spec;
-use haft::tool::{AnyTool, Bound};
+use haft_contract::BoxFuture;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::context::{PlanContext, RunContext};
+use haft_contract::error::ToolError;
+use haft_contract::output::ToolOutput;
+use haft_contract::plan::Plan;
+use haft_contract::spec::Spec;
+use haft_contract::tool::{AnyTool, Bound};
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::entry::Entry;

@@ -1,6 +1,6 @@
 //! Calls as other systems make them, turned into ours.
 
-use haft::dialect::ForeignTool;
+use haft_contract::dialect::ForeignTool;
 use haft_runtime::approval::Verdict;
 use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;

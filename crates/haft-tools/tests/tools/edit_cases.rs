@@ -1,6 +1,6 @@
 //! The cases of `tests/cases/edits.jsonl`, as far as they need no disk.
 
-use haft::kinds::ErrorKind;
+use haft_contract::kinds::ErrorKind;
 use haft_tools::edit::{Count, Edit, Miss, fit};
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Scenes of `edit_file`.
 
-use haft::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{Origin, RawArguments, ToolCall};
 use haft_runtime::approval::Verdict;
 use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;
@@ -35,7 +35,7 @@ async fn an_edit_shows_what_differs() {
     did: changed a.rs
     ");
     assert_eq!(scene.read("a.rs"), "fn a() {\n    two();\n}\n");
-    assert!(matches!(result.did, haft::result::Did::Changed { change_set: Some(_), .. }));
+    assert!(matches!(result.did, haft_contract::result::Did::Changed { change_set: Some(_), .. }));
 }
 
 #[tokio::test]
@@ -344,7 +344,7 @@ async fn what_goes_makes_room_for_what_comes() {
 
 #[tokio::test]
 async fn a_profile_may_mean_the_first_of_several_places() {
-    use haft::limits::EditCount;
+    use haft_contract::limits::EditCount;
     let scene = scene().file("a.txt", "x\nx\n").limits(|limits| limits.edit_count = EditCount::First);
     let scene = read(scene, "a.txt").await;
     scene.call("edit_file", edit("a.txt", "x", "y")).await;

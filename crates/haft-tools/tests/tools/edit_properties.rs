@@ -1,6 +1,6 @@
 //! What holds for the edit engine whatever is sent.
 
-use haft::kinds::ErrorKind;
+use haft_contract::kinds::ErrorKind;
 use haft_tools::edit::{Count, Edit, Fitted, Rung, fit};
 use proptest::prelude::*;
 

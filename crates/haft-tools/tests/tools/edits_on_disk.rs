@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use haft::result::{Did, ToolResult};
+use haft_contract::result::{Did, ToolResult};
 use haft_runtime::approval::YesToOrdinary;
 use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use haft::call::CallId;
-use haft::dialect::{Dialect, Outcome};
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::{ErrorKind, Vocabulary};
-use haft::limits::{EditNeeds, UnknownKeys};
-use haft::output::ToolOutput;
-use haft::process::HowEnded;
+use haft_contract::call::CallId;
+use haft_contract::dialect::{Dialect, Outcome};
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::{ErrorKind, Vocabulary};
+use haft_contract::limits::{EditNeeds, UnknownKeys};
+use haft_contract::output::ToolOutput;
+use haft_contract::process::HowEnded;
 use haft_runtime::approval::Verdict;
 use haft_runtime::arguments::Checker;
 use haft_runtime::catalog::Catalog;
@@ -281,7 +281,7 @@ async fn values_are_read_widely_in_one_dialect_only() {
 }
 
 /// Returns a text.
-#[haft::tool]
+#[haft_contract::tool]
 async fn say(
     /// The text.
     text: String,

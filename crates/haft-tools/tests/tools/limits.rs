@@ -1,6 +1,6 @@
 //! Scenes of limits: none is silent, and a model can page through everything.
 
-use haft::output::Limited;
+use haft_contract::output::Limited;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use haft::call::{Origin, RawArguments, ToolCall};
-use haft::kinds::ErrorKind;
-use haft::result::{Status, ToolResult};
+use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::result::{Status, ToolResult};
 use haft_runtime::approval::YesToOrdinary;
 use haft_testkit::approver::nobody;
 use haft_testkit::file_tools::{Remove, Rename};

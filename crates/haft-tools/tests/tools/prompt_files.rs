@@ -1,6 +1,6 @@
 //! Built-in tools in the words of a prompt file: what providers are told, and what a call may say.
 
-use haft::call::ToolCall;
+use haft_contract::call::ToolCall;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;

@@ -1,7 +1,7 @@
 //! Scenes of `undo`.
 
-use haft::call::{RawArguments, ToolCall};
-use haft::result::ToolResult;
+use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::result::ToolResult;
 use haft_runtime::approval::Verdict;
 use haft_runtime::session::Session;
 use haft_testkit::approver::Script;

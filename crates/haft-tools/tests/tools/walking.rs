@@ -1,7 +1,7 @@
 //! Scenes of all tools that walk: what is left out, what cannot lead them astray, and how far they go.
 
-use haft::kinds::ErrorKind;
-use haft::result::Status;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::json;
@@ -269,7 +269,7 @@ async fn a_folder_that_cannot_be_opened_is_named() {
 #[tokio::test]
 async fn a_search_that_is_told_to_stop_ends_soon() {
     let scene = (0..2_000).fold(Scene::new(), |scene, number| scene.file(&format!("f{number}"), "x".repeat(20_000)));
-    let call = haft::call::ToolCall::new("grep", json!({ "pattern": "(x+x+)+y" }).into()).with_id("1");
+    let call = haft_contract::call::ToolCall::new("grep", json!({ "pattern": "(x+x+)+y" }).into()).with_id("1");
     let (result, ()) = tokio::join!(scene.send(call), async {
         tokio::task::yield_now().await;
         scene.session().stop_turn();

@@ -1,6 +1,6 @@
 //! Scenes of `write_file`.
 
-use haft::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{Origin, RawArguments, ToolCall};
 use haft_runtime::approval::Verdict;
 use haft_testkit::approver::Script;
 use haft_testkit::scene::Scene;
@@ -256,7 +256,7 @@ async fn a_protected_name_is_asked_about_even_after_a_grant_for_all_changes() {
 
 #[tokio::test]
 async fn a_profile_may_only_create_and_the_data_has_bytes_and_the_difference() {
-    use haft::limits::WriteMode;
+    use haft_contract::limits::WriteMode;
     let scene = scene().file("a.txt", "one\n").limits(|limits| limits.write_mode = WriteMode::Create);
     let result = scene.call("write_file", json!({ "path": "a.txt", "content": "two\n" })).await;
     assert_eq!(result.error.expect("it exists").kind.code(), "already_exists");

@@ -6,9 +6,9 @@
 
 use std::io::IoSliceMut;
 
-use haft::door::FileKind;
-use haft::path::Target;
-use haft::stamp::Stamp;
+use haft_contract::door::FileKind;
+use haft_contract::path::Target;
+use haft_contract::stamp::Stamp;
 use rustix::fs::OFlags;
 use rustix::io::ReadWriteFlags;
 
@@ -40,7 +40,7 @@ pub(super) fn read(root: &Root, target: &Target) -> Option<(Vec<u8>, Stamp)> {
 
 #[cfg(test)]
 mod tests {
-    use haft::path::{Extent, Place};
+    use haft_contract::path::{Extent, Place};
 
     use super::*;
 

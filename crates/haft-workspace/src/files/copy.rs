@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use haft::door::{FileCopy, FileKind};
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::Target;
-use haft::stamp::Version;
+use haft_contract::door::{FileCopy, FileKind};
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
+use haft_contract::stamp::Version;
 use rustix::fs::OFlags;
 
 use super::facts::{kind_of, special, stamp_of};

@@ -1,10 +1,10 @@
 //! What the kernel says of a file.
 
-use haft::door::{FileFacts, FileKind};
-use haft::error::{Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::Target;
-use haft::stamp::Stamp;
+use haft_contract::door::{FileFacts, FileKind};
+use haft_contract::error::{Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
+use haft_contract::stamp::Stamp;
 use rustix::fs::{FileType, OFlags, Stat};
 
 use super::open::Root;

@@ -6,11 +6,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use haft::door::FileKind;
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::Target;
-use haft::search::{Case, FindOrder, FindRequest, Found, Hidden, Ignored};
+use haft_contract::door::FileKind;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
+use haft_contract::search::{Case, FindOrder, FindRequest, Found, Hidden, Ignored};
 use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;

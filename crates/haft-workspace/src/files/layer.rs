@@ -35,12 +35,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use haft::BoxFuture;
-use haft::door::{FileKind, Permit};
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::Target;
-use haft::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
+use haft_contract::BoxFuture;
+use haft_contract::door::{FileKind, Permit};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
+use haft_contract::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
 use rustix::fs::{AtFlags, OFlags};
 
 use super::blocking;
@@ -337,8 +337,8 @@ impl LayeredGround {
 
     fn settling(
         &self,
-        errand: haft::door::Errand,
-        receipts: haft::door::Receipts,
+        errand: haft_contract::door::Errand,
+        receipts: haft_contract::door::Receipts,
         stop: tokio_util::sync::CancellationToken,
     ) -> Result<Settling<'_>, ToolError> {
         let mut roots = Vec::new();

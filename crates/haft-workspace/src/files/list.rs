@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 
-use haft::door::FileKind;
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::Target;
-use haft::search::{LeftOut, ListRequest, ListedEntry, Listing, Reach};
+use haft_contract::door::FileKind;
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
+use haft_contract::search::{LeftOut, ListRequest, ListedEntry, Listing, Reach};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, RawPath, Target, one_line};
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
 
 use super::open::Root;
 

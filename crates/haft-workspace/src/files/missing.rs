@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use haft::closest::nearest;
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target, one_line};
+use haft_contract::closest::nearest;
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, Target, one_line};
 use rustix::fs::{Dir, FileType, OFlags};
 
 use super::open::Root;

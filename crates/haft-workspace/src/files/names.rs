@@ -10,8 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 
 /// Longest glob, in bytes.
 const LONGEST: usize = 1_000;

@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use haft::error::{Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::Target;
+use haft_contract::error::{Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use haft::stamp::Basis;
+use haft_contract::stamp::Basis;
 
 use super::transaction::{Action, Deed, Expected};
 use crate::state::journal::State;

@@ -3,7 +3,7 @@
 //! The beginning of a file says how its bytes are text. Lines are found in the bytes, and only the lines of the page are
 //! decoded, so that going to the end of a large file costs as much as counting its line ends.
 //!
-//! Not here: what encodings there are (`haft::encoding`), how a page is shown (`read_file`).
+//! Not here: what encodings there are (`haft_contract::encoding`), how a page is shown (`read_file`).
 
 mod binary_kind;
 mod collect;
@@ -15,13 +15,13 @@ pub(super) use binary_kind::image;
 use std::fs::File;
 use std::io::{self, Read};
 
-use haft::door::{FileKind, Page, PageRequest};
-use haft::encoding::{LOOKED_AT, NoText, TextForm, Whole};
-use haft::error::{Next, Operation, ToolError};
-use haft::grouped::Grouped;
-use haft::kinds::ErrorKind;
-use haft::path::Target;
-use haft::stamp::Stamp;
+use haft_contract::door::{FileKind, Page, PageRequest};
+use haft_contract::encoding::{LOOKED_AT, NoText, TextForm, Whole};
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::grouped::Grouped;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::Target;
+use haft_contract::stamp::Stamp;
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 

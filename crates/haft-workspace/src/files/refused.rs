@@ -6,8 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use haft::door::FileKind;
-use haft::stamp::Stamp;
+use haft_contract::door::FileKind;
+use haft_contract::stamp::Stamp;
 use rustix::fs::Stat;
 
 use super::facts::{kind_of, stamp_of};

@@ -9,16 +9,16 @@
 //! later. A folder in which all settings are protected by their names (`.git`, `.git/modules/NAME`) is left to that
 //! protection.
 //!
-//! Not here: protected names (`haft::guarded`), settings that are harmless by their content (`layer::harmless`).
+//! Not here: protected names (`haft_contract::guarded`), settings that are harmless by their content (`layer::harmless`).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use haft::door::FileKind;
-use haft::guarded;
-use haft::path::Target;
+use haft_contract::door::FileKind;
+use haft_contract::guarded;
+use haft_contract::path::Target;
 use rustix::fs::OFlags;
 
 use super::open::Root;

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, Place, Target};
 use rustix::fs::{FileType, OFlags, Stat};
 
 use super::folder::{Names, stat_name};

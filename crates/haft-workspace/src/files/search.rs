@@ -19,12 +19,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft::door::FileKind;
-use haft::error::ToolError;
-use haft::guarded::is_secret;
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Target};
-use haft::search::{Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted};
+use haft_contract::door::FileKind;
+use haft_contract::error::ToolError;
+use haft_contract::guarded::is_secret;
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Target};
+use haft_contract::search::{
+    Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted,
+};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;

@@ -11,12 +11,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use haft::door::{Breadth, SecretFile, SecretLook};
-use haft::guarded::{SecretKind, is_secret, may_hold_secrets, secret_kind};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, RawPath, Target};
-use haft::search::{Hidden, Ignored};
-use haft::stamp::Stamp;
+use haft_contract::door::{Breadth, SecretFile, SecretLook};
+use haft_contract::guarded::{SecretKind, is_secret, may_hold_secrets, secret_kind};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, RawPath, Target};
+use haft_contract::search::{Hidden, Ignored};
+use haft_contract::stamp::Stamp;
 use rustix::fs::{FileType, OFlags};
 use tokio_util::sync::CancellationToken;
 

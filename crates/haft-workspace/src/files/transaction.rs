@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use haft::stamp::Basis;
+use haft_contract::stamp::Basis;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 

@@ -15,11 +15,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft::door::FileKind;
-use haft::error::{Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target};
-use haft::search::{Hidden, Ignored, LeftOut};
+use haft_contract::door::FileKind;
+use haft_contract::error::{Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::search::{Hidden, Ignored, LeftOut};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;

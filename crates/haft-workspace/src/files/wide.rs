@@ -41,7 +41,7 @@ impl Agreed {
 pub(super) fn wide(root: &Root, home: Option<&Path>, agreed: Option<&Agreed>) -> Option<String> {
     let is_wide = |path: &Path| path == Path::new("/") || home.is_some_and(|home| home.starts_with(path));
     let folders = root.folders().into_iter().filter(|(path, _)| is_wide(path));
-    let mut names = folders.map(|(path, _)| haft::path::one_line(&path.to_string_lossy()).into_owned());
+    let mut names = folders.map(|(path, _)| haft_contract::path::one_line(&path.to_string_lossy()).into_owned());
     names.find(|name| agreed.is_none_or(|agreed| !agreed.has(name)))
 }
 

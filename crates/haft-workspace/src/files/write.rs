@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 
 use bytes::Bytes;
-use haft::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Receipts, Written};
-use haft::effect::{Change, Effect};
-use haft::error::{Next, Operation, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target};
-use haft::stamp::Basis;
+use haft_contract::door::{ChangeSetId, Errand, FileKind, Permit, ReadVersion, Receipt, Receipts, Written};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::stamp::Basis;
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;

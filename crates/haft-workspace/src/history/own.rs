@@ -5,17 +5,17 @@
 
 use std::path::Path;
 
-use haft::BoxFuture;
-use haft::diff::Diff;
-use haft::door::{ChangeSetId, FileKind, Permit, Receipt};
-use haft::effect::{Change, Effect};
-use haft::encoding::decode;
-use haft::error::{Next, ToolError};
-use haft::guarded::{self, refused_from_commands};
-use haft::history::{History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target};
-use haft::plan::FileDiff;
+use haft_contract::BoxFuture;
+use haft_contract::diff::Diff;
+use haft_contract::door::{ChangeSetId, FileKind, Permit, Receipt};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::encoding::decode;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::guarded::{self, refused_from_commands};
+use haft_contract::history::{History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::plan::FileDiff;
 
 use super::sets::Sets;
 use super::{

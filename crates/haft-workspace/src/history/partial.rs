@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use haft::diff::{Diff, DiffHunk, DiffLine};
-use haft::encoding::decode;
-use haft::lines::LineBreak;
-use haft::merge::merge;
-use haft::path::Target;
+use haft_contract::diff::{Diff, DiffHunk, DiffLine};
+use haft_contract::encoding::decode;
+use haft_contract::lines::LineBreak;
+use haft_contract::merge::merge;
+use haft_contract::path::Target;
 
 use super::contents::Contents;
 use super::git::Repositories;

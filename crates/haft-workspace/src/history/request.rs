@@ -1,6 +1,6 @@
 //! What a person asks undo for: which change sets, which part of them, and whether it is done or only shown.
 
-use haft::path::Target;
+use haft_contract::path::Target;
 
 /// Which changes to take back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use haft::change_summary::ChangedPath;
-use haft::door::ChangeSetId;
-use haft::effect::Change;
-use haft::history::Reversal;
+use haft_contract::change_summary::ChangedPath;
+use haft_contract::door::ChangeSetId;
+use haft_contract::effect::Change;
+use haft_contract::history::Reversal;
 
 use super::{HistoryError, Which};
 use crate::files::repository::concerns;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use haft::merge::merge;
+use haft_contract::merge::merge;
 use rustix::io::Errno;
 use way::{Wanted, Way, with_mode};
 

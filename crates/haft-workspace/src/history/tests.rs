@@ -7,11 +7,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use haft::call::CallId;
-use haft::door::{Errand, Permit, SessionName};
-use haft::effect::{Change, Effect};
-use haft::error::ToolError;
-use haft::path::{Extent, Place, Target};
+use haft_contract::call::CallId;
+use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::error::ToolError;
+use haft_contract::path::{Extent, Place, Target};
 use tokio_util::sync::CancellationToken;
 
 use super::{Became, HistoryError, Kind, Side, TakenBack, Undone, Which};
@@ -62,7 +62,7 @@ impl Ground {
             session: SessionName::new("s"),
             run: self.run.into(),
             turn: self.turn,
-            purpose: haft::door::Purpose::default(),
+            purpose: haft_contract::door::Purpose::default(),
         };
         Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new())
     }

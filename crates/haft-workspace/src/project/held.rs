@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::process::TrustedCode;
+use haft_contract::process::TrustedCode;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::copy::{CodeReach, TrustedCopy};

@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use haft::guarded::is_secret;
+use haft_contract::guarded::is_secret;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::loads::loads;

@@ -2,10 +2,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use haft::call::CallId;
-use haft::door::{Errand, Permit, SessionName};
-use haft::effect::{Change, Effect};
-use haft::path::{Extent, Place, Target};
+use haft_contract::call::CallId;
+use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::path::{Extent, Place, Target};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -58,7 +58,7 @@ impl Ground {
             session: SessionName::new(session),
             run: session.into(),
             turn: 1,
-            purpose: haft::door::Purpose::default(),
+            purpose: haft_contract::door::Purpose::default(),
         };
         let permit = Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new());
         let target = Target::Inside(Place::new(name, Extent::Entry));

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use haft::stamp::Stamp;
+use haft_contract::stamp::Stamp;
 use rustix::fs::OFlags;
 
 use super::ownership;

@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use haft::door::Recalled;
+use haft_contract::door::Recalled;
 
 use super::private;
 

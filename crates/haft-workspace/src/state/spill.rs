@@ -12,10 +12,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use haft::BoxFuture;
-use haft::door::{Page, PageRequest, Permit, SessionName, Spill, Spilling, Store};
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
+use haft_contract::BoxFuture;
+use haft_contract::door::{Page, PageRequest, Permit, SessionName, Spill, Spilling, Store};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
 
 use super::private;
 use crate::files::blocking;

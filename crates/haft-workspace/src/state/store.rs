@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft::BoxFuture;
-use haft::door::{Page, PageRequest, Permit, Recalled, SessionName, Spill, Spilling, Store};
-use haft::error::ToolError;
+use haft_contract::BoxFuture;
+use haft_contract::door::{Page, PageRequest, Permit, Recalled, SessionName, Spill, Spilling, Store};
+use haft_contract::error::ToolError;
 
 use super::{Results, Spills};
 use crate::files::blocking;

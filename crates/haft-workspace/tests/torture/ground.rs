@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use haft::call::CallId;
-use haft::door::{Doors, Errand, PageRequest, Permit, SessionName};
-use haft::effect::{Change, Effect};
-use haft::error::ToolError;
-use haft::path::{Extent, Place, Target};
-use haft::stamp::Basis;
+use haft_contract::call::CallId;
+use haft_contract::door::{Doors, Errand, PageRequest, Permit, SessionName};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::error::ToolError;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::stamp::Basis;
 use haft_workspace::files::Workspace;
 use haft_workspace::history::{History, HistoryError, TakenBack, Which};
 use haft_workspace::state::{JournalLimits, WorkspaceState};
@@ -173,7 +173,7 @@ pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> P
         session,
         run: "one".into(),
         turn: 1,
-        purpose: haft::door::Purpose::default(),
+        purpose: haft_contract::door::Purpose::default(),
     };
     Permit::issue(errand, effects.into(), found, stop.clone())
 }

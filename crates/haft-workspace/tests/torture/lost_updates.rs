@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft::stamp::Basis;
+use haft_contract::stamp::Basis;
 use haft_workspace::history::Side;
 use tokio_util::sync::CancellationToken;
 

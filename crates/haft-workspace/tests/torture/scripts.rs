@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use haft::error::ToolError;
+use haft_contract::error::ToolError;
 use haft_workspace::history::{HistoryError, Which};
 
 use crate::dice::Dice;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use haft::door::ChangeSetId;
-use haft::result::{Did, Status, ToolResult};
 use haft_agent::outcome::{Ended, Outcome};
+use haft_contract::door::ChangeSetId;
+use haft_contract::result::{Did, Status, ToolResult};
 use haft_model::client::Endpoint;
 use haft_model::conversation::{Call, Reply, Stop, Usage};
 use haft_runtime::events::{Subscription, What};

@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use haft::BoxFuture;
-use haft::manual::Example;
-use haft::process::Level;
+use haft_contract::BoxFuture;
+use haft_contract::manual::Example;
+use haft_contract::process::Level;
 use haft_runtime::conformance::{self, Finding, Signs, Subject, Verdict};
 use haft_runtime::toolset::ToolList;
 use haft_tools::bound::{Bindings, Home, signs};

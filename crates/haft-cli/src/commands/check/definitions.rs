@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::closest::closest;
 use haft_config::environment::variable;
+use haft_contract::closest::closest;
 use haft_model::lower::{Offered, Provider, lower};
 use haft_runtime::arguments::Checker;
 use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, Presets, check_list, is_list};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use haft::closest::closest;
-use haft::spec::Spec;
+use haft_contract::closest::closest;
+use haft_contract::spec::Spec;
 use haft_tools::definition::{self, Definition};
 use haft_tools::prompt_file::{self, CheckedPrompt, ENDING, tool_of};
 use haft_workspace::state::read_project_file;

@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::call::{Origin, RawArguments, ToolCall};
-use haft::manual::Example;
-use haft::result::Status;
 use haft_config::settings::Settings;
+use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::manual::Example;
+use haft_contract::result::Status;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_tools::bound::{Bindings, Home, ToolOwner};

@@ -5,12 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::call::CallId;
-use haft::context::{RunContext, Unheard};
-use haft::door::{Errand, Permit, SessionName};
-use haft::effect::{CommandLine, Effect, Exposure};
-use haft::path::{Extent, RawPath};
-use haft::process::{Command, Confinement, Level};
+use haft_contract::call::CallId;
+use haft_contract::context::{RunContext, Unheard};
+use haft_contract::door::{Errand, Permit, SessionName};
+use haft_contract::effect::{CommandLine, Effect, Exposure};
+use haft_contract::path::{Extent, RawPath};
+use haft_contract::process::{Command, Confinement, Level};
 use haft_sandbox::Launcher;
 
 use super::fact;
@@ -72,7 +72,7 @@ fn parts() -> anyhow::Result<()> {
 /// Runs the trial; says why what a command changes cannot be taken back.
 async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
     let doors = desk.runtime.doors();
-    let told = |error: haft::error::ToolError| error.what.clone();
+    let told = |error: haft_contract::error::ToolError| error.what.clone();
     let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
     let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
     let exposure = Exposure::BelowRequired { required: confinement.required, reached: confinement.reached };
@@ -84,7 +84,7 @@ async fn tried(desk: &Desk, confinement: &Confinement) -> Result<(), String> {
         session: session.clone(),
         run: "doctor".into(),
         turn: 1,
-        purpose: haft::door::Purpose::default(),
+        purpose: haft_contract::door::Purpose::default(),
     };
     let permit = Permit::issue(errand, effects, Vec::new(), tokio_util::sync::CancellationToken::new());
     let cx = RunContext::new(&permit, doors, &Unheard, (&session, &desk.settings.limits));

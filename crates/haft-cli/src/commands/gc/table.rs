@@ -1,6 +1,6 @@
 //! What is kept for each workspace, as a table, as lines for a narrow terminal, and as a record.
 
-use haft::path::one_line;
+use haft_contract::path::one_line;
 use haft_workspace::state::{Reach, Standing, StateKind, WorkspaceUsage};
 use serde_json::{Value, json};
 

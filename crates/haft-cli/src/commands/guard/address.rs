@@ -1,7 +1,7 @@
 //! Judges an address that an agent is about to fetch.
 
-use haft::effect::{Effect, Host};
-use haft::path::one_line;
+use haft_contract::effect::{Effect, Host};
+use haft_contract::path::one_line;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::web_address::WebAddress;
 

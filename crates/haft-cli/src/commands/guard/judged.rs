@@ -7,13 +7,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use haft::door::{FileKind, Look};
-use haft::effect::{AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey};
-use haft::guarded::is_secret;
-use haft::path::{Extent, Place, RawPath, Target, one_line};
-use haft::process::Level;
 use haft_config::rules::FiledRule;
 use haft_config::settings::Settings;
+use haft_contract::door::{FileKind, Look};
+use haft_contract::effect::{
+    AgentName, Change, Claim, CommandLine, Does, Effect, Exposure, Host, RemoteClaim, StateKey,
+};
+use haft_contract::guarded::is_secret;
+use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
+use haft_contract::process::Level;
 use haft_policy::containment::Containment;
 use haft_policy::containment::only_looks;
 use haft_policy::decision::{Class, Decision, Ruling};

@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::door::{FileKind, Look};
-use haft::effect::{Does, Effect, Step};
-use haft::guarded::is_secret;
-use haft::path::{Extent, Place, Target, one_line};
+use haft_contract::door::{FileKind, Look};
+use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::guarded::is_secret;
+use haft_contract::path::{Extent, Place, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
 

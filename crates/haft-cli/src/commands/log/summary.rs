@@ -1,8 +1,8 @@
 //! What a change set did to files, in one line that fits a terminal: counts, then the paths that matter most.
 //!
-//! Not here: which paths those are (`haft::change_summary`).
+//! Not here: which paths those are (`haft_contract::change_summary`).
 
-use haft::change_summary::{ChangeSummary, EntryKind, KindCounts, SummaryEntry};
+use haft_contract::change_summary::{ChangeSummary, EntryKind, KindCounts, SummaryEntry};
 use haft_workspace::history::ChangeSet;
 
 use crate::screen::columns_of;
@@ -89,8 +89,8 @@ pub(super) fn width(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::change_summary::ChangedPath;
-    use haft::effect::Change;
+    use haft_contract::change_summary::ChangedPath;
+    use haft_contract::effect::Change;
     use haft_workspace::history::{Kind, Undone};
 
     fn set(files: &[&str]) -> ChangeSet {

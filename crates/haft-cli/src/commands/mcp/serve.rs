@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::result::ToolResult;
+use haft_contract::result::ToolResult;
 use haft_mcp::asking::Asking;
 use haft_mcp::serve::serve;
 use haft_mcp::toolbox::{Books, Host, Toolbox, Workspace};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft::lift::{Field, Null, Place, Rule};
+use haft_contract::lift::{Field, Null, Place, Rule};
 use serde_json::{Map, Value, json};
 
 use super::super::Refusal;

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use haft::lift::{Named, Rule, Shape};
+use haft_contract::lift::{Named, Rule, Shape};
 use serde_json::{Map, Value};
 
 use super::super::modern::Document;

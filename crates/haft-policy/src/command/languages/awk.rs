@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use haft::effect::Danger;
-use haft::guarded::is_secret_variable;
+use haft_contract::effect::Danger;
+use haft_contract::guarded::is_secret_variable;
 
 use super::marks::{self, GAP, HOME};
 use crate::command::act::{Act, Deed, Reading};

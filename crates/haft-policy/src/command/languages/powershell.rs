@@ -4,7 +4,7 @@
 //! something are known by their names and short names; any other one is read as a program with its words, since
 //! PowerShell runs programs as a shell does. It is asked about whatever it does.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::marks::{GAP, act};
 use crate::command::act::{Act, Deed, Inner, Reading};

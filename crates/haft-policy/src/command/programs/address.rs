@@ -5,7 +5,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::value::Value;

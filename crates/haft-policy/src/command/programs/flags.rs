@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use haft::guarded::is_secret;
+use haft_contract::guarded::is_secret;
 
 use super::super::patterns;
 use super::super::value::{Piece, Value};

@@ -3,7 +3,7 @@
 //! For one command (`git -c key=value`) such a program is read like any other text for a shell. One that stays
 //! (`git config key value`) is planted: it runs later, in somebody's own hands.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Deed, Inner, Reading};
 use super::super::patterns;

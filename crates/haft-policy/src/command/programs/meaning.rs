@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Deed, Flow, Inner, Language, LocalCode, Reading};
 use super::super::value::{Piece, Value};

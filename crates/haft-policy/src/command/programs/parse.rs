@@ -1,6 +1,6 @@
 //! Reads the lines of a row. A line that is not understood is a fault: the table is part of the program.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Deed, Language, LocalCode};
 use super::super::value::Value;

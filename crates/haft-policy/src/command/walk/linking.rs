@@ -3,7 +3,7 @@
 use super::super::places::{Folder, Place};
 use super::super::value::{Piece, Value};
 use super::Walk;
-use haft::door::FileKind;
+use haft_contract::door::FileKind;
 
 /// What one `ln` makes.
 struct Links<'a> {

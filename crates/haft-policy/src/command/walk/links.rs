@@ -1,6 +1,6 @@
 //! The words of a command that makes links: a target is meant from the folder that the link lies in.
 
-use haft::door::FileKind;
+use haft_contract::door::FileKind;
 
 use super::super::places::Place;
 use super::super::programs::meaning::below;

@@ -1,6 +1,6 @@
 //! What a program prints that lists names: of a file its path, of a folder the names in it.
 
-use haft::door::FileKind;
+use haft_contract::door::FileKind;
 
 use super::super::act::{Act, Deed};
 use super::super::patterns;

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use haft::effect::{Change, Does};
+use haft_contract::effect::{Change, Does};
 
 use super::super::act::LocalCode;
 use super::super::places::Place;

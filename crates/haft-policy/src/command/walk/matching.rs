@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use haft::guarded::is_secret;
+use haft_contract::guarded::is_secret;
 
 use super::super::act::Deed;
 use super::super::value::{Piece, Value};

@@ -6,7 +6,7 @@
 //!
 //! A word that merely speaks of a command is none: text counts where it begins with a program that is known.
 
-use haft::effect::Does;
+use haft_contract::effect::Does;
 
 use super::super::act::{Act, Deed, Flow};
 use super::super::programs;

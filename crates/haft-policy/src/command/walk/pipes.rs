@@ -1,6 +1,6 @@
 //! What goes from one program of a pipe to the next.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Flow};
 use super::super::value::{Origin, Piece, Value};

@@ -1,6 +1,6 @@
 //! Redirections: where a command reads from and writes to.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Deed, Flow};
 use super::super::places::Place;

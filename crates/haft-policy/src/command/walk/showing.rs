@@ -1,7 +1,7 @@
 //! Built-ins that print variables, as `declare -p` and `export` do: `env` and `printenv` in other words.
 
-use haft::effect::Danger;
-use haft::guarded::{is_secret_variable, is_service_address};
+use haft_contract::effect::Danger;
+use haft_contract::guarded::{is_secret_variable, is_service_address};
 
 use super::super::act::Act;
 use super::super::value::Value;

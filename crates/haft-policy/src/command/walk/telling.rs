@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haft::door::FileKind;
-use haft::effect::{Change, Does, Host};
-use haft::path::{Extent, Target};
+use haft_contract::door::FileKind;
+use haft_contract::effect::{Change, Does, Host};
+use haft_contract::path::{Extent, Target};
 
 use super::super::Located;
 use super::super::act::{Act, Deed, Language};
@@ -184,7 +184,7 @@ impl Walk<'_> {
         let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
         let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
         let path = folder.target.place().path().join(name);
-        let entry = haft::path::Place::new(path, Extent::Entry);
+        let entry = haft_contract::path::Place::new(path, Extent::Entry);
         let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
         let itself = self.locate.locate(place);
         // The workspace is an entry of the folder above it, whatever links lead to that one.

@@ -215,7 +215,7 @@ fn a_variable_may_have_many_values() {
 
 #[test]
 fn a_program_of_a_package_is_fetched_unless_it_is_installed() {
-    let connects = |command: &str| steps_in_scene(command).iter().any(haft::effect::Effect::gives_network);
+    let connects = |command: &str| steps_in_scene(command).iter().any(haft_contract::effect::Effect::gives_network);
     for command in ["npx tsc --noEmit", "npm exec -- eslint src", "cd src/..; npx prettier -c .", "bunx tsc"] {
         assert!(!connects(command), "{command}");
     }

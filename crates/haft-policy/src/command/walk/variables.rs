@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::act::{Act, Deed, Language};
 use super::super::value::Value;

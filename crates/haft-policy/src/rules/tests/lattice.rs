@@ -40,7 +40,7 @@ fn any_does() -> impl Strategy<Value = Does> {
         Just(Does::Publish("push".into())),
         Just(Does::Code("test".into())),
         Just(Does::Unknown("why".into())),
-        Just(Does::Danger(haft::effect::Danger::HistoryLost, "lose history".into())),
+        Just(Does::Danger(haft_contract::effect::Danger::HistoryLost, "lose history".into())),
         any_target().prop_map(Does::Read),
         any_target().prop_map(Does::List),
         (any_target(), change.clone()).prop_map(|(target, change)| Does::Change(target, change)),

@@ -12,7 +12,7 @@ use super::super::LEAVE_OUT;
 use super::super::fault::shown_text;
 use super::super::outline::{Outline, item_schema, parts, property_schema};
 use super::union::choices_of;
-use haft::closest::{closest, folded};
+use haft_contract::closest::{closest, folded};
 
 /// An object with a key too many.
 pub(super) struct Unknown<'a, 's> {

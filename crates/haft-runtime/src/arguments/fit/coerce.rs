@@ -9,7 +9,7 @@ use super::super::literal::{self, Literal};
 use super::super::outline::{admits_choice, admits_type, is_whole, parts, types};
 use super::site::Site;
 use super::{Fitting, Layers, lists, wide};
-use haft::dialect::Coercion;
+use haft_contract::dialect::Coercion;
 
 impl<'s> Fitting<'_, 's> {
     /// Replaces the value by its single reading, if it needs one and has one.

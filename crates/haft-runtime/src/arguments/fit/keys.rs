@@ -11,7 +11,7 @@ use super::super::fault::shown_text;
 use super::super::outline::{MOST_LAYERS, parts};
 use super::Fitting;
 use super::site::Site;
-use haft::closest::folded;
+use haft_contract::closest::folded;
 
 /// Names of properties a schema speaks of.
 #[derive(Default)]

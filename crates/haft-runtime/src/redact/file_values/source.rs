@@ -2,7 +2,7 @@
 //!
 //! Everything else in such a file is code, which is shown as it is.
 
-use haft::guarded::is_secret_variable;
+use haft_contract::guarded::is_secret_variable;
 
 use super::markup::Named;
 use super::readings::{decoded, readings};

@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
-use haft::door::Look;
-use haft::path::{Extent, RawPath, Target};
-use haft::shape::{Given, Meaning, folder_and_glob};
-use haft::spec::Spec;
+use haft_contract::door::Look;
+use haft_contract::path::{Extent, RawPath, Target};
+use haft_contract::shape::{Given, Meaning, folder_and_glob};
+use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use crate::arguments::{Literal, Reading, key_path, read_literal, set, shown};

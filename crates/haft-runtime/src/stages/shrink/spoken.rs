@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use haft::dialect::{Dialect, Outcome};
-use haft::error::{Next, ToolError};
-use haft::output::{Content, ToolOutput};
-use haft::result::ToolResult;
+use haft_contract::dialect::{Dialect, Outcome};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::output::{Content, ToolOutput};
+use haft_contract::result::ToolResult;
 use serde_json::{Map, Value};
 
 use crate::call_context::CallContext;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use haft::grouped::Grouped;
-use haft::net::Response;
-use haft::prelude::*;
+use haft_contract::grouped::Grouped;
+use haft_contract::net::Response;
+use haft_contract::prelude::*;
 use serde_json::Value;
 
 use super::super::answer::{self, Promise};
@@ -27,7 +27,7 @@ pub(super) fn result(tool: &str, host: &str, response: Response, promise: &Promi
     if let Some(said_itself) = value.as_ref().and_then(|value| answer::error_in(tool, value)) {
         return Err(said_itself);
     }
-    let text = output.for_model.iter().filter_map(haft::output::Content::text).collect::<String>();
+    let text = output.for_model.iter().filter_map(haft_contract::output::Content::text).collect::<String>();
     promise.check(tool, &value.clone().unwrap_or(Value::String(text)))?;
     Ok(ToolOutput { data: value, ..output })
 }
@@ -56,7 +56,7 @@ fn body(response: &Response) -> (ToolOutput, Option<Value>) {
 
 fn refused(host: &str, response: &Response, output: &ToolOutput) -> ToolError {
     let status = response.status;
-    let said: String = output.for_model.iter().filter_map(haft::output::Content::text).collect();
+    let said: String = output.for_model.iter().filter_map(haft_contract::output::Content::text).collect();
     let said = said.trim();
     let cut = said.char_indices().nth(LONGEST_QUOTE).map_or(said.len(), |(end, _)| end);
     let quoted = if response.body.is_empty() { String::new() } else { format!(": {}", answer::sentence(&said[..cut])) };

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::net::Request;
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::net::Request;
 use serde_json::{Map, Value};
 
 use crate::definition::HttpCall;

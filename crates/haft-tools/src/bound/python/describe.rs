@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use haft::call::CallId;
-use haft::context::Unheard;
-use haft::door::{Doors, Errand, Permit, SessionName};
-use haft::limits::Limits;
-use haft::path::Place;
-use haft::prelude::*;
-use haft::process::{Keeps, Settle};
+use haft_contract::call::CallId;
+use haft_contract::context::Unheard;
+use haft_contract::door::{Doors, Errand, Permit, SessionName};
+use haft_contract::limits::Limits;
+use haft_contract::path::Place;
+use haft_contract::prelude::*;
+use haft_contract::process::{Keeps, Settle};
 use tokio_util::sync::CancellationToken;
 
 use super::super::claims::Draft;
@@ -32,7 +32,7 @@ pub(in super::super) async fn describe(
         session: session.clone(),
         run: "describe".into(),
         turn: 1,
-        purpose: haft::door::Purpose::default(),
+        purpose: haft_contract::door::Purpose::default(),
     };
     let effects = [Effect::Run(CommandLine(line.clone()))];
     let permit = Permit::issue(errand, effects.into(), Vec::new(), CancellationToken::new());

@@ -8,9 +8,9 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::context::RunContext;
-use haft::door::Look;
-use haft::error::{Next, ToolError};
+use haft_contract::context::RunContext;
+use haft_contract::door::Look;
+use haft_contract::error::{Next, ToolError};
 
 use super::super::Home;
 

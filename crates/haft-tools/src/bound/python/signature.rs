@@ -1,7 +1,7 @@
 //! What a Python function looks like, and whether it fits the definition that names it.
 
-use haft::closest::closest;
-use haft::prelude::*;
+use haft_contract::closest::closest;
+use haft_contract::prelude::*;
 use serde_json::{Map, Value};
 
 use super::super::error;

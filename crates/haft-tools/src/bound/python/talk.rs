@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use haft::context::Broken;
-use haft::prelude::*;
-use haft::process::{HowEnded, Worker};
-use haft::session_state::LockGuard;
+use haft_contract::context::Broken;
+use haft_contract::prelude::*;
+use haft_contract::process::{HowEnded, Worker};
+use haft_contract::session_state::LockGuard;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! Code-Ally: one object with `success`, `error`, `error_type` and `suggestion`; errors begin with the call.
 
-use haft::dialect::Outcome;
-use haft::error::ToolError;
-use haft::kinds::Vocabulary;
+use haft_contract::dialect::Outcome;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::Vocabulary;
 use serde_json::{Map, Value, json};
 
 use super::command::CommandTold;

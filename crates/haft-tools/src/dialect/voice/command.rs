@@ -1,6 +1,6 @@
 //! What came of a command, taken apart again: its streams, and what was said beside them.
 
-use haft::dialect::Outcome;
+use haft_contract::dialect::Outcome;
 use serde_json::Value;
 
 /// A command that was run.

@@ -1,8 +1,8 @@
 //! NexAU: an object with `content`, and `error` with its message and type where something went wrong.
 
-use haft::dialect::Outcome;
-use haft::error::{Operation, ToolError};
-use haft::kinds::{ErrorKind, Vocabulary};
+use haft_contract::dialect::Outcome;
+use haft_contract::error::{Operation, ToolError};
+use haft_contract::kinds::{ErrorKind, Vocabulary};
 use serde_json::{Value, json};
 
 use super::command::{CommandTold, with_line_end};

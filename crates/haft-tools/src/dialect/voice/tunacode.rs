@@ -1,9 +1,9 @@
 //! TunaCode: three classes of errors, each with its fields and its way of being told; commands in sections.
 
-use haft::dialect::Outcome;
-use haft::error::ToolError;
-use haft::kinds::{ErrorKind, Vocabulary};
-use haft::path::one_line;
+use haft_contract::dialect::Outcome;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::{ErrorKind, Vocabulary};
+use haft_contract::path::one_line;
 use serde_json::{Map, Value, json};
 
 use super::command::CommandTold;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use haft::dialect::Outcome;
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
+use haft_contract::dialect::Outcome;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! wyrmspire/agent: one object with the id of the call, `output`, `success` and `error`; commands have labels.
 
-use haft::dialect::Outcome;
-use haft::error::ToolError;
-use haft::kinds::Vocabulary;
+use haft_contract::dialect::Outcome;
+use haft_contract::error::ToolError;
+use haft_contract::kinds::Vocabulary;
 use serde_json::{Value, json};
 
 use super::command::{CommandTold, with_line_end};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use haft::door::FileKind;
-use haft::stamp::Stamp;
+use haft_contract::door::FileKind;
+use haft_contract::stamp::Stamp;
 use rustix::fs::Stat;
 
 use super::super::facts::{kind_of, stamp_of};

@@ -79,7 +79,7 @@ impl OpenRoot {
         let is_in_a_repository = || path.ancestors().skip(1).any(|folder| self.is_repository(folder));
         let has_history =
             || self.stat_below(&path.join(".git")).is_some() || self.stat_layered(&path.join(".git")).is_some();
-        haft::guarded::protected(&self.place_of(path)).is_none()
+        haft_contract::guarded::protected(&self.place_of(path)).is_none()
             && !self.holds_off_limits(path)
             && is_ignored((self.folder.as_fd(), &self.real), path)
             && !is_in_a_repository()

@@ -13,9 +13,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use haft::door::FileKind;
-use haft::guarded;
-use haft::process::Keeps;
+use haft_contract::door::FileKind;
+use haft_contract::guarded;
+use haft_contract::process::Keeps;
 use rustix::fs::{AtFlags, OFlags};
 
 use super::super::open::{open_beneath, open_name};

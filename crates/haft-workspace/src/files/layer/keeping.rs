@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use haft::path::{Extent, Place, Target};
-use haft::process::Keeps;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::Keeps;
 
 /// Answers what is kept, by the place of a path as all of haft names it.
 pub(super) trait Kept {

@@ -26,7 +26,7 @@ impl Layerless {
     pub(super) fn reason(&self) -> Option<String> {
         let mut reason = Vec::new();
         private::read_file(&self.path).ok()?.take(LONGEST).read_to_end(&mut reason).ok()?;
-        Some(haft::path::one_line(&String::from_utf8_lossy(&reason)).into_owned())
+        Some(haft_contract::path::one_line(&String::from_utf8_lossy(&reason)).into_owned())
     }
 
     /// Remembers why there is no layer. Where that fails, the next one is told when it runs.

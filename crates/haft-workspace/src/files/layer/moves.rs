@@ -6,10 +6,10 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use haft::door::FileKind;
-use haft::effect::Change;
-use haft::path::Extent;
-use haft::process::{Settled, Settlement};
+use haft_contract::door::FileKind;
+use haft_contract::effect::Change;
+use haft_contract::path::Extent;
+use haft_contract::process::{Settled, Settlement};
 use rustix::fs::{FileType, OFlags, Stat};
 
 use super::super::clock::Moment;
@@ -74,8 +74,8 @@ impl Settling<'_> {
     pub(super) fn note_moves(&self, moves: &[MovedFolder], settled: &mut Settled) {
         for moved in moves {
             let (from, target) = (self.target(&moved.from, Extent::Tree), self.target(&moved.to, Extent::Tree));
-            self.receipts.note(haft::door::Receipt::Changed(from.clone(), Change::Remove));
-            self.receipts.note(haft::door::Receipt::Changed(target.clone(), Change::Create));
+            self.receipts.note(haft_contract::door::Receipt::Changed(from.clone(), Change::Remove));
+            self.receipts.note(haft_contract::door::Receipt::Changed(target.clone(), Change::Create));
             let (change, diff, inside, from) = (Change::Create, None, None, Some(from));
             let (is_folder, is_replaced) = (true, false);
             settled.changes.push(Settlement { target, change, is_folder, is_replaced, diff, inside, from });

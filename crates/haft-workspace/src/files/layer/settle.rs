@@ -10,13 +10,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::diff::Diff;
-use haft::door::{ChangeSetId, Errand, FileKind, Receipt, Receipts};
-use haft::effect::Change;
-use haft::error::ToolError;
-use haft::path::{Extent, Place, Target};
-use haft::process::{GroundRoot, Keeps, Settled, Settlement};
-use haft::stamp::{Basis, Stamp};
+use haft_contract::diff::Diff;
+use haft_contract::door::{ChangeSetId, Errand, FileKind, Receipt, Receipts};
+use haft_contract::effect::Change;
+use haft_contract::error::ToolError;
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::{GroundRoot, Keeps, Settled, Settlement};
+use haft_contract::stamp::{Basis, Stamp};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 

@@ -3,13 +3,13 @@
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 
-use haft::change_summary::Importance;
-use haft::diff::Diff;
-use haft::effect::Change;
-use haft::encoding::decode;
-use haft::error::ToolError;
-use haft::path::Extent;
-use haft::process::Settled;
+use haft_contract::change_summary::Importance;
+use haft_contract::diff::Diff;
+use haft_contract::effect::Change;
+use haft_contract::encoding::decode;
+use haft_contract::error::ToolError;
+use haft_contract::path::Extent;
+use haft_contract::process::Settled;
 use rustix::fs::OFlags;
 
 use super::super::open::open_beneath;
@@ -54,7 +54,7 @@ impl Settling<'_> {
 impl OpenRoot {
     /// Returns the old and the new text of a file, where both are text and fit into so many bytes.
     fn texts(&self, found: &Found, most: usize) -> Option<(String, String)> {
-        let was_file = found.below.is_some_and(|below| below.kind == haft::door::FileKind::File);
+        let was_file = found.below.is_some_and(|below| below.kind == haft_contract::door::FileKind::File);
         let (has_old, has_new) = match &found.comes {
             Comes::File(_) => (was_file, true),
             Comes::Nothing => (was_file, false),

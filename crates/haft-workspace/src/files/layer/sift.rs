@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use haft::door::FileKind;
+use haft_contract::door::FileKind;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 

@@ -17,10 +17,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::call::CallId;
-use haft::door::{Errand, Receipts, SessionName};
-use haft::error::ToolError;
-use haft::process::{Ground, Settle, Settled, Wanted};
+use haft_contract::call::CallId;
+use haft_contract::door::{Errand, Receipts, SessionName};
+use haft_contract::error::ToolError;
+use haft_contract::process::{Ground, Settle, Settled, Wanted};
 use rustix::fs::{FileType, Mode, XattrFlags};
 use tokio_util::sync::CancellationToken;
 
@@ -102,7 +102,7 @@ impl Scene {
             session,
             run: "r".into(),
             turn: 1,
-            purpose: haft::door::Purpose::default(),
+            purpose: haft_contract::door::Purpose::default(),
         };
         ground.settling(errand, self.receipts.clone(), CancellationToken::new())
     }
@@ -214,7 +214,8 @@ fn look(folder: &Path, path: &str, tree: &mut BTreeMap<String, String>) {
 
 /// What a result says was changed, a line each.
 fn changed(settled: &Settled) -> Vec<String> {
-    let line = |change: &haft::process::Settlement| format!("{:?} {}", change.change, change.target).to_lowercase();
+    let line =
+        |change: &haft_contract::process::Settlement| format!("{:?} {}", change.change, change.target).to_lowercase();
     let mut lines: Vec<String> = settled.changes.iter().map(line).collect();
     lines.sort();
     lines

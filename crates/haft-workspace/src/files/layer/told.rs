@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::path::{Extent, Place, Target, one_line};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::path::{Extent, Place, Target, one_line};
 
 use super::super::write;
 use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};

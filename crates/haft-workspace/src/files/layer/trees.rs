@@ -4,11 +4,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft::door::Receipt;
-use haft::effect::Change;
-use haft::error::ToolError;
-use haft::path::Extent;
-use haft::process::{ChangeCounts, Settled, Settlement};
+use haft_contract::door::Receipt;
+use haft_contract::effect::Change;
+use haft_contract::error::ToolError;
+use haft_contract::path::Extent;
+use haft_contract::process::{ChangeCounts, Settled, Settlement};
 use rustix::fs::OFlags;
 
 use super::super::bring::Brought;

@@ -9,8 +9,8 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use haft::door::FileKind;
-use haft::guarded;
+use haft_contract::door::FileKind;
+use haft_contract::guarded;
 use rustix::fs::{AtFlags, Stat};
 
 use super::kind_at;

@@ -1,7 +1,7 @@
 //! Says in words what a file is that is not text.
 
 use bytes::Bytes;
-use haft::output::Image;
+use haft_contract::output::Image;
 use imagesize::ImageType;
 use infer::MatcherType;
 

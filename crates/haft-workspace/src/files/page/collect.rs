@@ -1,8 +1,8 @@
 //! Collects the lines of a page out of steps that end anywhere.
 
-use haft::door::{Page, PageLine, PageRequest};
-use haft::encoding::{PieceDecoder, TextForm, Whole};
-use haft::lines::LineEnds;
+use haft_contract::door::{Page, PageLine, PageRequest};
+use haft_contract::encoding::{PieceDecoder, TextForm, Whole};
+use haft_contract::lines::LineEnds;
 
 /// How the lines of a text are found in its bytes.
 #[derive(Clone, Copy)]

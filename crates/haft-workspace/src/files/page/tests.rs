@@ -1,7 +1,7 @@
 use std::io::{Seek, Write};
 
-use haft::door::PageLine;
-use haft::lines::LineEnds;
+use haft_contract::door::PageLine;
+use haft_contract::lines::LineEnds;
 
 use super::*;
 

@@ -13,8 +13,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use haft::encoding::LOOKED_AT;
-use haft::search::{FoundLine, LineKind, SearchRequest, Span, Wanted};
+use haft_contract::encoding::LOOKED_AT;
+use haft_contract::search::{FoundLine, LineKind, SearchRequest, Span, Wanted};
 use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 

@@ -1,9 +1,9 @@
 //! What is matched: a regular expression of bounded size that needs linear time, or plain text.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use haft::error::{Next, ToolError};
-use haft::kinds::ErrorKind;
-use haft::search::{Case, SearchRequest, Span, Syntax};
+use haft_contract::error::{Next, ToolError};
+use haft_contract::kinds::ErrorKind;
+use haft_contract::search::{Case, SearchRequest, Span, Syntax};
 
 /// Longest pattern, in bytes.
 const LONGEST: usize = 10_000;

@@ -8,7 +8,7 @@
 //! Not here: UTF-16, which has NUL bytes or a mark.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use haft::search::{Case, SearchRequest, Syntax};
+use haft_contract::search::{Case, SearchRequest, Syntax};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, HirKind, Repetition};
 
@@ -70,7 +70,7 @@ fn not_ascii() -> Hir {
 #[cfg(test)]
 mod tests {
     use grep_matcher::Matcher;
-    use haft::search::{Ignored, Span, Wanted};
+    use haft_contract::search::{Ignored, Span, Wanted};
 
     use super::*;
 

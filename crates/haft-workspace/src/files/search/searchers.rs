@@ -3,7 +3,7 @@
 //! The beginning of a file says how its bytes are text. Decoding goes in steps, so it needs no memory for the whole
 //! file, and nearly all files need none: they are ASCII, or cannot match in any encoding.
 //!
-//! Not here: what encodings there are (`haft::encoding`), reading and what is kept of a match (`file`).
+//! Not here: what encodings there are (`haft_contract::encoding`), reading and what is kept of a match (`file`).
 
 use std::cell::OnceCell;
 use std::io::{self, Read};
@@ -11,8 +11,8 @@ use std::io::{self, Read};
 use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Encoding, Searcher, SearcherBuilder};
-use haft::encoding::{LOOKED_AT, NoText, TextForm, Whole};
-use haft::search::{SearchRequest, Span, Wanted};
+use haft_contract::encoding::{LOOKED_AT, NoText, TextForm, Whole};
+use haft_contract::search::{SearchRequest, Span, Wanted};
 
 use super::file::{LONGEST, Taken};
 use super::possible::possible;

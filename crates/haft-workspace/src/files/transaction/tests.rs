@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::stamp::Basis;
+use haft_contract::stamp::Basis;
 use rustix::fs::{Mode, OFlags};
 
 use super::*;

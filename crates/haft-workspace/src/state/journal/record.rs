@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use haft::door::Errand;
+use haft_contract::door::Errand;
 use serde::{Deserialize, Serialize};
 
 use crate::state::sessions::SessionId;

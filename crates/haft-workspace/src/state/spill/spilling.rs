@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use haft::door::{SessionName, Spilling};
-use haft::error::ToolError;
-use haft::kinds::ErrorKind;
+use haft_contract::door::{SessionName, Spilling};
+use haft_contract::error::ToolError;
+use haft_contract::kinds::ErrorKind;
 
 use super::{ROOM, Spills};
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use anyhow::Context;
-use haft::effect::Effect;
-use haft::process::Level;
+use haft_contract::effect::Effect;
+use haft_contract::process::Level;
 use haft_policy::command::Scene;
 use haft_policy::containment::Containment;
 use haft_policy::containment::Undo;

@@ -8,9 +8,9 @@ mod wrap;
 
 use std::collections::HashSet;
 
-use haft::path::one_line;
-use haft::process::Level;
-use haft::reader::Reader;
+use haft_contract::path::one_line;
+use haft_contract::process::Level;
+use haft_contract::reader::Reader;
 use haft_policy::decision::Decision;
 use haft_policy::rule::EffectSort;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use haft::effect::Danger;
-use haft::process::Level;
+use haft_contract::effect::Danger;
+use haft_contract::process::Level;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::rule::EffectSort;
 

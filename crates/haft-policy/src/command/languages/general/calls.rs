@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::marks::{GAP, GLOB, is_open};
 use super::super::strings::Token;

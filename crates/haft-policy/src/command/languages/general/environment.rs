@@ -1,6 +1,6 @@
 //! What a program reads of the environment: one variable, a secret, or all of it.
 
-use haft::guarded::is_secret_variable;
+use haft_contract::guarded::is_secret_variable;
 
 use super::super::strings::Token;
 use super::expression::Program;

@@ -2,7 +2,7 @@
 //!
 //! A download is asked about and so is running something; a program that does both runs what it downloads.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::marks::{self, GAP, GLOB, HOME, is_open};
 use crate::command::act::{Act, Deed, Inner, Reading};

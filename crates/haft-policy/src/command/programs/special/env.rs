@@ -1,6 +1,6 @@
 //! `env`: variables, then a program that runs with them.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::super::act::{Act, Deed, Inner, Reading};
 use super::super::super::value::{Piece, Value};

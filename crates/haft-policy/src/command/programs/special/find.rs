@@ -1,6 +1,6 @@
 //! `find`: paths to start from, then an expression of which some parts run, remove or write.
 
-use haft::effect::Danger;
+use haft_contract::effect::Danger;
 
 use super::super::super::act::{Act, Deed, Flow, Inner, Reading};
 use super::super::super::value::{Piece, Value};

@@ -5,7 +5,7 @@ use crate::command::examples::decision;
 use crate::command::{Locate, Located, Scene, steps};
 use crate::decision::Decision;
 use crate::policy::{Policy, Situation};
-use haft::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, Place, Target};
 
 #[test]
 fn what_is_written_to_a_link_is_written_where_it_leads() {

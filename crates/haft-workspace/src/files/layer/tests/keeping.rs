@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use haft::path::{Extent, Place, Target};
-use haft::process::{Ground, Settle, Settled, Wanted};
+use haft_contract::path::{Extent, Place, Target};
+use haft_contract::process::{Ground, Settle, Settled, Wanted};
 
 use super::{Scene, Upper, changed, upper_of};
 

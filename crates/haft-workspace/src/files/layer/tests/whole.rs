@@ -1,6 +1,6 @@
 //! Ignored folders that programs fill by themselves, the layers' own folders, and grounds without layers.
 
-use haft::process::ChangeCounts;
+use haft_contract::process::ChangeCounts;
 
 use super::*;
 

@@ -18,7 +18,7 @@ fn what_was_done_and_taken_back_is_not_taken_for_changed() {
         }
         scene.put("ws/gone/f", "f");
         scene.put("ws/full/f", "f");
-        let expecting = |mut deeds: Vec<Deed>, stamps: &BTreeMap<PathBuf, haft::stamp::Stamp>| {
+        let expecting = |mut deeds: Vec<Deed>, stamps: &BTreeMap<PathBuf, haft_contract::stamp::Stamp>| {
             for deed in &mut deeds {
                 deed.expected = Expected::Basis(Basis::Stamped(stamps[&deed.place]));
             }
@@ -32,7 +32,7 @@ fn what_was_done_and_taken_back_is_not_taken_for_changed() {
         let refused = refused(&scene, &all);
 
         assert!(matches!(refused.cause, NotDone::System(..)), "{}", refused.cause);
-        let stamps: BTreeMap<PathBuf, haft::stamp::Stamp> = refused.as_before.into_iter().collect();
+        let stamps: BTreeMap<PathBuf, haft_contract::stamp::Stamp> = refused.as_before.into_iter().collect();
         scene.commit(&expecting(deeds.clone(), &stamps)).expect("all of it is as before");
         // What somebody else changes afterwards is noticed.
         scene.undo();

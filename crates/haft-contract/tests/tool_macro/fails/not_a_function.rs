@@ -1,0 +1,7 @@
+/// A point.
+#[haft_contract::tool]
+struct Point {
+    x: i64,
+}
+
+fn main() {}

@@ -1,4 +1,0 @@
-#[haft::tool(reeds = path)]
-fn all<T>(text: &str, (a, b): (T, T)) {}
-
-fn main() {}

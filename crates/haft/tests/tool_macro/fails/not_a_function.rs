@@ -1,7 +1,0 @@
-/// A point.
-#[haft::tool]
-struct Point {
-    x: i64,
-}
-
-fn main() {}

@@ -1,5 +1,0 @@
-/// Has a receiver.
-#[haft::tool]
-async fn method(&self) {}
-
-fn main() {}

@@ -1,9 +1,0 @@
-/// Has keys that there are not.
-#[haft::tool(read = path, writes = path, description = "Reads.", destructive, nane = "x")]
-async fn keys(
-    /// A file.
-    path: RawPath,
-) {
-}
-
-fn main() {}
